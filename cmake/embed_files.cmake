@@ -1,0 +1,11 @@
+# Run by embed.cmake at build time: writes OUT with the text of each of FILES below ROOT, sorted by path.
+set(rows "")
+foreach(path IN LISTS FILES)
+  file(READ "${ROOT}/${path}" text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+  string(APPEND rows "    {\"${path}\",\n     \"${text}\"},\n")
+endforeach()
+list(LENGTH FILES count)
+file(WRITE "${OUT}" "#include \"embedded.hpp\"\n\nnamespace oomplan::catalog {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n${rows}};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::catalog\n")

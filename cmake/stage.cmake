@@ -1,0 +1,32 @@
+# oomplan_stage(NAME [LINKS stage...] [PRIVATE_LIBS lib...] [REGISTRY folder] [EMBED folder])
+# The target oomplan_NAME from every .cpp under src/NAME. Only stages in LINKS are on its include path, by their public
+# headers in include/oomplan; a stage's own headers are on nobody else's.
+# REGISTRY: each src/NAME/<folder>/<x>.cpp defines `<folder>::<x>`; the generated registry.hpp lists them all.
+# EMBED: every file of the top-level <folder> goes into the program (embed.cmake).
+function(oomplan_stage name)
+  cmake_parse_arguments(STAGE "" "REGISTRY;EMBED" "LINKS;PRIVATE_LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
+  add_library(oomplan_${name} STATIC ${sources})
+  list(TRANSFORM STAGE_LINKS PREPEND oomplan_ OUTPUT_VARIABLE links)
+  target_include_directories(oomplan_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(oomplan_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src/${name}")
+  target_link_libraries(oomplan_${name} PUBLIC ${links} PRIVATE ${STAGE_PRIVATE_LIBS} oomplan_options)
+  if(STAGE_REGISTRY)
+    oomplan_registry(${name} ${STAGE_REGISTRY})
+  endif()
+  if(STAGE_EMBED)
+    oomplan_embed(oomplan_${name} ${STAGE_EMBED})
+  endif()
+endfunction()
+
+# Generates registry/<folder>.inc: one line `OOMPLAN_ENTRY(x)` a file, in the order of names.
+function(oomplan_registry name folder)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/${folder}/*.cpp")
+  set(lines "")
+  foreach(path IN LISTS files)
+    get_filename_component(entry "${path}" NAME_WE)
+    string(APPEND lines "OOMPLAN_ENTRY(${entry})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/${name}/registry/${folder}.inc" CONTENT "${lines}" @ONLY)
+  target_include_directories(oomplan_${name} PRIVATE "${PROJECT_BINARY_DIR}/generated/${name}")
+endfunction()

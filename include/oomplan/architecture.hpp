@@ -1,0 +1,51 @@
+// A model as data: which ops in which order, with the sizes of one checkpoint filled in.
+#pragma once
+
+#include <array>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "oomplan/dtype.hpp"
+
+namespace oomplan {
+
+using Attribute = std::variant<std::int64_t, double, bool, std::string>;
+
+/// One step of a model's forward pass: an op (a file in src/estimate/ops) with its sizes. `module` is the submodule's
+/// name below its parent, as the framework's state dict has it ("self_attn", "model.embed_tokens").
+struct OpSpec {
+  std::string op{};
+  std::string module{};
+  std::vector<std::pair<std::string, Attribute>> attributes{};
+
+  const Attribute* find(std::string_view name) const;
+};
+
+/// What the model is trained to do; decides inputs, head and loss.
+enum class Task : std::uint8_t { causal_lm, masked_lm };
+inline constexpr std::array<std::string_view, 2> task_names{"causal_lm", "masked_lm"};
+
+/// stem, then `layers` times the block, then tail. All blocks are alike.
+struct Architecture {
+  std::string name{};        ///< The file in models/architectures.
+  std::string model_type{};  ///< As in config.json.
+  std::string source{};      ///< Where the sizes come from: a preset's id or a path.
+  Task task = Task::causal_lm;
+  DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
+  std::int64_t layers = 0;
+  std::string block_module{};            ///< "model.layers".
+  bool tied_embeddings = false;
+  std::int64_t max_positions = 0;        ///< Longest sequence that the position embedding can address; 0: no limit.
+  std::vector<OpSpec> stem{};
+  std::vector<OpSpec> block{};
+  std::vector<OpSpec> tail{};
+  std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
+};
+
+}  // namespace oomplan

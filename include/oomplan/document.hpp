@@ -1,0 +1,82 @@
+// A config file as a tree whose keys and values know where they stand. After reading, no stage sees YAML or JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan {
+
+struct Entry;
+
+/// One value of a document: a scalar, a sequence or a mapping.
+struct Node {
+  enum class Kind { null, boolean, integer, real, string, sequence, mapping };
+
+  Kind kind = Kind::null;
+  std::string text{};            ///< A scalar as written (unquoted, escapes resolved); empty for null.
+  int line = 0;                  ///< Where the value begins, from 1.
+  int column = 0;
+  std::vector<Node> items{};     ///< Of a sequence.
+  std::vector<Entry> entries{};  ///< Of a mapping, in the file's order; keys are unique.
+
+  /// The value of `key` in a mapping, or null.
+  const Node* find(std::string_view key) const;
+
+  /// The scalar as a value of that type; nothing where the scalar is not one. YAML's spellings are resolved by `kind`:
+  /// a quoted "8" is a string, but as_integer still reads it, as the frameworks' own int() does.
+  std::optional<bool> as_boolean() const;
+  std::optional<std::int64_t> as_integer() const;
+  std::optional<double> as_number() const;
+
+  bool is_scalar() const { return kind != Kind::sequence && kind != Kind::mapping; }
+  bool is_mapping() const { return kind == Kind::mapping; }
+  bool is_sequence() const { return kind == Kind::sequence; }
+};
+
+/// A key and its value in a mapping.
+struct Entry {
+  std::string key{};
+  int line = 0;  ///< Where the key begins, from 1.
+  int column = 0;
+  Node value{};
+};
+
+enum class Syntax { yaml, json, toml };
+
+/// A parsed file. `text` is what was read (without a byte order mark), for excerpts and patches.
+struct Document {
+  std::string file{};
+  Syntax syntax = Syntax::yaml;
+  std::string text{};
+  Node root{};
+
+  Location at(const Node& node) const { return {file, node.line, node.column}; }
+  Location at(const Entry& entry) const { return {file, entry.line, entry.column}; }
+  /// Line `line` (from 1) of the text without its end, for a Diagnostic's excerpt; empty where there is none.
+  std::string_view line(int line) const;
+};
+
+/// What a reader may take before it refuses: all input is hostile.
+struct ReadBudget {
+  std::size_t bytes = std::size_t{8} << 20;
+  int depth = 64;
+  int nodes = 100'000;  ///< After aliases are expanded: 304 bytes of YAML can mean six million nodes.
+};
+
+/// Reads a config file by its content (JSON where it begins with '{' or '[', YAML otherwise; TOML by the extension
+/// .toml). A missing file, a directory, an empty or binary file, bad UTF-8, broken syntax and a budget exceeded are
+/// errors with codes read/missing, read/not-a-file, read/empty, read/binary, read/syntax, read/too-large,
+/// read/too-deep, read/too-many-nodes, read/duplicate-key.
+Result<Document> read_document(const std::string& path, const ReadBudget& budget = {});
+
+/// The same from text already in memory; `file` is only the name used in messages.
+Result<Document> parse_document(std::string text, const std::string& file, Syntax syntax,
+                                const ReadBudget& budget = {});
+
+}  // namespace oomplan

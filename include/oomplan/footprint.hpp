@@ -1,0 +1,80 @@
+// What a training run holds, when, and why.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/bytes.hpp"
+#include "oomplan/dtype.hpp"
+
+namespace oomplan {
+
+enum class Bucket : std::uint8_t {
+  weights,            ///< Parameters, quantised or not, adapters included.
+  optimizer,          ///< State that lives from step to step.
+  gradients,          ///< Of parameters.
+  activations,        ///< Saved for backward, recomputed ones included.
+  attention_scores,   ///< Tensors of sequence² size.
+  logits_and_loss,    ///< Made by the head and the loss, forward and backward.
+  autocast_copies,    ///< Low-precision copies of weights made by autocast.
+  temporaries,        ///< Live inside an op or between two, then gone.
+  inputs,             ///< Batches and the model's buffers.
+  runtime,            ///< Beside the tensors: CUDA context, cuBLAS workspaces.
+};
+inline constexpr std::array<std::string_view, 10> bucket_names{
+    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
+    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "runtime"};
+inline constexpr std::size_t bucket_count = bucket_names.size();
+constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
+
+using ByBucket = std::array<Bytes, bucket_count>;
+constexpr Bytes& at(ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
+constexpr Bytes at(const ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
+
+/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped.
+enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between };
+inline constexpr std::array<std::string_view, 6> phase_names{"load",     "forward",        "loss",
+                                                             "backward", "optimizer_step", "between"};
+inline constexpr std::size_t phase_count = phase_names.size();
+constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
+
+/// The highest moment of one phase of one step.
+struct PhasePeak {
+  Phase phase = Phase::load;
+  int step = 0;  ///< From 1; 0 is load.
+  Bytes total{};
+  ByBucket by_bucket{};  ///< Adds up to `total`.
+};
+
+/// Allocations alive at a moment, alike in all but their layer: `count` tensors of `shape`, `bytes` together.
+struct LiveGroup {
+  Bucket bucket = Bucket::temporaries;
+  Phase born = Phase::load;
+  std::string op{};      ///< The framework's op that made them ("aten::mm"), or what they are ("parameter").
+  std::string module{};  ///< The module they were made in, layer numbers as '*' ("model.layers.*.mlp").
+  std::vector<std::int64_t> shape{};
+  DType dtype = DType::fp32;
+  int first_layer = -1;  ///< -1 outside the blocks.
+  int last_layer = -1;
+  std::int64_t count = 0;
+  Bytes bytes{};  ///< Each storage rounded up to 512 bytes, as the CUDA caching allocator does.
+};
+
+/// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
+/// Sizes are allocated bytes; `runtime` is zero here and comes with a GPU (see Fit).
+struct Footprint {
+  std::int64_t parameters = 0;            ///< Tied weights counted once; a quantised weight counts its elements.
+  std::int64_t trainable_parameters = 0;
+  std::vector<PhasePeak> peaks{};         ///< Load, then each phase of step 1 and of step 2, in order of time.
+  PhasePeak peak{};                       ///< The highest of them.
+  std::vector<LiveGroup> at_peak{};       ///< Everything alive at the peak, largest first.
+  std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
+  std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
+  std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
+  std::int64_t events = 0;                ///< Allocations and frees played, all layers counted.
+};
+
+}  // namespace oomplan

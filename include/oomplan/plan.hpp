@@ -1,0 +1,113 @@
+// The facts that decide a training run's memory, each with where it came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/dtype.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan {
+
+/// Where a fact came from.
+struct Origin {
+  enum class Kind {
+    assumed,            ///< Nobody said; `source` says what was assumed and why.
+    framework_default,  ///< The default of the framework named in `source` ("transformers 5.23.0: TrainingArguments").
+    model,              ///< The model's own config.
+    config,             ///< The user's file, at `where`; `source` is the key as written ("micro_batch_size").
+    command_line,       ///< --set or another option; `source` is the text given.
+  };
+  Kind kind = Kind::assumed;
+  std::string source{};
+  Location where{};
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+/// A fact and its origin. Comparing two compares the facts, not their origins.
+template <class T>
+struct Setting {
+  T value{};
+  Origin origin{};
+  friend bool operator==(const Setting& a, const Setting& b) { return a.value == b.value; }
+};
+
+enum class Autocast : std::uint8_t { none, bf16, fp16 };
+inline constexpr std::array<std::string_view, 3> autocast_names{"none", "bf16", "fp16"};
+
+enum class Adapter : std::uint8_t { none, lora };
+inline constexpr std::array<std::string_view, 2> adapter_names{"none", "lora"};
+
+/// How frozen linear weights are stored. nf4 and fp4 are bitsandbytes' 4-bit types, of the same size.
+enum class Quantization : std::uint8_t { none, nf4, fp4 };
+inline constexpr std::array<std::string_view, 3> quantization_names{"none", "nf4", "fp4"};
+
+/// The attention implementation as transformers names it (`attn_implementation`).
+enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
+inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
+
+/// How the head and the loss are computed.
+/// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
+/// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
+enum class Loss : std::uint8_t { full_logits, chunked_logprob };
+inline constexpr std::array<std::string_view, 2> loss_names{"full_logits", "chunked_logprob"};
+
+/// What dtype the model's weights are loaded in. `checkpoint` is the dtype that the model's config.json names
+/// (transformers 5's dtype="auto"); fp32 where it names none.
+enum class WeightsDType : std::uint8_t { checkpoint, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 4> weights_dtype_names{"checkpoint", "fp32", "bf16", "fp16"};
+
+/// The dtype of LoRA's own weights. `as_base` follows the base weights.
+enum class AdapterDType : std::uint8_t { fp32, bf16, as_base };
+inline constexpr std::array<std::string_view, 3> adapter_dtype_names{"fp32", "bf16", "as_base"};
+
+/// A feature that the config asks for, that affects memory, and that the estimator does not play yet. One of these
+/// makes the answer "cannot be decided": no number is given that ignores it.
+struct Unmodelled {
+  std::string feature{};  ///< "DeepSpeed ZeRO"
+  std::string key{};      ///< The key as written ("deepspeed").
+  Location where{};
+  friend bool operator==(const Unmodelled&, const Unmodelled&) = default;
+};
+
+struct TrainingPlan {
+  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
+  std::string framework{};  ///< Whose defaults were taken: "axolotl 0.16 on transformers 5.23.0".
+
+  Setting<std::string> model{};                      ///< A hub id, a directory, or a config.json.
+  Setting<std::int64_t> micro_batch_size{};          ///< Rows in one forward pass on one device.
+  Setting<std::int64_t> sequence_length{};           ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::int64_t> gradient_accumulation_steps{};
+  Setting<bool> padding_mask{};                      ///< Rows are padded, so attention gets a mask.
+  Setting<WeightsDType> weights_dtype{};
+  Setting<Autocast> autocast{};
+  Setting<Adapter> adapter{};
+  Setting<std::int64_t> lora_rank{};
+  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear".
+  Setting<double> lora_dropout{};
+  Setting<AdapterDType> adapter_dtype{};
+  Setting<Quantization> quantization{};
+  Setting<bool> double_quantization{};
+  Setting<DType> quantization_compute_dtype{};
+  Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::string> optimizer{};                  ///< A name in models/optimizers ("adamw_fused").
+  Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
+  Setting<bool> gradient_checkpointing{};
+  Setting<bool> reentrant_checkpointing{};
+  Setting<Attention> attention{};
+  Setting<Loss> loss{};
+  Setting<bool> outputs_kept{};                      ///< The model's output object (logits) lives through backward.
+  Setting<bool> outputs_to_fp32{};                   ///< accelerate's convert_outputs_to_fp32 around forward.
+  Setting<bool> set_grads_to_none{};
+  Setting<bool> use_cache{};                         ///< The forward pass fills a key-value cache.
+
+  std::vector<Unmodelled> unmodelled{};
+  Diagnostics warnings{};
+
+  friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
+};
+
+}  // namespace oomplan

@@ -1,0 +1,35 @@
+// Numbers and names as people write and read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "oomplan/bytes.hpp"
+
+namespace oomplan {
+
+/// "512 B", "1.50 KiB", "22.03 GiB": two decimals, binary units.
+std::string to_text(Bytes bytes);
+
+/// The bytes with thousands separated: "23,657,512,960".
+std::string with_separators(std::int64_t value);
+
+/// Reads "24GiB", "24 GiB", "24G" (binary), "24GB" (decimal, as SI has it), "512MiB", "1.5TiB", "1024" (bytes).
+/// Nothing on negative, malformed or out-of-range text.
+std::optional<Bytes> parse_bytes(std::string_view text);
+
+/// A decimal integer with optional sign and nothing else ("_" separators as in YAML 1.1 are accepted between digits).
+/// Nothing where it does not fit in 64 bits.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// A finite decimal number ("1e-4", "0.05", "3"). Nothing for "nan", "inf" or trailing text. Independent of locale.
+std::optional<double> parse_number(std::string_view text);
+
+/// The candidate nearest to `word` by edit distance (case and '-'/'_' count nothing), or nothing where none is near
+/// (at most a third of the word's letters differ, and at least one letter agrees).
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace oomplan
