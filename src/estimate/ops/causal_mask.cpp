@@ -13,7 +13,7 @@ class CausalMask final : public Module {
     Torch& t = play.torch;
     const Facts& f = play.facts;
     InBucket scores(t, Bucket::attention_scores);
-    const bool windowed = window_ != 0 && f.length > window_;
+    const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
     Tensor allowed = t.empty({f.batch, 1, f.length, f.length}, DType::boolean, "aten::index");
