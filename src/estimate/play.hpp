@@ -43,6 +43,7 @@ struct Stream {
   Tensor labels{};
   Tensor position_ids{};
   Tensor inputs_embeds{};
+  Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
   Tensor mask{};

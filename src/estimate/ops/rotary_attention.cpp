@@ -62,7 +62,7 @@ class RotaryAttention final : public Module {
       q = std::move(q_rotated);
       k = std::move(k_rotated);
     }
-    const Tensor out = attend(play, q, k, v, s.mask, dropout_, true, {.fp32_softmax = true});
+    const Tensor out = attend(play, q, k, v, s.mask, dropout_, true, Softmax::in_fp32);
     return o_proj_(play, t.reshape(out, {x->sizes[0], x->sizes[1], -1}));
   }
 
