@@ -15,7 +15,10 @@ class FusedAttention final : public Module {
     c_proj_ = Linear(b, m + "c_proj", width_, width_, true, LinearKind::conv1d);
   }
 
-  void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
+  void forward(Play& play, Stream& s) const override {
+    s.attn_output = attention(play, s, s.hidden);
+    s.hidden = s.attn_output;
+  }
 
  private:
   Tensor heads(Torch& t, const Tensor& x) const {
