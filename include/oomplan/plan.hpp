@@ -86,14 +86,16 @@ struct TrainingPlan {
   Setting<Autocast> autocast{};
   Setting<Adapter> adapter{};
   Setting<std::int64_t> lora_rank{};
-  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear".
+  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
+                                                     ///< "peft-default" (until settle() knows the model_type).
   Setting<double> lora_dropout{};
   Setting<AdapterDType> adapter_dtype{};
   Setting<Quantization> quantization{};
   Setting<bool> double_quantization{};
   Setting<DType> quantization_compute_dtype{};
   Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};                  ///< A name in models/optimizers ("adamw_fused").
+  Setting<std::string> optimizer{};                  ///< A name in models/optimizers ("adamw_fused"); where that is
+                                                     ///< unmodelled, the framework's own.
   Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};
   Setting<bool> reentrant_checkpointing{};
