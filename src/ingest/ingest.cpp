@@ -6,6 +6,7 @@
 #include "compose.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
+#include "unplayed.hpp"
 
 namespace oomplan {
 namespace {
@@ -20,11 +21,25 @@ void check_together(Draft& draft, const Document& document) {
            "quantized weights cannot be trained without an adapter: transformers' Trainer refuses them");
 }
 
+// Beside an error, what else stands in the way is worth knowing at once.
+void add_reasons(TrainingPlan& plan, Diagnostics& errors) {
+  for (const Unmodelled& one : plan.unmodelled) {
+    errors.push_back({Severity::error,
+                      "ingest/unmodelled",
+                      one.key + ": " + one.feature + " is not modelled yet",
+                      one.where,
+                      {},
+                      {}});
+  }
+  errors.insert(errors.end(), plan.warnings.begin(), plan.warnings.end());
+}
+
 Result<TrainingPlan> finish(Draft draft, const Document& document) {
   check_together(draft, document);
   for (auto& missing : draft.missing) draft.errors.push_back(std::move(missing.error));
-  if (!draft.errors.empty()) return std::move(draft.errors);
-  return std::move(draft.plan);
+  if (draft.errors.empty()) return std::move(draft.plan);
+  add_reasons(draft.plan, draft.errors);
+  return std::move(draft.errors);
 }
 
 }  // namespace
@@ -41,6 +56,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   apply_fields(overrides.fields, draft);
+  ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }
 

@@ -19,6 +19,9 @@ constexpr std::array foreign{
     Foreign{"a LLaMA-Factory config",
             {"finetuning_type", "stage", "template", "cutoff_len", "lora_target", "infer_backend", "export_dir",
              "quantization_bit"}},
+    Foreign{"a LLaMA-Factory config",
+            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "flash_attn",
+             "cutoff_len"}},
     Foreign{"an accelerate launcher config",
             {"compute_environment", "distributed_type", "machine_rank", "num_machines", "num_processes",
              "main_training_function", "rdzv_backend", "same_network"}},
@@ -82,8 +85,10 @@ Result<const Dialect*> recognise(const Inputs& inputs, const Document& document,
   std::ranges::sort(scores, std::greater{}, &Score::known);
   const Score best = scores.front();
   if (const Foreign* kind = foreign_kind(inputs); kind != nullptr && best.known < inputs.size()) {
-    return about(document, "ingest/unknown-dialect",
-                 "this is " + std::string(kind->what) + ", which oomplan does not read as a training config");
+    Diagnostic out = about(document, "ingest/unknown-dialect",
+                           "this is " + std::string(kind->what) + ", which oomplan does not read as a training config");
+    out.hint.clear();
+    return out;
   }
   if (best.known * 3 < inputs.size() || best.known == 0) {
     return about(document, "ingest/unknown-dialect", "no dialect knows enough of these keys");

@@ -21,7 +21,10 @@ bool read_unmodelled(const Node& node, const Origin& origin, TrainingPlan& plan)
 
 std::optional<std::string> write_unmodelled(const TrainingPlan& plan) {
   std::vector<std::string> features;
-  for (const Unmodelled& one : plan.unmodelled) features.push_back(one.feature);
+  for (const Unmodelled& one : plan.unmodelled) {
+    // What a field of the plan asks for is said by that field.
+    if (find_plan_row(one.key) == nullptr) features.push_back(one.feature);
+  }
   return features.empty() ? std::nullopt : std::optional(yaml_list(features));
 }
 
@@ -43,9 +46,13 @@ void default_method(TrainingPlan& plan) {
   plan.lora_targets = {{"peft-default"}, default_of("peft 0.21.2: target modules by model_type")};
   plan.lora_dropout = {0.0, default_of(lora_config)};
   plan.adapter_dtype = {AdapterDType::fp32, default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
+  for (auto kernel : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel}) {
+    plan.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
+  }
   plan.quantization = {Quantization::none, default_of(from_pretrained)};
   plan.double_quantization = {false, default_of(bnb_config)};
   plan.quantization_compute_dtype = {DType::fp32, default_of(bnb_config)};
+  plan.fp32_norms = {false, default_of(from_pretrained)};
   plan.kbit_upcast = {false, default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
 }
 
