@@ -1,5 +1,6 @@
 #include "dialect.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace oomplan::ingestion {
@@ -17,12 +18,16 @@ Origin assumed(std::string_view source) { return {Origin::Kind::assumed, std::st
 
 void take(Draft& draft, Findings&& findings) {
   append(draft.errors, std::move(findings.errors));
+  append(draft.bad_keys, std::move(findings.bad_keys));
   append(draft.plan.warnings, std::move(findings.warnings));
   append(draft.plan.unmodelled, std::move(findings.unmodelled));
 }
 
-void miss(Draft& draft, const Document& document, std::string_view field, const std::string& message,
-          const std::string& hint) {
+void miss(Draft& draft, const Document& document, std::string_view field, std::initializer_list<std::string_view> keys,
+          const std::string& message, const std::string& hint) {
+  for (const std::string_view key : keys) {
+    if (std::ranges::count(draft.bad_keys, key) > 0) return;
+  }
   const Location whole{document.file, 0, 0};
   draft.missing.push_back({std::string(field), {Severity::error, "ingest/missing-fact", message, whole, hint, {}}});
 }

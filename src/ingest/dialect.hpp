@@ -1,6 +1,7 @@
 // What a dialect is: one framework's config, read into a plan and written from one.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct Draft {
   TrainingPlan plan{};
   Diagnostics errors{};
   std::vector<Missing> missing{};
+  std::vector<std::string> bad_keys{};
 };
 
 struct Dialect {
@@ -51,9 +53,10 @@ Setting<T> setting(const Arg<T>& arg, T otherwise, std::string_view source) {
 /// Moves what reading found into the draft.
 void take(Draft& draft, Findings&& findings);
 
-/// Notes a needed fact that is not there: `field` of the plan, `key` of the dialect.
-void miss(Draft& draft, const Document& document, std::string_view field, const std::string& message,
-          const std::string& hint);
+/// Notes a needed fact that is not there: `field` of the plan. Not where one of `keys`, which would give it, has a
+/// value that cannot be read: that has been said.
+void miss(Draft& draft, const Document& document, std::string_view field, std::initializer_list<std::string_view> keys,
+          const std::string& message, const std::string& hint);
 
 /// Values that are well formed one by one and that the framework refuses together.
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message);

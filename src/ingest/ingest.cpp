@@ -24,12 +24,7 @@ void check_together(Draft& draft, const Document& document) {
 // Beside an error, what else stands in the way is worth knowing at once.
 void add_reasons(TrainingPlan& plan, Diagnostics& errors) {
   for (const Unmodelled& one : plan.unmodelled) {
-    errors.push_back({Severity::error,
-                      "ingest/unmodelled",
-                      one.key + ": " + one.feature + " is not modelled yet",
-                      one.where,
-                      {},
-                      {}});
+    errors.push_back({Severity::error, "estimate/unmodelled", one.feature + " is not modelled yet", one.where, {}, {}});
   }
   errors.insert(errors.end(), plan.warnings.begin(), plan.warnings.end());
 }
@@ -56,7 +51,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   apply_fields(overrides.fields, draft);
-  ingestion::note_unplayed(draft.plan);
+  if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }
 

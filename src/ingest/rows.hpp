@@ -28,6 +28,7 @@ struct Findings {
   Diagnostics warnings{};
   std::vector<Unmodelled> unmodelled{};
   int unknown_keys = 0;
+  std::vector<std::string> bad_keys{};  ///< Given, but not with a value that can be read.
 };
 
 /// A key that holds a value of `Args`, the dialect's picture of its framework's config.
@@ -137,6 +138,7 @@ void read_rows(const Table<Args>& table, const Inputs& inputs, Args& args, Findi
       const bool good = row->read(*input.value, origin_of(input), args);
       if (!good && input.value->kind != Node::Kind::null) {
         findings.errors.push_back(bad_value(input, row->expected, row->choices));
+        findings.bad_keys.push_back(input.key);
       }
     } else if (feature != table.features.end()) {
       if (!feature->active(*input.value)) continue;

@@ -120,7 +120,8 @@ void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
   const int given = (a.micro_batch_size.value ? 1 : 0) + (steps ? 1 : 0) + (a.batch_size.value ? 1 : 0);
   const std::string three = "micro_batch_size, gradient_accumulation_steps and batch_size";
   if (given < 2) {
-    miss(draft, document, "micro_batch_size", "axolotl wants two of " + three, "add micro_batch_size and another");
+    miss(draft, document, "micro_batch_size", {"micro_batch_size", "gradient_accumulation_steps", "batch_size"},
+         "axolotl wants two of " + three, "add micro_batch_size and another");
   }
   if (steps && a.batch_size.value) {
     conflict(draft, a.batch_size.origin, document, "axolotl refuses batch_size beside gradient_accumulation_steps");
@@ -140,7 +141,8 @@ void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
     }
     targets = {{"all-linear"}, a.lora_target_linear.origin};
   } else if (targets.value.empty() && a.adapter.value) {
-    miss(draft, document, "lora_targets", "neither lora_target_linear nor lora_target_modules is given",
+    miss(draft, document, "lora_targets", {"lora_target_linear", "lora_target_modules"},
+         "neither lora_target_linear nor lora_target_modules is given",
          "add lora_target_linear: true or --set lora_target_modules=[…]");
   }
 }
@@ -197,7 +199,7 @@ void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
   const bool lora = a.adapter.value.has_value();
   plan.adapter = {lora ? Adapter::lora : Adapter::none, lora ? a.adapter.origin : default_of(schema)};
   plan.lora_rank = setting(a.lora_r, std::int64_t{8}, "peft 0.19.1: LoraConfig");
-  if (lora && !a.lora_r.value) miss(draft, document, "lora_rank", "lora_r is not given", "add lora_r: …");
+  if (lora && !a.lora_r.value) miss(draft, document, "lora_rank", {"lora_r"}, "lora_r is not given", "add lora_r: …");
   plan.lora_dropout = setting(a.lora_dropout, 0.0, schema);
   const bool fp32 = a.peft_autocast_adapter_dtype.value.value_or(true);
   plan.adapter_dtype = setting(Arg<AdapterDType>{}, fp32 ? AdapterDType::fp32 : AdapterDType::as_base,
@@ -272,7 +274,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
   plan.model = setting(a.base_model_config.value ? a.base_model_config : a.base_model, std::string{}, "");
   if (plan.model.value.empty()) {
-    miss(draft, document, "model", "base_model is not given", "add base_model: … or --set base_model=…");
+    miss(draft, document, "model", {"base_model"}, "base_model is not given",
+         "add base_model: … or --set base_model=…");
   }
   plan_attention(a, plan);
   plan_precision(a, plan);

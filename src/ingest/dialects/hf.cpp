@@ -151,7 +151,7 @@ void plan_adapter(const Hf& hf, TrainingPlan& plan) {
 void check_facts(bool sft, Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   if (plan.model.value.empty()) {
-    miss(draft, document, "model", "model_name_or_path is not given",
+    miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
          "add model_name_or_path: … or --set plan.model=…");
   }
   if (plan.sequence_length.value > 0) return;
@@ -159,7 +159,8 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
                                    : "transformers' Trainer has no sequence length of its own";
   const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
                                    : "give block_size or max_seq_length, or --set sequence_length=…";
-  miss(draft, document, "sequence_length", std::string(why), std::string(how));
+  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length"}, std::string(why),
+       std::string(how));
 }
 
 void check_together(const Hf& hf, Draft& draft, const Document& document) {

@@ -76,7 +76,7 @@ void require(Draft& draft, const Document& document, const Origin& origin, std::
   // A default has its source; what is still without one, nobody has said.
   if (!origin.source.empty()) return;
   const std::string key(field);
-  miss(draft, document, field, key + " is not given", "add " + key + ": … or --set " + key + "=…");
+  miss(draft, document, field, {field}, key + " is not given", "add " + key + ": … or --set " + key + "=…");
 }
 
 Draft read(const Inputs& inputs, const Document& document) {
