@@ -52,7 +52,7 @@ class Builder {
   Node started(const Item& item) const {
     Node node;
     node.kind = item.kind;
-    node.text = item.text;
+    if (node.kind != Node::Kind::null) node.text = item.text;
     const Location where = source_.at(item.offset);
     node.line = where.line;
     node.column = where.column;
