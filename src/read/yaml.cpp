@@ -30,6 +30,11 @@ class Handler : public YAML::EventHandler {
   /// Of the last event.
   std::size_t position() const { return position_; }
 
+  [[noreturn]] void refuse_length() const {
+    source_.refuse(position_, "read/too-many-nodes",
+                   "from here on come more than " + with_separators(tape_.budget().nodes) + " keys and values");
+  }
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
     const std::size_t offset = offset_of(mark);
@@ -90,6 +95,7 @@ class Handler : public YAML::EventHandler {
   void event(const YAML::Mark& mark) {
     meter_.event();
     position_ = offset_of(mark);
+    if (meter_.exceeded()) refuse_length();
   }
 
   std::size_t offset_of(const YAML::Mark& mark) const {
@@ -155,12 +161,14 @@ class Handler : public YAML::EventHandler {
 constexpr std::size_t tokens_a_node = 4;        // a value of JSON in YAML: two quotes, a colon, a comma
 constexpr std::size_t fewest_tokens = 1 << 16;  // the meter counts by stretches, and dashes and quotes that are text
 
-void parse(const Source& source, std::istream& stream, Handler& handler) {
+void parse(const Source& source, YamlMeter& meter, Handler& handler) {
+  std::istream stream(&meter);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
+    if (meter.exceeded()) handler.refuse_length();
     source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax", error.msg);
   } catch (const std::exception& error) {
     source.refuse(handler.position(), "read/syntax", std::string("the YAML parser gave up: ") + error.what());
@@ -172,17 +180,9 @@ void parse(const Source& source, std::istream& stream, Handler& handler) {
 void parse_yaml(const Source& source, Tape& tape) {
   const auto nodes = static_cast<std::size_t>(std::max(tape.budget().nodes, 0));
   YamlMeter meter(source.text(), std::max(nodes * tokens_a_node, fewest_tokens));
-  std::istream stream(&meter);
   Handler handler(source, tape, meter);
-  try {
-    parse(source, stream, handler);
-  } catch (const Refused&) {
-    if (!meter.exceeded()) throw;
-  }
-  if (meter.exceeded()) {
-    source.refuse(handler.position(), "read/too-many-nodes",
-                  "from here on come more than " + with_separators(tape.budget().nodes) + " keys and values");
-  }
+  parse(source, meter, handler);
+  if (meter.exceeded()) handler.refuse_length();
   if (tape.size() == 0) source.refuse(0, "read/empty", "the file holds nothing but comments");
 }
 
