@@ -120,7 +120,18 @@ class Handler : public YAML::EventHandler {
     if (tag == "!") return Node::Kind::string;
     const auto known = kinds.find(standard_name(tag));
     if (known == kinds.end()) refuse_tag(mark, tag);
+    if (!fits(known->second, value)) {
+      source_.refuse(value_at(mark), "read/syntax", "this is no !!" + std::string(known->first));
+    }
     return known->second;
+  }
+
+  // A tag is the author's word only; the kind of a node must be true.
+  static bool fits(Node::Kind kind, const std::string& value) {
+    const Node node{.kind = kind, .text = value};
+    if (kind == Node::Kind::boolean) return node.as_boolean().has_value();
+    if (kind == Node::Kind::integer || kind == Node::Kind::real) return resolve(value) == kind || node.as_number();
+    return true;
   }
 
   static std::string_view standard_name(std::string_view tag) {

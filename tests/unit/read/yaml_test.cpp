@@ -236,6 +236,22 @@ TEST(YamlRefuses, TagsThatMakeObjects) {
   EXPECT_EQ(first_line(yaml("a: !!seq {}\n")), "c:1:4: error: the tag '!!seq' has no meaning here [read/syntax]");
 }
 
+TEST(YamlRefuses, ATagThatIsNotTrue) {
+  EXPECT_EQ(yaml("a: !!int abc\n"),
+            "c:1:10: error: this is no !!int [read/syntax]\n"
+            "    a: !!int abc\n"
+            "             ^\n");
+  EXPECT_EQ(first_line(yaml("!!bool 1")), "c:1:8: error: this is no !!bool [read/syntax]");
+  EXPECT_EQ(first_line(yaml("!!float 0x1")), "c:1:9: error: this is no !!float [read/syntax]");
+  EXPECT_EQ(yaml("[!!float .inf, !!float 1e5, !!int '3', !!bool 'on', !!null x]"),
+            "sequence @1:1\n"
+            "- real '.inf' @1:10\n"
+            "- real '1e5' @1:24\n"
+            "- integer '3' @1:35\n"
+            "- boolean 'on' @1:47\n"
+            "- null @1:53\n");
+}
+
 TEST(YamlRefuses, TemplatesAndOtherKeysThatAreNoWords) {
   EXPECT_EQ(yaml("a: {{ lr }}\n"),
             "c:1:5: error: a key must be a single word or string [read/syntax]\n"
