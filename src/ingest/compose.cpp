@@ -1,6 +1,7 @@
 #include "compose.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "codec.hpp"
@@ -53,10 +54,12 @@ Result<Document> load(const Input& extends, const std::vector<std::string>& chai
   return errors;
 }
 
+// A file may hold a hundred thousand keys, so no key is compared with every other.
 void add_below(Inputs& inputs, const Inputs& base) {
+  std::set<std::string> above;
+  for (const Input& input : inputs) above.insert(input.key);
   for (const Input& input : base) {
-    const auto same = [&](const Input& other) { return other.key == input.key; };
-    if (std::ranges::none_of(inputs, same)) inputs.push_back(input);
+    if (!above.contains(input.key)) inputs.push_back(input);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <functional>
 
 #include "oomplan/text.hpp"
 
@@ -39,10 +39,10 @@ struct Score {
 };
 
 std::size_t known_keys(const Dialect& dialect, const Inputs& inputs) {
-  const auto keys = dialect.keys();
-  const std::set<std::string_view> known(keys.begin(), keys.end());
-  return static_cast<std::size_t>(
-      std::ranges::count_if(inputs, [&](const Input& in) { return known.contains(in.key); }));
+  auto keys = dialect.keys();
+  std::ranges::sort(keys);
+  const auto known = [&](const Input& input) { return std::ranges::binary_search(keys, std::string_view(input.key)); };
+  return static_cast<std::size_t>(std::ranges::count_if(inputs, known));
 }
 
 const Foreign* foreign_kind(const Inputs& inputs) {
