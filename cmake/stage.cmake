@@ -6,6 +6,11 @@
 function(oomplan_stage name)
   cmake_parse_arguments(STAGE "" "REGISTRY;EMBED" "LINKS;PRIVATE_LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
+  if(NOT sources)
+    # A stage that has no code yet must not stop the others from building.
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/${name}/empty.cpp" CONTENT "" @ONLY)
+    set(sources "${PROJECT_BINARY_DIR}/generated/${name}/empty.cpp")
+  endif()
   add_library(oomplan_${name} STATIC ${sources})
   list(TRANSFORM STAGE_LINKS PREPEND oomplan_ OUTPUT_VARIABLE links)
   target_include_directories(oomplan_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include")

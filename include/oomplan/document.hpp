@@ -1,6 +1,7 @@
 // A config file as a tree whose keys and values know where they stand. After reading, no stage sees YAML or JSON.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,16 +21,17 @@ struct Node {
 
   Kind kind = Kind::null;
   std::string text{};            ///< A scalar as written (unquoted, escapes resolved); empty for null.
-  int line = 0;                  ///< Where the value begins, from 1.
+  int line = 0;                  ///< Where the value begins, from 1; of an alias, where its anchor's value does.
   int column = 0;
   std::vector<Node> items{};     ///< Of a sequence.
-  std::vector<Entry> entries{};  ///< Of a mapping, in the file's order; keys are unique.
+  std::vector<Entry> entries{};  ///< Of a mapping, in the file's order, merged ones last; keys are unique.
 
   /// The value of `key` in a mapping, or null.
   const Node* find(std::string_view key) const;
 
   /// The scalar as a value of that type; nothing where the scalar is not one. YAML's spellings are resolved by `kind`:
-  /// a quoted "8" is a string, but as_integer still reads it, as the frameworks' own int() does.
+  /// a quoted "8" is a string, but as_integer still reads it, as the frameworks' own int() does. as_number gives finite
+  /// numbers only, integers included, and reads "1e-5", which YAML 1.1 calls a string.
   std::optional<bool> as_boolean() const;
   std::optional<std::int64_t> as_integer() const;
   std::optional<double> as_number() const;
@@ -55,6 +57,7 @@ struct Document {
   Syntax syntax = Syntax::yaml;
   std::string text{};
   Node root{};
+  bool byte_order_mark = false;  ///< The file began with one: `text` and all positions are without it.
 
   Location at(const Node& node) const { return {file, node.line, node.column}; }
   Location at(const Entry& entry) const { return {file, entry.line, entry.column}; }
@@ -64,15 +67,23 @@ struct Document {
 
 /// What a reader may take before it refuses: all input is hostile.
 struct ReadBudget {
-  std::size_t bytes = std::size_t{8} << 20;
-  int depth = 64;
-  int nodes = 100'000;  ///< After aliases are expanded: 304 bytes of YAML can mean six million nodes.
+  std::size_t bytes = std::size_t{8} << 20;  ///< Of the file, and again of all scalars after aliases are expanded.
+  int depth = 64;                            ///< Mappings and sequences within each other; never more than 256.
+  int nodes = 100'000;  ///< Keys and values after aliases are expanded: 304 bytes of YAML can mean six million.
 };
 
-/// Reads a config file by its content (JSON where it begins with '{' or '[', YAML otherwise; TOML by the extension
-/// .toml). A missing file, a directory, an empty or binary file, bad UTF-8, broken syntax and a budget exceeded are
-/// errors with codes read/missing, read/not-a-file, read/empty, read/binary, read/syntax, read/too-large,
-/// read/too-deep, read/too-many-nodes, read/duplicate-key.
+/// Reads a config file. The extensions .json, .toml, .yaml and .yml say what it is; any other file is JSON where it
+/// begins with '{' or '[', and YAML otherwise. Errors have one of these codes:
+/// read/missing          there is no such file
+/// read/not-a-file       a directory, a device, a pipe
+/// read/unreadable       the system refuses to open or read it
+/// read/empty            nothing but space and comments
+/// read/binary           a NUL or another control character, which no config syntax allows
+/// read/encoding         not UTF-8
+/// read/syntax           not YAML, JSON or TOML as the syntax has it
+/// read/many-documents   a second YAML document
+/// read/duplicate-key    a key twice in one mapping
+/// read/too-large, read/too-deep, read/too-many-nodes   the budget is exceeded
 Result<Document> read_document(const std::string& path, const ReadBudget& budget = {});
 
 /// The same from text already in memory; `file` is only the name used in messages.

@@ -57,7 +57,8 @@ class Result {
   std::variant<T, Diagnostics> state_;
 };
 
-/// "config.yaml:12:3: error: message", then the excerpt with a caret under the column, then "hint: …"; lines end in \n.
+/// "config.yaml:12:3: error: message [code]", then the excerpt with a caret under the column, both indented by four, then
+/// "hint: …"; lines end in \n. Of a long line only the part around the caret is shown. Nothing in it drives a terminal.
 std::string to_text(const Diagnostic& diagnostic);
 
 }  // namespace oomplan
