@@ -1,0 +1,89 @@
+#include "answer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "codes.hpp"
+#include "errors.hpp"
+#include "input.hpp"
+#include "oomplan/catalog.hpp"
+#include "oomplan/ingest.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+std::vector<Gpu> gpus_of(const Question& question, Diagnostics& errors) {
+  std::vector<Gpu> gpus;
+  for (const std::string& name : question.gpus) {
+    Result<Gpu> gpu = find_gpu(name);
+    if (gpu) {
+      gpus.push_back(std::move(*gpu));
+    } else {
+      append(errors, gpu.errors());
+    }
+  }
+  return gpus;
+}
+
+/// The catalog knows nothing of configs; the line that names the model is where its user can mend it.
+Diagnostics placed(Diagnostics errors, const Document& document, const Origin& origin) {
+  for (Diagnostic& error : errors) {
+    if (!error.where.file.empty() || origin.kind != Origin::Kind::config) continue;
+    error.where = origin.where;
+    if (origin.where.file == document.file) error.excerpt = document.line(origin.where.line);
+  }
+  return errors;
+}
+
+void estimate_model(Findings& findings) {
+  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture);
+  if (footprint) {
+    findings.footprint = std::move(*footprint);
+  } else {
+    append(findings.diagnostics, footprint.errors());
+  }
+}
+
+void find_and_estimate(Findings& findings, const Document& document) {
+  const Setting<std::string>& model = findings.plan->model;
+  Result<Architecture> architecture = find_model(model.value);
+  if (architecture) {
+    findings.architecture = std::move(*architecture);
+    return estimate_model(findings);
+  }
+  append(findings.diagnostics, unmodelled_errors(*findings.plan));
+  append(findings.diagnostics, placed(architecture.errors(), document, model.origin));
+}
+
+void read_and_estimate(Findings& findings, const Question& question) {
+  const Result<Document> document = read_config(question.config);
+  if (!document) return append(findings.diagnostics, document.errors());
+  Result<TrainingPlan> plan = ingest(*document, {.dialect = question.dialect, .overrides = question.overrides});
+  if (!plan) return append(findings.diagnostics, plan.errors());
+  findings.plan = std::move(*plan);
+  find_and_estimate(findings, *document);
+}
+
+Verdict verdict_after(const Findings& findings) {
+  if (!findings.footprint) return verdict_of(findings.diagnostics);
+  if (findings.fits.empty()) return Verdict::answered;
+  const bool all = std::all_of(findings.fits.begin(), findings.fits.end(), [](const Fit& fit) { return fit.fits; });
+  return all ? Verdict::fits : Verdict::does_not_fit;
+}
+
+}  // namespace
+
+Findings answer(const Question& question) {
+  Findings findings{.config = question.config};
+  const std::vector<Gpu> gpus = gpus_of(question, findings.diagnostics);
+  if (findings.diagnostics.empty()) read_and_estimate(findings, question);
+  if (findings.footprint) {
+    for (const Gpu& gpu : gpus) findings.fits.push_back(fit(*findings.footprint, gpu));
+  }
+  findings.verdict = verdict_after(findings);
+  return findings;
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,50 @@
+#include "group.hpp"
+
+#include <fmt/format.h>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::report {
+namespace {
+
+std::string layers_text(const LiveGroup& group) {
+  if (group.first_layer == group.last_layer) return fmt::format("layer {}", group.first_layer);
+  return fmt::format("layers {}-{}", group.first_layer, group.last_layer);
+}
+
+}  // namespace
+
+std::string shape_text(const LiveGroup& group) {
+  std::string out;
+  for (const std::int64_t size : group.shape) out += (out.empty() ? "" : "×") + std::to_string(size);
+  return out.empty() ? "scalar" : out;
+}
+
+std::string tensors_text(const LiveGroup& group) {
+  return fmt::format("{} × {} {}", with_separators(group.count), shape_text(group), name_of(group.dtype));
+}
+
+std::string place_text(const LiveGroup& group) {
+  if (group.first_layer < 0) return group.module;
+  const std::size_t star = group.module.find("*.");
+  const std::string inside = star == std::string::npos ? "" : ": " + group.module.substr(star + 2);
+  return layers_text(group) + inside;
+}
+
+Bytes unrounded(const LiveGroup& group) {
+  Bytes bytes(bytes_of(group.dtype));
+  for (const std::int64_t size : group.shape) bytes = bytes * size;
+  return bytes * group.count;
+}
+
+Row group_row(const LiveGroup& group, const Unit& unit) {
+  return {{in_unit(group.bytes, unit), true}, {tensors_text(group)}, {place_text(group)}, {group.op}};
+}
+
+Row group_heading(const Unit& unit) {
+  Row row{{std::string(unit.name), true}, {"tensors"}, {"in"}, {"made by"}};
+  for (Cell& cell : row) cell.paint = Paint::dim;
+  return row;
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,27 @@
+// How views name allocations that are alike in all but their layer.
+#pragma once
+
+#include <string>
+
+#include "layout.hpp"
+#include "oomplan/footprint.hpp"
+
+namespace oomplan::report {
+
+/// "2048×128256"; "scalar" for no dimensions.
+std::string shape_text(const LiveGroup& group);
+
+/// "32 × 2048×4096 bf16".
+std::string tensors_text(const LiveGroup& group);
+
+/// "layers 0-31: mlp.down_proj", "lm_head".
+std::string place_text(const LiveGroup& group);
+
+/// What the shapes alone come to, before each storage is rounded up to the allocator's 512 bytes.
+Bytes unrounded(const LiveGroup& group);
+
+/// size, tensors, place, op.
+Row group_row(const LiveGroup& group, const Unit& unit);
+Row group_heading(const Unit& unit);
+
+}  // namespace oomplan::report
