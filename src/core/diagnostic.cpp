@@ -1,8 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "oomplan/result.hpp"
 #include "oomplan/text.hpp"
@@ -58,7 +58,8 @@ std::string shown(std::string_view text) {
 }
 
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
 std::string excerpt(std::string_view line, int column) {
@@ -76,8 +77,8 @@ std::string excerpt(std::string_view line, int column) {
 }  // namespace
 
 std::string to_text(const Diagnostic& diagnostic) {
-  std::string out = fmt::format("{}{}: {}", prefix(diagnostic.where), word(diagnostic.severity),
-                                printable(diagnostic.message));
+  std::string out =
+      fmt::format("{}{}: {}", prefix(diagnostic.where), word(diagnostic.severity), printable(diagnostic.message));
   if (!diagnostic.code.empty()) out += fmt::format(" [{}]", diagnostic.code);
   out += '\n';
   if (!diagnostic.excerpt.empty()) out += excerpt(diagnostic.excerpt, diagnostic.where.column);

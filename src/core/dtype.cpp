@@ -12,9 +12,9 @@ struct Spelling {
 
 // What torch, transformers, DeepSpeed and Megatron accept for the types of dtype_rows, beside the names there.
 constexpr std::array spellings{
-    Spelling{"float32", DType::fp32},  Spelling{"float", DType::fp32}, Spelling{"f32", DType::fp32},
-    Spelling{"bfloat16", DType::bf16}, Spelling{"float16", DType::fp16}, Spelling{"half", DType::fp16},
-    Spelling{"f16", DType::fp16},      Spelling{"long", DType::int64}, Spelling{"int", DType::int32},
+    Spelling{"float32", DType::fp32},  Spelling{"float", DType::fp32},      Spelling{"f32", DType::fp32},
+    Spelling{"bfloat16", DType::bf16}, Spelling{"float16", DType::fp16},    Spelling{"half", DType::fp16},
+    Spelling{"f16", DType::fp16},      Spelling{"long", DType::int64},      Spelling{"int", DType::int32},
     Spelling{"byte", DType::uint8},    Spelling{"boolean", DType::boolean},
 };
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -6,8 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "oomplan/bytes.hpp"
 #include "oomplan/text.hpp"
@@ -30,21 +30,21 @@ constexpr std::array<Unit, 20> units{{
     {"K", kibi},
     {"KB", kilo},
     {"KIB", kibi},
-    {"M", kibi * kibi},
-    {"MB", kilo * kilo},
-    {"MIB", kibi * kibi},
-    {"G", kibi * kibi * kibi},
-    {"GB", kilo * kilo * kilo},
-    {"GIB", kibi * kibi * kibi},
-    {"T", kibi * kibi * kibi * kibi},
-    {"TB", kilo * kilo * kilo * kilo},
-    {"TIB", kibi * kibi * kibi * kibi},
-    {"P", kibi * kibi * kibi * kibi * kibi},
-    {"PB", kilo * kilo * kilo * kilo * kilo},
-    {"PIB", kibi * kibi * kibi * kibi * kibi},
-    {"E", kibi * kibi * kibi * kibi * kibi * kibi},
-    {"EB", kilo * kilo * kilo * kilo * kilo * kilo},
-    {"EIB", kibi * kibi * kibi * kibi * kibi * kibi},
+    {"M", kibi* kibi},
+    {"MB", kilo* kilo},
+    {"MIB", kibi* kibi},
+    {"G", kibi* kibi* kibi},
+    {"GB", kilo* kilo* kilo},
+    {"GIB", kibi* kibi* kibi},
+    {"T", kibi* kibi* kibi* kibi},
+    {"TB", kilo* kilo* kilo* kilo},
+    {"TIB", kibi* kibi* kibi* kibi},
+    {"P", kibi* kibi* kibi* kibi* kibi},
+    {"PB", kilo* kilo* kilo* kilo* kilo},
+    {"PIB", kibi* kibi* kibi* kibi* kibi},
+    {"E", kibi* kibi* kibi* kibi* kibi* kibi},
+    {"EB", kilo* kilo* kilo* kilo* kilo* kilo},
+    {"EIB", kibi* kibi* kibi* kibi* kibi* kibi},
 }};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

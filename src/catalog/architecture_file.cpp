@@ -1,0 +1,146 @@
+#include "architecture_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "config_values.hpp"
+#include "errors.hpp"
+#include "fields.hpp"
+#include "oomplan/dtype.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 12> known_keys{
+    "model_types",     "task",          "source", "config", "layers", "block_module",
+    "tied_embeddings", "max_positions", "stem",   "block",  "tail",   "expect"};
+constexpr std::int64_t most_layers = 10'000;
+
+std::optional<Task> task_of(Fields& fields) {
+  const std::string name = fields.text("task");
+  const auto found = std::find(task_names.begin(), task_names.end(), name);
+  if (found != task_names.end()) return static_cast<Task>(found - task_names.begin());
+  if (!name.empty())
+    fields.refuse(*fields.find("task"),
+                  "\"task\" must be " + joined({task_names.begin(), task_names.end()}) + ", not " + shown(name));
+  return std::nullopt;
+}
+
+/// The value of `key` as a T, where there is one.
+template <class T>
+std::optional<T> value_as(Fields& fields, ConfigValues& values, std::string_view key, std::string_view what) {
+  const Node* node = fields.required(key);
+  const std::optional<Attribute> value = node != nullptr ? values.value_of(*node) : std::nullopt;
+  if (value && std::holds_alternative<T>(*value)) return std::get<T>(*value);
+  if (fields.errors().empty()) fields.refuse(*node, shown(key) + " must be " + std::string(what));
+  return std::nullopt;
+}
+
+OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item) {
+  Fields step(fields.document(), item, fields.errors());
+  OpSpec out{step.text("op"), step.text("module", false), {}};
+  for (const Entry& entry : item.entries) {
+    if (entry.key == "op" || entry.key == "module") continue;
+    if (std::optional<Attribute> value = values.value_of(entry.value))
+      out.attributes.emplace_back(entry.key, *std::move(value));
+  }
+  return out;
+}
+
+std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_view key) {
+  std::vector<OpSpec> out;
+  const Node* list = fields.required(key);
+  if (list == nullptr) return out;
+  if (!list->is_sequence()) fields.refuse(*list, shown(key) + " must be a list of ops, not " + shown(*list));
+  for (const Node& item : list->items) out.push_back(op_of(fields, values, item));
+  return out;
+}
+
+/// What the file says of itself; only its test reads it.
+void check_expectations(Fields& fields) {
+  const Node* node = fields.find("expect");
+  if (node == nullptr) return;
+  Fields expectations(fields.document(), *node, fields.errors());
+  for (const Entry& entry : node->entries) expectations.count(entry.key);
+}
+
+std::optional<DType> checkpoint_dtype(const Document& config, Diagnostics& errors) {
+  const Node* node = config.root.find("dtype");
+  if (node == nullptr || node->kind == Node::Kind::null) node = config.root.find("torch_dtype");
+  if (node == nullptr || node->kind == Node::Kind::null) return DType::fp32;
+  const std::optional<DType> dtype = parse_dtype(node->text);
+  if (dtype && is_floating(*dtype)) return dtype;
+  errors.push_back(error_at(config, *node, "catalog/bad-value",
+                            shown(*node) + " is not a type that weights are trained in",
+                            "known: float32, bfloat16 and float16."));
+  return std::nullopt;
+}
+
+void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
+  out.task = task_of(fields).value_or(Task::causal_lm);
+  out.block_module = fields.text("block_module");
+  out.layers = value_as<std::int64_t>(fields, values, "layers", "a whole number").value_or(0);
+  out.tied_embeddings = value_as<bool>(fields, values, "tied_embeddings", "true or false").value_or(false);
+  out.max_positions = value_as<std::int64_t>(fields, values, "max_positions", "a whole number").value_or(0);
+  out.stem = ops_in(fields, values, "stem");
+  out.block = ops_in(fields, values, "block");
+  out.tail = ops_in(fields, values, "tail");
+  if (out.layers < 0 || out.layers > most_layers)
+    fields.refuse(*fields.find("layers"), std::to_string(out.layers) + " layers are more than any model has");
+}
+
+Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
+  return error_at(config, model_type, "catalog/unknown-architecture",
+                  "model_type " + shown(model_type) + " is not an architecture that is known",
+                  "known: " + joined(known_model_types(catalog), " and ") + ".");
+}
+
+}  // namespace
+
+Result<DataFile> architecture_file(const Document& config, const Catalog& catalog) {
+  const Node* type = config.root.find("model_type");
+  if (type == nullptr || type->kind == Node::Kind::null)
+    return error_in(config, "catalog/missing-key", "\"model_type\" is missing");
+  const std::vector<DataFile> files = files_in("architectures", catalog);
+  for (const DataFile& file : files)
+    if (file.name == type->text) return file;
+  for (const DataFile& file : mentioning(type->text, files))
+    if (const auto types = model_types_of(file); std::find(types.begin(), types.end(), type->text) != types.end())
+      return file;
+  return unknown(config, *type, catalog);
+}
+
+std::vector<std::string> model_types_of(const DataFile& file) {
+  std::vector<std::string> out{std::string(file.name)};
+  const Result<Document> document = parse(file);
+  const Node* types = document ? document->root.find("model_types") : nullptr;
+  for (std::size_t i = 0; types != nullptr && i < types->items.size(); ++i)
+    if (types->items[i].text != file.name) out.push_back(types->items[i].text);
+  return out;
+}
+
+Result<Architecture> read_architecture(const Document& config, const DataFile& file) {
+  const Result<Document> document = parse(file);
+  if (!document) return document.errors();
+  Diagnostics errors;
+  Fields fields(*document, document->root, errors);
+  fields.only(known_keys);
+  const Node* declarations = fields.required("config");
+  if (!errors.empty()) return errors;
+  ConfigValues values(config, *document, *declarations, errors);
+  Architecture out;
+  out.name = file.name;
+  out.model_type = config.root.find("model_type")->text;
+  out.checkpoint_dtype = checkpoint_dtype(config, errors).value_or(DType::fp32);
+  if (errors.empty()) read_body(out, fields, values);
+  check_expectations(fields);
+  if (!errors.empty()) return errors;
+  out.config = values.all();
+  return out;
+}
+
+}  // namespace oomplan::catalog

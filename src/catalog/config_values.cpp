@@ -1,0 +1,217 @@
+#include "config_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "errors.hpp"
+#include "oomplan/bytes.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 5> declaration_keys{"type", "required", "default", "aliases", "minimum"};
+
+struct Type {
+  std::string_view name;
+  std::string_view shown;
+  std::optional<Attribute> (*read)(const Node&);
+};
+
+template <class T>
+std::optional<Attribute> as_attribute(std::optional<T> value) {
+  return value ? std::optional<Attribute>(std::move(*value)) : std::nullopt;
+}
+
+constexpr std::array<Type, 4> types{{
+    {"integer", "a whole number", [](const Node& node) { return as_attribute(node.as_integer()); }},
+    {"number", "a number", [](const Node& node) { return as_attribute(node.as_number()); }},
+    {"boolean", "true or false", [](const Node& node) { return as_attribute(node.as_boolean()); }},
+    {"string", "text",
+     [](const Node& node) {
+       return node.kind == Node::Kind::string ? std::optional<Attribute>(node.text) : std::nullopt;
+     }},
+}};
+
+const Type* type_of(const Node& declaration) {
+  const Node* name = declaration.find("type");
+  const auto found = std::find_if(types.begin(), types.end(),
+                                  [&](const Type& type) { return name != nullptr && name->text == type.name; });
+  return found == types.end() ? nullptr : &*found;
+}
+
+bool is_required(const Node& declaration) {
+  const Node* node = declaration.find("required");
+  return node != nullptr && node->as_boolean().value_or(false);
+}
+
+/// A size is at least 1, unless the declaration says otherwise or has a smaller default.
+std::int64_t minimum_of(const Node& declaration) {
+  if (const Node* node = declaration.find("minimum")) return node->as_integer().value_or(1);
+  const Node* usual = declaration.find("default");
+  return std::min<std::int64_t>(1, usual == nullptr ? 1 : usual->as_integer().value_or(1));
+}
+
+bool is_in_range(const Attribute& value, std::int64_t minimum) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return *integer >= minimum && *integer <= largest_dimension;
+  const auto* number = std::get_if<double>(&value);
+  return number == nullptr || *number >= 0;
+}
+
+std::string range_of(const Type& type, std::int64_t minimum) {
+  if (type.name == "number") return "a number of at least 0";
+  if (type.name != "integer") return std::string(type.shown);
+  return std::string(type.shown) + " from " + with_separators(minimum) + " to " + with_separators(largest_dimension);
+}
+
+/// A scalar of an architecture file that stands for itself.
+std::optional<Attribute> literal(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::boolean:
+      return as_attribute(node.as_boolean());
+    case Node::Kind::integer:
+      return as_attribute(node.as_integer());
+    case Node::Kind::real:
+      return as_attribute(node.as_number());
+    case Node::Kind::string:
+      return node.text;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_name(const Node& node) { return node.kind == Node::Kind::string && node.text.starts_with('$'); }
+
+}  // namespace
+
+ConfigValues::ConfigValues(const Document& config, const Document& file, const Node& declarations, Diagnostics& errors)
+    : config_(config), file_(file), errors_(errors) {
+  if (!declarations.is_mapping()) refuse_file(declarations, "\"config\" must be a mapping of keys");
+  for (const Entry& entry : declarations.entries) declare(entry);
+}
+
+void ConfigValues::declare(const Entry& entry) {
+  const auto is_known = [](const Entry& field) {
+    return std::find(declaration_keys.begin(), declaration_keys.end(), field.key) != declaration_keys.end();
+  };
+  if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
+    return refuse_file(entry.value, shown(entry.key) +
+                                        " must be declared as {type: integer, number, boolean or string" +
+                                        ", required: true or default: …, aliases: […], minimum: …}");
+  const Entry* found = find_in_config(entry);
+  std::optional<Attribute> value = found != nullptr ? from_config(entry, *found) : from_default(entry);
+  if (value) all_.emplace_back(entry.key, *value);
+  values_.insert_or_assign(entry.key, std::move(value));
+}
+
+const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
+  const auto entry_of = [this](std::string_view key) -> const Entry* {
+    for (const Entry& entry : config_.root.entries)
+      if (entry.key == key && entry.value.kind != Node::Kind::null) return &entry;
+    return nullptr;
+  };
+  const Entry* found = entry_of(declaration.key);
+  const Node* aliases = declaration.value.find("aliases");
+  for (std::size_t i = 0; found == nullptr && aliases != nullptr && i < aliases->items.size(); ++i)
+    found = entry_of(aliases->items[i].text);
+  return found;
+}
+
+std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, const Entry& found) {
+  const Type& type = *type_of(declaration.value);
+  const std::int64_t minimum = minimum_of(declaration.value);
+  std::optional<Attribute> value = type.read(found.value);
+  if (value && is_in_range(*value, minimum)) return value;
+  refuse_config(&found.value, shown(found.key) + " must be " + range_of(type, minimum) + ", not " + shown(found.value));
+  return std::nullopt;
+}
+
+std::optional<Attribute> ConfigValues::from_default(const Entry& declaration) {
+  if (const Node* usual = declaration.value.find("default")) return value_of(*usual);
+  if (is_required(declaration.value))
+    errors_.push_back(error_in(config_, "catalog/missing-key", shown(declaration.key) + " is missing"));
+  else
+    refuse_file(declaration.value, shown(declaration.key) + " is neither required nor has a default");
+  return std::nullopt;
+}
+
+std::optional<Attribute> ConfigValues::value_of(const Node& node) {
+  if (is_name(node)) return named(node);
+  if (node.is_mapping()) return computed(node);
+  if (node.is_sequence()) refuse_file(node, "expected a value, not a list");
+  return literal(node);
+}
+
+std::optional<Attribute> ConfigValues::named(const Node& node) {
+  const auto found = values_.find(std::string_view(node.text).substr(1));
+  if (found != values_.end()) return found->second;
+  refuse_file(node, shown(node.text) + " is not declared under \"config\" above");
+  return std::nullopt;
+}
+
+std::optional<Attribute> ConfigValues::computed(const Node& node) {
+  const bool is_alone = node.entries.size() == 1 && node.entries[0].value.is_sequence();
+  const std::string_view operation = is_alone ? std::string_view(node.entries[0].key) : "";
+  if (operation != "quotient" && operation != "product") {
+    refuse_file(node, "expected {quotient: [a, b]} or {product: [a, b]}");
+    return std::nullopt;
+  }
+  const Node& operands = node.entries[0].value;
+  const std::vector<std::int64_t> values = integers(operands);
+  if (values.empty()) return std::nullopt;
+  if (operation == "quotient") return quotient(operands, values);
+  std::int64_t product = 1;
+  for (const std::int64_t value : values) product = saturating_mul(product, value);
+  return product;
+}
+
+std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std::vector<std::int64_t>& values) {
+  if (values.size() != 2) {
+    refuse_file(operands, "a quotient has two operands");
+    return std::nullopt;
+  }
+  if (values[1] > 0 && values[0] % values[1] == 0) return values[0] / values[1];
+  const Node* key = is_name(operands.items[0]) ? config_.root.find(operands.items[0].text.substr(1)) : nullptr;
+  refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
+  return std::nullopt;
+}
+
+/// All of the operands, or none where one is no integer.
+std::vector<std::int64_t> ConfigValues::integers(const Node& operands) {
+  std::vector<std::int64_t> out;
+  for (const Node& operand : operands.items) {
+    const std::optional<Attribute> value = value_of(operand);
+    const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    if (integer == nullptr) {
+      // After an error a value may be missing only because of that error.
+      if (errors_.empty()) refuse_file(operand, shown(operand) + " is not a whole number here");
+      return {};
+    }
+    out.push_back(*integer);
+  }
+  if (out.empty()) refuse_file(operands, "expected operands here");
+  return out;
+}
+
+/// "\"hidden_size\" (4096)"
+std::string ConfigValues::described(const Node& operand) const {
+  if (!is_name(operand)) return operand.is_scalar() ? operand.text : "a product";
+  const std::string name = operand.text.substr(1);
+  const auto found = values_.find(name);
+  const auto* value = found != values_.end() && found->second ? std::get_if<std::int64_t>(&*found->second) : nullptr;
+  return shown(name) + (value == nullptr ? "" : " (" + std::to_string(*value) + ")");
+}
+
+void ConfigValues::refuse_config(const Node* node, std::string message) {
+  constexpr const char* code = "catalog/bad-value";
+  errors_.push_back(node == nullptr ? error_in(config_, code, std::move(message))
+                                    : error_at(config_, *node, code, std::move(message)));
+}
+
+void ConfigValues::refuse_file(const Node& node, std::string message) {
+  errors_.push_back(error_at(file_, node, "catalog/bad-file", std::move(message)));
+}
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,55 @@
+// A config.json's values, as an architecture file declares its keys.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "oomplan/architecture.hpp"
+#include "oomplan/document.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::catalog {
+
+/// No dimension of a model is larger; beyond it a config is broken or hostile.
+inline constexpr std::int64_t largest_dimension = std::int64_t{1} << 24;
+
+/// The value of each declared key, from the config or by its default. A key can have no value (`default: null`).
+class ConfigValues {
+ public:
+  /// Errors go to `errors`: those of the config as catalog/missing-key and catalog/bad-value, those of the architecture
+  /// file as catalog/bad-file. `declarations` is the file's mapping `config`.
+  ConfigValues(const Document& config, const Document& file, const Node& declarations, Diagnostics& errors);
+
+  /// What `node` of the architecture file stands for: `$key`, `{quotient: [a, b]}`, `{product: [a, …]}`, or itself.
+  /// Nothing where a key without value is named, or where an error was found.
+  std::optional<Attribute> value_of(const Node& node);
+
+  /// Those that have a value, in the order of their declaration.
+  const std::vector<std::pair<std::string, Attribute>>& all() const { return all_; }
+
+ private:
+  void declare(const Entry& entry);
+  std::optional<Attribute> from_config(const Entry& declaration, const Entry& found);
+  std::optional<Attribute> from_default(const Entry& declaration);
+  const Entry* find_in_config(const Entry& declaration) const;
+  std::optional<Attribute> named(const Node& node);
+  std::optional<Attribute> computed(const Node& node);
+  std::optional<Attribute> quotient(const Node& operands, const std::vector<std::int64_t>& values);
+  std::vector<std::int64_t> integers(const Node& operands);
+  std::string described(const Node& operand) const;
+  void refuse_config(const Node* node, std::string message);
+  void refuse_file(const Node& node, std::string message);
+
+  const Document& config_;
+  const Document& file_;
+  Diagnostics& errors_;
+  std::map<std::string, std::optional<Attribute>, std::less<>> values_;
+  std::vector<std::pair<std::string, Attribute>> all_;
+};
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,42 @@
+// Reads the fields of our data files, and says what is wrong with one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/document.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::catalog {
+
+/// A mapping of one data file. Whatever is missing, unknown or of the wrong kind ends up in `errors`, all of it; the
+/// reading functions then return an empty value.
+class Fields {
+ public:
+  Fields(const Document& document, const Node& mapping, Diagnostics& errors);
+
+  /// Refuses every key that is not in `known`.
+  void only(std::span<const std::string_view> known);
+
+  const Node* find(std::string_view key) const { return mapping_.find(key); }
+  const Node* required(std::string_view key);
+  std::string text(std::string_view key, bool is_required = true);
+  std::vector<std::string> texts(std::string_view key);
+  /// A whole number above 0.
+  std::optional<std::int64_t> count(std::string_view key, bool is_required = true);
+
+  void refuse(const Node& node, std::string message);
+  const Document& document() const { return document_; }
+  Diagnostics& errors() { return errors_; }
+
+ private:
+  const Document& document_;
+  const Node& mapping_;
+  Diagnostics& errors_;
+};
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,73 @@
+#include "files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "embedded.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::string_view extension = ".yaml";
+
+bool is_in(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() + 1 + extension.size() && path.starts_with(folder) && path[folder.size()] == '/' &&
+         path.ends_with(extension);
+}
+
+std::string_view name_of(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  path.remove_suffix(extension.size());
+  return path;
+}
+
+constexpr std::array<char, 256> squeeze_table = [] {
+  std::array<char, 256> out{};
+  for (std::size_t c = 'a'; c <= 'z'; ++c) out[c] = static_cast<char>(c);
+  for (std::size_t c = 'A'; c <= 'Z'; ++c) out[c] = static_cast<char>(c - 'A' + 'a');
+  for (std::size_t c = '0'; c <= '9'; ++c) out[c] = static_cast<char>(c);
+  return out;
+}();
+
+bool same_path(const DataFile& a, const DataFile& b) { return a.path == b.path; }
+
+}  // namespace
+
+std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) {
+  std::vector<DataFile> out;
+  for (const ModelFile& own : catalog.files)
+    if (is_in(own.path, folder)) out.push_back({name_of(own.path), own.path, own.text, own.file});
+  for (const EmbeddedFile& embedded : embedded_files())
+    if (is_in(embedded.path, folder)) out.push_back({name_of(embedded.path), embedded.path, embedded.text, {}});
+  // Stable, so that of two with one path the user's own comes first and is the one kept.
+  std::stable_sort(out.begin(), out.end(), [](const DataFile& a, const DataFile& b) { return a.path < b.path; });
+  out.erase(std::unique(out.begin(), out.end(), same_path), out.end());
+  return out;
+}
+
+Result<Document> parse(const DataFile& file) {
+  const std::string shown = file.file.empty() ? "models/" + std::string(file.path) : file.file;
+  return parse_document(std::string(file.text), shown, Syntax::yaml);
+}
+
+std::string squeezed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text)
+    if (const char kept = squeeze_table[static_cast<unsigned char>(c)]; kept != 0) out += kept;
+  return out;
+}
+
+std::vector<DataFile> mentioning(std::string_view name, const std::vector<DataFile>& files) {
+  std::vector<DataFile> out;
+  const std::string wanted = squeezed(name);
+  if (wanted.empty()) return out;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(out),
+               [&](const DataFile& file) { return squeezed(file.text).find(wanted) != std::string::npos; });
+  return out;
+}
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,32 @@
+// The data files: the user's own first, then those that the build put into the program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/catalog.hpp"
+#include "oomplan/document.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::catalog {
+
+struct DataFile {
+  std::string_view name;  ///< Without folder and ".yaml" ("rtx-4090", "openai-community--gpt2").
+  std::string_view path;  ///< Below models/.
+  std::string_view text;
+  std::string file;  ///< As messages name it.
+};
+
+/// Those of `folder` ("gpus"), each path once, sorted by path.
+std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog);
+
+Result<Document> parse(const DataFile& file);
+
+/// Letters and digits in lower case, nothing else: "RTX 4090" and "rtx-4090" are the same.
+std::string squeezed(std::string_view text);
+
+/// `files` whose text has `name` somewhere. It spares parsing all files to find the one that lists an alias.
+std::vector<DataFile> mentioning(std::string_view name, const std::vector<DataFile>& files);
+
+}  // namespace oomplan::catalog

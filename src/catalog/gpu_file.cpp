@@ -1,0 +1,109 @@
+#include "gpu_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.hpp"
+#include "fields.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 7> gpu_keys{"title", "aliases",       "generation", "compute_capability",
+                                                   "total", "total_highest", "evidence"};
+constexpr std::array<std::string_view, 4> generation_keys{"title", "context", "context_source", "cublas_workspace"};
+
+/// "23.52 GiB" as PyTorch prints it is rounded to hundredths. The least of the sizes that print so is the safe one.
+std::optional<Bytes> least_printed_as(std::string_view text) {
+  constexpr std::string_view unit = " GiB";
+  if (!text.ends_with(unit)) return std::nullopt;
+  text.remove_suffix(unit.size());
+  if (text.size() < 4 || text[text.size() - 3] != '.') return std::nullopt;
+  std::string digits(text);
+  digits.erase(digits.size() - 3, 1);
+  const std::optional<std::int64_t> hundredths = parse_integer(digits);
+  if (!hundredths || *hundredths < 1 || *hundredths > 10'000'000) return std::nullopt;
+  return Bytes(((2 * *hundredths - 1) * (std::int64_t{1} << 30)) / 200 + 1);
+}
+
+std::optional<Bytes> total_of(std::string_view text) {
+  if (const std::optional<std::int64_t> exact = parse_integer(text); exact && *exact > 0) return Bytes(*exact);
+  return least_printed_as(text);
+}
+
+Bytes total_in(Fields& fields, std::string_view key) {
+  const std::string text = fields.text(key);
+  if (const std::optional<Bytes> total = total_of(text)) return *total;
+  if (!text.empty())
+    fields.refuse(*fields.find(key),
+                  shown(key) + " must be as PyTorch prints it (\"23.52 GiB\") or exact bytes, not " + shown(text));
+  return {};
+}
+
+Bytes size_in(Fields& fields, std::string_view key) {
+  const std::string text = fields.text(key);
+  if (const std::optional<Bytes> size = parse_bytes(text)) return *size;
+  if (!text.empty()) fields.refuse(*fields.find(key), shown(key) + " must be a size (\"512 MiB\"), not " + shown(text));
+  return {};
+}
+
+std::string total_source(Fields& fields) {
+  const std::string highest = fields.text("total_highest", false);
+  const std::string evidence = fields.text("evidence");
+  return highest.empty() ? evidence : evidence + "; up to " + highest + " seen";
+}
+
+Gpu gpu_of(Fields& fields, const Generation& generation, std::string name) {
+  Gpu gpu;
+  gpu.name = std::move(name);
+  gpu.title = fields.text("title");
+  gpu.compute_capability = fields.text("compute_capability", false);
+  gpu.total = total_in(fields, "total");
+  gpu.total_source = total_source(fields);
+  gpu.context = generation.context;
+  gpu.context_source = generation.context_source;
+  gpu.cublas_workspace = generation.cublas_workspace;
+  gpu.aliases = fields.texts("aliases");
+  return gpu;
+}
+
+}  // namespace
+
+Result<Generation> read_generation(std::string_view name, const Catalog& catalog) {
+  const std::vector<DataFile> files = files_in("generations", catalog);
+  const auto found = std::find_if(files.begin(), files.end(), [&](const DataFile& file) { return file.name == name; });
+  if (found == files.end())
+    return error_in({}, "catalog/bad-file", "there is no models/generations/" + std::string(name) + ".yaml");
+  const Result<Document> document = parse(*found);
+  if (!document) return document.errors();
+  Diagnostics errors;
+  Fields fields(*document, document->root, errors);
+  fields.only(generation_keys);
+  Generation out{fields.text("title"), size_in(fields, "context"), fields.text("context_source"),
+                 size_in(fields, "cublas_workspace")};
+  if (!errors.empty()) return errors;
+  return out;
+}
+
+Result<Gpu> read_gpu(const DataFile& file, const Catalog& catalog) {
+  const Result<Document> document = parse(file);
+  if (!document) return document.errors();
+  Diagnostics errors;
+  Fields fields(*document, document->root, errors);
+  fields.only(gpu_keys);
+  const std::string name = fields.text("generation");
+  if (!errors.empty()) return errors;
+  const Result<Generation> generation = read_generation(name, catalog);
+  if (!generation) return generation.errors();
+  Gpu gpu = gpu_of(fields, *generation, std::string(file.name));
+  if (!errors.empty()) return errors;
+  return gpu;
+}
+
+}  // namespace oomplan::catalog

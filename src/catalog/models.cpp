@@ -1,0 +1,98 @@
+// find_model, architecture_of, and the lists of what there is.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "architecture_file.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "oomplan/catalog.hpp"
+#include "preset_file.hpp"
+
+namespace oomplan {
+namespace {
+
+using namespace catalog;
+namespace fs = std::filesystem;
+
+Diagnostic no_config(const fs::path& directory) {
+  std::error_code ignored;
+  const bool is_adapter = fs::exists(directory / "adapter_config.json", ignored);
+  return error_in({directory.string(), Syntax::json, {}, {}}, "catalog/no-config", "the directory has no config.json",
+                  is_adapter ? "it holds an adapter: name the model that the adapter is for." : "");
+}
+
+Result<Architecture> from_path(const std::string& path, const Catalog& catalog) {
+  std::error_code error;
+  fs::path config = path;
+  if (fs::is_directory(config, error)) {
+    config /= "config.json";
+    if (!fs::exists(config, error) && !error) return no_config(path);
+  }
+  const Result<Document> document = read_document(config.string());
+  if (!document) return document.errors();
+  return architecture_of(*document, catalog);
+}
+
+Result<Architecture> from_preset(Preset preset, const Catalog& catalog) {
+  Result<Architecture> out = architecture_of(preset.config, catalog);
+  if (!out) return out;
+  out->source = std::move(preset.id);
+  out->parameters = preset.parameters;
+  return out;
+}
+
+bool looks_like_path(std::string_view text) {
+  return text.starts_with('/') || text.starts_with('.') || text.starts_with('~') || text.ends_with(".json");
+}
+
+Diagnostic unknown_model(const std::string& id, const Catalog& catalog) {
+  constexpr const char* code = "catalog/unknown-model";
+  if (looks_like_path(id)) return error_in({}, code, "there is no file or directory " + shown(id));
+  const std::vector<std::string> near = near_names(id, known_models(catalog));
+  const std::string hint = near.empty() ? "give" : "did you mean " + joined(near) + "? Or give";
+  return error_in({}, code, "no model " + shown(id) + " is known",
+                  hint + " the path of its config.json, or of the directory that has it.");
+}
+
+}  // namespace
+
+Result<Architecture> architecture_of(const Document& config, const Catalog& catalog) {
+  if (!config.root.is_mapping())
+    return error_at(config, config.root, "catalog/bad-value",
+                    "a model's config is a mapping of keys, not " + shown(config.root));
+  const Result<DataFile> file = architecture_file(config, catalog);
+  if (!file) return file.errors();
+  Result<Architecture> out = read_architecture(config, *file);
+  if (out) out->source = config.file;
+  return out;
+}
+
+Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog) {
+  std::error_code error;
+  if (!id_or_path.empty() && fs::exists(id_or_path, error)) return from_path(id_or_path, catalog);
+  std::optional<Result<Preset>> preset = find_preset(id_or_path, catalog);
+  if (!preset) return unknown_model(id_or_path, catalog);
+  if (!*preset) return preset->errors();
+  return from_preset(**std::move(preset), catalog);
+}
+
+std::vector<std::string> known_models(const Catalog& catalog) {
+  std::vector<std::string> out;
+  for (const DataFile& file : files_in("presets", catalog))
+    for (std::string& id : ids_of(file)) out.push_back(std::move(id));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::string> known_model_types(const Catalog& catalog) {
+  std::vector<std::string> out;
+  for (const DataFile& file : files_in("architectures", catalog))
+    for (std::string& type : model_types_of(file)) out.push_back(std::move(type));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace oomplan

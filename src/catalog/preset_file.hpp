@@ -1,0 +1,29 @@
+// One file of models/presets: a checkpoint on the hub by its config.json.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files.hpp"
+#include "oomplan/catalog.hpp"
+#include "oomplan/document.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::catalog {
+
+struct Preset {
+  std::string id{};  ///< As asked for, in the file's spelling.
+  std::int64_t parameters = 0;
+  Document config{};  ///< Its root is the mapping of Hugging Face keys.
+};
+
+/// By the file's name ("org--name.yaml" is org/name) or one of the file's aliases, case counting nothing.
+std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& catalog);
+
+/// The id by name and the aliases; only the former where the file cannot be read.
+std::vector<std::string> ids_of(const DataFile& file);
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,63 @@
+#include "oomplan/document.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "oomplan/text.hpp"
+#include "syntax.hpp"
+#include "tape.hpp"
+
+namespace oomplan {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+Node parse(const read::Source& source, Syntax syntax, const ReadBudget& budget) {
+  read::check_text(source);
+  read::Tape tape(source, budget);
+  switch (syntax) {
+    case Syntax::yaml:
+      read::parse_yaml(source, tape);
+      break;
+    case Syntax::json:
+      read::parse_json(source, tape);
+      break;
+    case Syntax::toml:
+      read::parse_toml(source, tape);
+      break;
+  }
+  return read::build(tape);
+}
+
+}  // namespace
+
+std::string_view Document::line(int line) const {
+  std::string_view rest = text;
+  for (int at = 1; at < line; ++at) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+  return line < 1 ? std::string_view{} : read::line_around(rest, 0);
+}
+
+Result<Document> parse_document(std::string text, const std::string& file, Syntax syntax, const ReadBudget& budget) {
+  if (text.size() > budget.bytes) {
+    return Diagnostic{.code = "read/too-large",
+                      .message = "the file is larger than " + to_text(Bytes(static_cast<std::int64_t>(budget.bytes))),
+                      .where = {file}};
+  }
+  Document out{file, syntax, std::move(text), {}, false};
+  out.byte_order_mark = out.text.starts_with(byte_order_mark);
+  if (out.byte_order_mark) out.text.erase(0, byte_order_mark.size());
+  const read::Source source(out.file, out.text);
+  try {
+    out.root = parse(source, syntax, budget);
+  } catch (read::Refused& refused) {
+    return std::move(refused.diagnostics);
+  }
+  return out;
+}
+
+}  // namespace oomplan

@@ -1,0 +1,55 @@
+#include "tape.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::read {
+namespace {
+
+constexpr int deepest = 256;  // trees are built and destroyed by recursion
+
+}  // namespace
+
+Tape::Tape(const Source& source, const ReadBudget& budget) : source_(source), budget_(budget) {
+  budget_.depth = std::min(budget_.depth, deepest);
+}
+
+void Tape::scalar(std::size_t offset, Node::Kind kind, std::string text) {
+  push({Item::Type::scalar, kind, false, offset, std::move(text)}, offset);
+}
+
+void Tape::merge_key(std::size_t offset) { push({Item::Type::scalar, Node::Kind::string, true, offset, "<<"}, offset); }
+
+void Tape::open(std::size_t offset, Node::Kind kind) { push({Item::Type::open, kind, false, offset, {}}, offset); }
+
+void Tape::close() { push({Item::Type::close, Node::Kind::null, false, 0, {}}, 0); }
+
+void Tape::repeat(std::size_t begin, std::size_t end, std::size_t offset) {
+  for (std::size_t at = begin; at < end; ++at) push(Item(items_[at]), offset);
+}
+
+void Tape::push(Item item, std::size_t blamed) {
+  if (item.type == Item::Type::close) {
+    --depth_;
+  } else {
+    if (item.type == Item::Type::open) ++depth_;
+    ++nodes_;
+    bytes_ += item.text.size();
+  }
+  if (depth_ > budget_.depth) {
+    source_.refuse(blamed, "read/too-deep", "nested deeper than " + with_separators(budget_.depth) + " levels");
+  }
+  if (nodes_ > budget_.nodes) {
+    source_.refuse(blamed, "read/too-many-nodes",
+                   "more than " + with_separators(budget_.nodes) + " keys and values, aliases expanded");
+  }
+  if (bytes_ > budget_.bytes) {
+    source_.refuse(blamed, "read/too-large",
+                   "more than " + to_text(Bytes(static_cast<std::int64_t>(budget_.bytes))) + ", aliases expanded");
+  }
+  items_.push_back(std::move(item));
+}
+
+}  // namespace oomplan::read
