@@ -40,16 +40,18 @@ std::string shown(std::string_view text) {
   const bool cut = text.size() > longest_shown;
   std::size_t end = cut ? longest_shown : text.size();
   while (cut && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // Not within a UTF-8 sequence.
-  std::string out(text.substr(0, end));
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-  return '"' + out + (cut ? "…\"" : "\"");
+  std::string out = "\"";
+  for (const char c : text.substr(0, end)) out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+  out += cut ? "…\"" : "\"";
+  return out;
 }
 
 std::string shown(const Node& node) {
   if (node.is_mapping()) return "a mapping";
   if (node.is_sequence()) return "a list";
-  return node.kind == Node::Kind::null ? "null" : shown(node.text);
+  if (node.kind == Node::Kind::null) return "null";
+  const std::string quoted = shown(node.text);
+  return node.kind == Node::Kind::string ? quoted : quoted.substr(1, quoted.size() - 2);
 }
 
 std::vector<std::string> near_names(std::string_view word, std::span<const std::string> names) {

@@ -18,7 +18,8 @@ Diagnostic error_at(const Document& document, const Node& node, std::string code
 /// One about the whole of `document`.
 Diagnostic error_in(const Document& document, std::string code, std::string message, std::string hint = {});
 
-/// The scalar as written, in quotes, or what it is ("a list"). Strangers' text: cut short, without control characters.
+/// A scalar as written, text in quotes; otherwise what it is ("a list"). Strangers' text: cut short, without control
+/// characters.
 std::string shown(const Node& node);
 std::string shown(std::string_view text);
 

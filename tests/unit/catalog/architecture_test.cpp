@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/catalog.hpp"
+#include "oomplan/document.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan {
+namespace {
+
+constexpr std::string_view tiny = R"(model_types: [tiny, tiny_two]
+task: causal_lm
+source: a test
+config:
+  width: {type: integer, required: true, aliases: [n_embd]}
+  heads: {type: integer, required: true}
+  kv_heads: {type: integer, default: $heads}
+  head_dim: {type: integer, default: {quotient: [$width, $heads]}}
+  inner: {type: integer, default: {product: [4, $width]}}
+  window: {type: integer, default: null}
+  experts: {type: integer, default: 0}
+  dropout: {type: number, default: 0.1}
+  bias: {type: boolean, default: false}
+  act: {type: string, default: gelu}
+layers: 3
+block_module: layers
+tied_embeddings: true
+max_positions: $window
+stem:
+  - {op: embedding, module: wte, rows: 100, width: $width}
+block:
+  - {op: attention, module: attn, width: $width, window: $window, dropout: $dropout, bias: $bias}
+  - {op: mlp, inner: $inner, act: $act, kv: {product: [$kv_heads, $head_dim]}, approximate: tanh}
+tail: []
+expect:
+  some/model: 1000
+)";
+
+std::string with(std::string_view from, std::string_view to) {
+  std::string out(tiny);
+  const std::size_t at = out.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return out.replace(at, from.size(), to);
+}
+
+Result<Architecture> read(const std::string& config, std::string architecture = std::string(tiny)) {
+  const Result<Document> document = parse_document(config, "config.json", Syntax::json);
+  EXPECT_TRUE(document.ok()) << config;
+  if (!document) return document.errors();
+  return architecture_of(*document, Catalog{{{"architectures/tiny.yaml", std::move(architecture), "tiny.yaml"}}});
+}
+
+std::string errors(const std::string& config, std::string architecture = std::string(tiny)) {
+  const Result<Architecture> out = read(config, std::move(architecture));
+  if (out) return "";
+  std::string text;
+  for (const Diagnostic& error : out.errors()) text += to_text(error);
+  return text;
+}
+
+const std::string good = R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512})";
+
+template <class T>
+T attribute(const OpSpec& op, std::string_view name) {
+  const Attribute* found = op.find(name);
+  EXPECT_NE(found, nullptr) << name;
+  return found == nullptr ? T{} : std::get<T>(*found);
+}
+
+TEST(ArchitectureFile, NamesDefaultsQuotientsAndProducts) {
+  const Result<Architecture> out = read(good);
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  EXPECT_EQ(out->name, "tiny");
+  EXPECT_EQ(out->source, "config.json");
+  EXPECT_EQ(out->layers, 3);
+  EXPECT_TRUE(out->tied_embeddings);
+  EXPECT_EQ(out->max_positions, 512);
+  EXPECT_EQ(out->checkpoint_dtype, DType::fp32);
+  ASSERT_EQ(out->stem.size(), 1U);
+  EXPECT_EQ(out->stem[0].module, "wte");
+  EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), 100);
+  ASSERT_EQ(out->block.size(), 2U);
+  EXPECT_EQ(attribute<std::int64_t>(out->block[0], "window"), 512);
+  EXPECT_EQ(attribute<double>(out->block[0], "dropout"), 0.1);
+  EXPECT_FALSE(attribute<bool>(out->block[0], "bias"));
+  EXPECT_EQ(out->block[1].module, "");
+  EXPECT_EQ(attribute<std::int64_t>(out->block[1], "inner"), 256);
+  EXPECT_EQ(attribute<std::int64_t>(out->block[1], "kv"), 64);
+  EXPECT_EQ(attribute<std::string>(out->block[1], "act"), "gelu");
+  EXPECT_EQ(attribute<std::string>(out->block[1], "approximate"), "tanh");
+  EXPECT_TRUE(out->tail.empty());
+}
+
+TEST(ArchitectureFile, AnAbsentValueLeavesTheAttributeOut) {
+  const Result<Architecture> out =
+      read(R"({"model_type": "tiny", "n_embd": 64, "heads": 4})", with("max_positions: $window", "max_positions: 0"));
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  EXPECT_EQ(out->block[0].find("window"), nullptr);
+  EXPECT_EQ(attribute<std::int64_t>(out->block[0], "width"), 64);
+  for (const auto& [key, value] : out->config) EXPECT_NE(key, "window");
+}
+
+TEST(ArchitectureFile, AFileServesTheTypesThatItLists) {
+  const Result<Architecture> out = read(R"({"model_type": "tiny_two", "width": 64, "heads": 4, "window": 1})");
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  EXPECT_EQ(out->name, "tiny");
+  EXPECT_EQ(out->model_type, "tiny_two");
+}
+
+TEST(ArchitectureFile, TheCheckpointsTypeUnderEitherKey) {
+  EXPECT_EQ(read(R"({"model_type": "tiny", "width": 8, "heads": 4, "window": 1, "torch_dtype": "bfloat16"})")
+                ->checkpoint_dtype,
+            DType::bf16);
+  EXPECT_EQ(read(R"({"model_type": "tiny", "width": 8, "heads": 4, "window": 1, "dtype": "float16",
+"torch_dtype": "bfloat16"})")
+                ->checkpoint_dtype,
+            DType::fp16);
+  EXPECT_EQ(errors(R"({"model_type": "tiny", "width": 8, "heads": 4, "window": 1, "dtype": "int8"})"),
+            "config.json:1:70: error: \"int8\" is not a type that weights are trained in [catalog/bad-value]\n"
+            "    {\"model_type\": \"tiny\", \"width\": 8, \"heads\": 4, \"window\": 1, \"dtype\": \"int8\"}\n"
+            "                                                                         ^\n"
+            "hint: known: float32, bfloat16 and float16.\n");
+}
+
+TEST(ArchitectureFile, EachMissingKeyIsNamedAndNothingThatFollowsFromIt) {
+  EXPECT_EQ(errors(R"({"model_type": "tiny", "width": null})"),
+            "config.json: error: \"width\" is missing [catalog/missing-key]\n"
+            "config.json: error: \"heads\" is missing [catalog/missing-key]\n");
+  EXPECT_EQ(errors("{}"), "config.json: error: \"model_type\" is missing [catalog/missing-key]\n");
+}
+
+TEST(ArchitectureFile, AnUnknownTypeIsAnErrorWithThoseKnown) {
+  EXPECT_EQ(read(R"({"model_type": "gemma9"})", std::string(tiny)).errors()[0].code, "catalog/unknown-architecture");
+  const std::string text = errors(R"({"model_type": "gemma9"})");
+  EXPECT_EQ(text.substr(0, text.find("hint")),
+            "config.json:1:16: error: model_type \"gemma9\" is not an architecture that is known "
+            "[catalog/unknown-architecture]\n    {\"model_type\": \"gemma9\"}\n                   ^\n");
+  EXPECT_NE(text.find("hint: known: "), std::string::npos);
+  EXPECT_NE(text.find("tiny and tiny_two."), std::string::npos) << text;
+}
+
+TEST(ArchitectureFile, ValuesOfTheWrongKindOrSize) {
+  const auto message = [](const std::string& key, const std::string& value) {
+    const Result<Architecture> out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512, ")" + key + "\": " + value + "}");
+    return out.ok() ? std::string("no error") : out.errors()[0].code + ": " + out.errors()[0].message;
+  };
+  const std::string bad = "catalog/bad-value: ";
+  EXPECT_EQ(message("inner", "-1"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not -1");
+  EXPECT_EQ(message("inner", "0"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not 0");
+  EXPECT_EQ(message("inner", "16777217"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not 16777217");
+  EXPECT_EQ(message("inner", "9999999999999999999999"),
+            bad + "\"inner\" must be a whole number from 1 to 16,777,216, not 9999999999999999999999");
+  EXPECT_EQ(message("inner", "1.5"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not 1.5");
+  EXPECT_EQ(message("inner", "[1]"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not a list");
+  EXPECT_EQ(message("inner", "{}"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not a mapping");
+  EXPECT_EQ(message("inner", "true"), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not true");
+  EXPECT_EQ(message("experts", "0"), "no error");
+  EXPECT_EQ(message("experts", "-1"), bad + "\"experts\" must be a whole number from 0 to 16,777,216, not -1");
+  EXPECT_EQ(message("dropout", "-0.5"), bad + "\"dropout\" must be a number of at least 0, not -0.5");
+  EXPECT_EQ(message("bias", "\"maybe\""), bad + "\"bias\" must be true or false, not \"maybe\"");
+  EXPECT_EQ(message("act", "7"), bad + "\"act\" must be text, not 7");
+}
+
+TEST(ArchitectureFile, AQuotientMustDivide) {
+  EXPECT_EQ(errors(R"({"model_type": "tiny", "width": 64, "heads": 5})"),
+            "config.json:1:33: error: \"width\" (64) is not a multiple of \"heads\" (5) [catalog/bad-value]\n"
+            "    {\"model_type\": \"tiny\", \"width\": 64, \"heads\": 5}\n"
+            "                                    ^\n");
+}
+
+TEST(ArchitectureFile, AConfigThatIsNoMapping) {
+  EXPECT_EQ(errors("[1, 2]"),
+            "config.json:1:1: error: a model's config is a mapping of keys, not a list [catalog/bad-value]\n"
+            "    [1, 2]\n    ^\n");
+}
+
+struct Broken {
+  std::string_view from;
+  std::string_view to;
+  std::string_view message;
+};
+
+class BrokenArchitecture : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenArchitecture, IsRefused) {
+  const Result<Architecture> out = read(good, with(GetParam().from, GetParam().to));
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.errors()[0].message, GetParam().message);
+  EXPECT_EQ(out.errors()[0].code, "catalog/bad-file");
+  EXPECT_EQ(out.errors()[0].where.file, "tiny.yaml");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BrokenArchitecture,
+    ::testing::Values(
+        Broken{"task: causal_lm", "task: chess", "\"task\" must be causal_lm or masked_lm, not \"chess\""},
+        Broken{"task: causal_lm", "tusk: causal_lm", "unknown key \"tusk\""},
+        Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
+        Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},
+        Broken{"layers: 3", "layers: many", "\"layers\" must be a whole number"},
+        Broken{"layers: 3", "layers: 10001", "10001 layers are more than any model has"},
+        Broken{"layers: 3", "layers: -1", "-1 layers are more than any model has"},
+        Broken{"layers: 3\n", "", "\"layers\" is missing"},
+        Broken{"tied_embeddings: true", "tied_embeddings: 1.5", "\"tied_embeddings\" must be true or false"},
+        Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
+        Broken{"op: embedding, ", "", "\"op\" is missing"},
+        Broken{"rows: 100", "rows: [1, 2]", "expected a value, not a list"},
+        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]} or {product: [a, b]}"},
+        Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
+        Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
+        Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
+        Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
+        Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
+               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "aliases: […], minimum: …}"},
+        Broken{"{type: boolean, default: false}", "boolean",
+               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "aliases: […], minimum: …}"},
+        Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
+        Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));
+
+TEST(ArchitectureFile, AHugeFileIsRefusedByTheReadersBudget) {
+  std::string text(tiny);
+  for (int i = 0; i < 200'000; ++i) text += "  a" + std::to_string(i) + ": 1\n";
+  const Result<Architecture> out = read(good, std::move(text));
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.errors()[0].code, "read/too-many-nodes");
+}
+
+TEST(ArchitectureFile, HugeProductsSaturate) {
+  const Result<Architecture> out = read(
+      R"({"model_type": "tiny", "width": 16777216, "heads": 16777216, "window": 1, "kv_heads": 16777216, "head_dim": 16777216})",
+      with("rows: 100", "rows: {product: [$width, $width, $width]}"));
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), INT64_MAX);
+}
+
+}  // namespace
+}  // namespace oomplan
