@@ -6,6 +6,7 @@
 #include "codes.hpp"
 #include "errors.hpp"
 #include "input.hpp"
+#include "models_option.hpp"
 #include "oomplan/catalog.hpp"
 #include "oomplan/ingest.hpp"
 
@@ -14,10 +15,10 @@ namespace {
 
 void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), more.begin(), more.end()); }
 
-std::vector<Gpu> gpus_of(const Question& question, Diagnostics& errors) {
+std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagnostics& errors) {
   std::vector<Gpu> gpus;
   for (const std::string& name : question.gpus) {
-    Result<Gpu> gpu = find_gpu(name);
+    Result<Gpu> gpu = find_gpu(name, catalog);
     if (gpu) {
       gpus.push_back(std::move(*gpu));
     } else {
@@ -46,9 +47,9 @@ void estimate_model(Findings& findings) {
   }
 }
 
-void find_and_estimate(Findings& findings, const Document& document) {
+void find_and_estimate(Findings& findings, const Document& document, const Catalog& catalog) {
   const Setting<std::string>& model = findings.plan->model;
-  Result<Architecture> architecture = find_model(model.value);
+  Result<Architecture> architecture = find_model(model.value, catalog);
   if (architecture) {
     findings.architecture = std::move(*architecture);
     return estimate_model(findings);
@@ -57,13 +58,13 @@ void find_and_estimate(Findings& findings, const Document& document) {
   append(findings.diagnostics, placed(architecture.errors(), document, model.origin));
 }
 
-void read_and_estimate(Findings& findings, const Question& question) {
+void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog) {
   const Result<Document> document = read_config(question.config);
   if (!document) return append(findings.diagnostics, document.errors());
   Result<TrainingPlan> plan = ingest(*document, {.dialect = question.dialect, .overrides = question.overrides});
   if (!plan) return append(findings.diagnostics, plan.errors());
   findings.plan = std::move(*plan);
-  find_and_estimate(findings, *document);
+  find_and_estimate(findings, *document, catalog);
 }
 
 Verdict verdict_after(const Findings& findings) {
@@ -77,10 +78,14 @@ Verdict verdict_after(const Findings& findings) {
 
 Findings answer(const Question& question) {
   Findings findings{.config = question.config};
-  const std::vector<Gpu> gpus = gpus_of(question, findings.diagnostics);
-  if (findings.diagnostics.empty()) read_and_estimate(findings, question);
-  if (findings.footprint) {
-    for (const Gpu& gpu : gpus) findings.fits.push_back(fit(*findings.footprint, gpu));
+  if (const Result<Catalog> catalog = catalog_in(question.models)) {
+    const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
+    if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog);
+    if (findings.footprint) {
+      for (const Gpu& gpu : gpus) findings.fits.push_back(fit(*findings.footprint, gpu));
+    }
+  } else {
+    append(findings.diagnostics, catalog.errors());
   }
   findings.verdict = verdict_after(findings);
   return findings;

@@ -13,6 +13,7 @@ struct Question {
   std::string dialect{};
   std::vector<std::string> overrides{};
   std::vector<std::string> gpus{};
+  std::string models{};  ///< A directory of the user's own data files, or "".
 };
 
 /// Goes as far as it can; what stopped it is in the findings' diagnostics.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codes.hpp"
+#include "oomplan/ingest.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::cli {
@@ -26,6 +27,18 @@ Diagnostic unknown_bucket(std::string_view name) {
           {}};
 }
 
+Diagnostic unknown_dialect(std::string_view name) {
+  const std::vector<std::string_view> known = dialects();
+  std::string hint;
+  if (const auto near = nearest(name, known)) hint = fmt::format("did you mean '{}'? ", *near);
+  return {Severity::error,
+          "cli/unknown-dialect",
+          fmt::format("there is no dialect '{}'", name),
+          {},
+          fmt::format("{}the dialects are {}", hint, fmt::join(known, ", ")),
+          {}};
+}
+
 Diagnostics unmodelled_errors(const TrainingPlan& plan) {
   Diagnostics errors;
   for (const Unmodelled& gap : plan.unmodelled) {
@@ -34,8 +47,8 @@ Diagnostics unmodelled_errors(const TrainingPlan& plan) {
   return errors;
 }
 
-Findings failed(Diagnostic error) {
-  Findings findings{.diagnostics = {std::move(error)}};
+Findings failed(Diagnostics errors) {
+  Findings findings{.diagnostics = std::move(errors)};
   findings.verdict = verdict_of(findings.diagnostics);
   return findings;
 }

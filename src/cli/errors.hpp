@@ -12,11 +12,12 @@ namespace oomplan::cli {
 std::optional<Bucket> find_bucket(std::string_view name);
 
 Diagnostic unknown_bucket(std::string_view name);
+Diagnostic unknown_dialect(std::string_view name);
 
 /// One for each feature of the plan that is not modelled, as estimate() gives them: for where it cannot be asked.
 Diagnostics unmodelled_errors(const TrainingPlan& plan);
 
-/// Nothing found but `error`.
-Findings failed(Diagnostic error);
+/// Nothing found but `errors`.
+Findings failed(Diagnostics errors);
 
 }  // namespace oomplan::cli

@@ -144,6 +144,8 @@ def main():
     parser.add_argument("--update", action="store_true", help="rewrite expectations; read the diff before committing it")
     parser.add_argument("cases", nargs="*", type=Path)
     options = parser.parse_args()
+    if not options.program.is_file():
+        parser.error(f"there is no program {options.program}; build it first")
     failed = 0
     paths = options.cases or sorted(HERE.glob("*/*.case"))
     for path in paths:

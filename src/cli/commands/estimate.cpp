@@ -1,10 +1,15 @@
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../answer.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
+#include "../models_option.hpp"
+#include "oomplan/ingest.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -26,6 +31,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
 }
@@ -36,11 +42,18 @@ Outcome print(const Findings& findings, const Options& options, const Terminal& 
   return outcome_of(collect(findings), view, {.colour = terminal.colour, .bucket = bucket});
 }
 
+/// What is wrong with the options before any file is read.
+std::optional<Diagnostic> misuse(const Options& options) {
+  if (!options.explain.empty() && !find_bucket(options.explain)) return unknown_bucket(options.explain);
+  const std::string& dialect = options.question.dialect;
+  const std::vector<std::string_view> known = dialects();
+  if (dialect.empty() || std::find(known.begin(), known.end(), dialect) != known.end()) return std::nullopt;
+  return unknown_dialect(dialect);
+}
+
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
-  if (!options.explain.empty() && !find_bucket(options.explain)) {
-    return print(failed(unknown_bucket(options.explain)), options, terminal);
-  }
-  return print(answer(options.question), options, terminal);
+  const std::optional<Diagnostic> wrong = misuse(options);
+  return print(wrong ? failed({*wrong}) : answer(options.question), options, terminal);
 }
 
 }  // namespace

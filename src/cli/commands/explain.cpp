@@ -19,7 +19,7 @@ Outcome unknown_code(const std::string& code) {
   std::string hint = "`oomplan explain` lists them all";
   if (const auto near = nearest(code, known)) hint = fmt::format("did you mean '{}'?", *near);
   const Diagnostic error{Severity::error, "cli/usage", fmt::format("there is no code '{}'", code), {}, hint, {}};
-  return outcome_of(collect(failed(error)), "text", {});
+  return outcome_of(collect(failed({error})), "text", {});
 }
 
 std::string paragraph(const CodeRow& row) {

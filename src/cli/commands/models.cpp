@@ -1,21 +1,30 @@
+#include <memory>
+#include <string>
+
 #include "../command.hpp"
-#include "oomplan/catalog.hpp"
+#include "../errors.hpp"
+#include "../models_option.hpp"
 
 namespace oomplan::cli {
 namespace {
 
-Outcome run_models() {
+Outcome list_models(const Catalog& catalog) {
   Outcome outcome;
-  for (const std::string& name : known_models()) outcome.out += name + "\n";
+  for (const std::string& name : known_models(catalog)) outcome.out += name + "\n";
   return outcome;
 }
 
 }  // namespace
 
 Command commands::models(CLI::App& program) {
-  return {
-      program.add_subcommand("models", "List the models known by hub id; any config.json of a known family does too"),
-      [](const Terminal&) { return run_models(); }};
+  CLI::App* app =
+      program.add_subcommand("models", "List the models known by hub id; any config.json of a known family does too");
+  auto directory = std::make_shared<std::string>();
+  add_models_option(*app, *directory);
+  return {app, [directory](const Terminal&) {
+            const Result<Catalog> catalog = catalog_in(*directory);
+            return catalog ? list_models(*catalog) : outcome_of(collect(failed(catalog.errors())), "text", {});
+          }};
 }
 
 }  // namespace oomplan::cli
