@@ -105,10 +105,8 @@ Result<DataFile> architecture_file(const Document& config, const Catalog& catalo
   const Node* type = config.root.find("model_type");
   if (type == nullptr || type->kind == Node::Kind::null)
     return error_in(config, "catalog/missing-key", "\"model_type\" is missing");
-  const std::vector<DataFile> files = files_in("architectures", catalog);
-  for (const DataFile& file : files)
-    if (file.name == type->text) return file;
-  for (const DataFile& file : mentioning(type->text, files))
+  if (std::optional<DataFile> same_name = find_file("architectures", type->text, catalog)) return *std::move(same_name);
+  for (const DataFile& file : mentioning(type->text, files_in("architectures", catalog)))
     if (const auto types = model_types_of(file); std::find(types.begin(), types.end(), type->text) != types.end())
       return file;
   return unknown(config, *type, catalog);

@@ -48,6 +48,12 @@ std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) 
   return out;
 }
 
+std::optional<DataFile> find_file(std::string_view folder, std::string_view name, const Catalog& catalog) {
+  for (DataFile& file : files_in(folder, catalog))
+    if (file.name == name) return std::move(file);
+  return std::nullopt;
+}
+
 Result<Document> parse(const DataFile& file) {
   const std::string shown = file.file.empty() ? "models/" + std::string(file.path) : file.file;
   return parse_document(std::string(file.text), shown, Syntax::yaml);

@@ -1,6 +1,7 @@
 // The data files: the user's own first, then those that the build put into the program.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct DataFile {
 
 /// Those of `folder` ("gpus"), each path once, sorted by path.
 std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog);
+
+/// The one of `folder` with exactly this name.
+std::optional<DataFile> find_file(std::string_view folder, std::string_view name, const Catalog& catalog);
 
 Result<Document> parse(const DataFile& file);
 

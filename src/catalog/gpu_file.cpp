@@ -1,6 +1,5 @@
 #include "gpu_file.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -75,12 +74,8 @@ Gpu gpu_of(Fields& fields, const Generation& generation, std::string name) {
 
 }  // namespace
 
-Result<Generation> read_generation(std::string_view name, const Catalog& catalog) {
-  const std::vector<DataFile> files = files_in("generations", catalog);
-  const auto found = std::find_if(files.begin(), files.end(), [&](const DataFile& file) { return file.name == name; });
-  if (found == files.end())
-    return error_in({}, "catalog/bad-file", "there is no models/generations/" + std::string(name) + ".yaml");
-  const Result<Document> document = parse(*found);
+Result<Generation> read_generation(const DataFile& file) {
+  const Result<Document> document = parse(file);
   if (!document) return document.errors();
   Diagnostics errors;
   Fields fields(*document, document->root, errors);
@@ -99,7 +94,12 @@ Result<Gpu> read_gpu(const DataFile& file, const Catalog& catalog) {
   fields.only(gpu_keys);
   const std::string name = fields.text("generation");
   if (!errors.empty()) return errors;
-  const Result<Generation> generation = read_generation(name, catalog);
+  const std::optional<DataFile> beside = find_file("generations", name, catalog);
+  if (!beside) {
+    fields.refuse(*fields.find("generation"), "there is no models/generations/" + name + ".yaml");
+    return errors;
+  }
+  const Result<Generation> generation = read_generation(*beside);
   if (!generation) return generation.errors();
   Gpu gpu = gpu_of(fields, *generation, std::string(file.name));
   if (!errors.empty()) return errors;

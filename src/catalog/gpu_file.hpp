@@ -16,7 +16,7 @@ struct Generation {
   Bytes cublas_workspace{};
 };
 
-Result<Generation> read_generation(std::string_view name, const Catalog& catalog);
+Result<Generation> read_generation(const DataFile& file);
 Result<Gpu> read_gpu(const DataFile& file, const Catalog& catalog);
 
 }  // namespace oomplan::catalog

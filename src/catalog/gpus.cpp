@@ -50,7 +50,7 @@ std::string size_name(Bytes size) {
 }
 
 Result<Gpu> gpu_of_size(Bytes size, const Catalog& catalog) {
-  const Result<Generation> generation = read_generation(common_generation, catalog);
+  const Result<Generation> generation = read_generation(*find_file("generations", common_generation, catalog));
   if (!generation) return generation.errors();
   Gpu gpu;
   gpu.name = size_name(size);

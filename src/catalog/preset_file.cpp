@@ -19,13 +19,6 @@ bool same(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lowered(x) == lowered(y); });
 }
 
-std::string id_of(const DataFile& file) {
-  std::string out(file.name);
-  if (const std::size_t at = out.find(slash_in_names); at != std::string::npos)
-    out.replace(at, slash_in_names.size(), "/");
-  return out;
-}
-
 std::vector<std::string> ids_in(const DataFile& file, Fields& fields) {
   std::vector<std::string> out{id_of(file)};
   for (std::string& alias : fields.texts("aliases")) out.push_back(std::move(alias));
@@ -44,6 +37,8 @@ std::optional<Result<Preset>> read_preset(const DataFile& file, std::string_view
   if (found == ids.end()) return std::nullopt;
   Preset out{*found, fields.count("parameters", false).value_or(0), {}};
   const Node* config = fields.required("config");
+  if (config != nullptr && !config->is_mapping())
+    fields.refuse(*config, "\"config\" must be a mapping of keys, not " + shown(*config));
   if (!errors.empty()) return Result<Preset>(errors);
   Node root = *config;
   out.config = *std::move(document);
@@ -52,6 +47,13 @@ std::optional<Result<Preset>> read_preset(const DataFile& file, std::string_view
 }
 
 }  // namespace
+
+std::string id_of(const DataFile& file) {
+  std::string out(file.name);
+  if (const std::size_t at = out.find(slash_in_names); at != std::string::npos)
+    out.replace(at, slash_in_names.size(), "/");
+  return out;
+}
 
 std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& catalog) {
   const std::vector<DataFile> files = files_in("presets", catalog);

@@ -20,7 +20,10 @@ struct Preset {
   Document config{};  ///< Its root is the mapping of Hugging Face keys.
 };
 
-/// By the file's name ("org--name.yaml" is org/name) or one of the file's aliases, case counting nothing.
+/// "org--name.yaml" is org/name.
+std::string id_of(const DataFile& file);
+
+/// By the file's name or one of the file's aliases, case counting nothing.
 std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& catalog);
 
 /// The id by name and the aliases; only the former where the file cannot be read.

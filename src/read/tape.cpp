@@ -27,7 +27,9 @@ void Tape::open(std::size_t offset, Node::Kind kind) { push({Item::Type::open, k
 void Tape::close() { push({Item::Type::close, Node::Kind::null, false, 0, {}}, 0); }
 
 void Tape::repeat(std::size_t begin, std::size_t end, std::size_t offset) {
+  expanding_ = true;
   for (std::size_t at = begin; at < end; ++at) push(Item(items_[at]), offset);
+  expanding_ = false;
 }
 
 void Tape::push(Item item, std::size_t blamed) {
@@ -38,18 +40,23 @@ void Tape::push(Item item, std::size_t blamed) {
     ++nodes_;
     bytes_ += item.text.size();
   }
+  check(blamed);
+  items_.push_back(std::move(item));
+}
+
+void Tape::check(std::size_t blamed) const {
+  const std::string when = expanding_ ? " once aliases are expanded" : "";
   if (depth_ > budget_.depth) {
-    source_.refuse(blamed, "read/too-deep", "nested deeper than " + with_separators(budget_.depth) + " levels");
+    source_.refuse(blamed, "read/too-deep", "nested deeper than " + with_separators(budget_.depth) + " levels" + when);
   }
   if (nodes_ > budget_.nodes) {
     source_.refuse(blamed, "read/too-many-nodes",
-                   "more than " + with_separators(budget_.nodes) + " keys and values, aliases expanded");
+                   "more than " + with_separators(budget_.nodes) + " keys and values" + when);
   }
   if (bytes_ > budget_.bytes) {
-    source_.refuse(blamed, "read/too-large",
-                   "more than " + to_text(Bytes(static_cast<std::int64_t>(budget_.bytes))) + ", aliases expanded");
+    const Bytes most(static_cast<std::int64_t>(budget_.bytes));
+    source_.refuse(blamed, "read/too-large", "more than " + to_text(most) + " of text" + when);
   }
-  items_.push_back(std::move(item));
 }
 
 }  // namespace oomplan::read

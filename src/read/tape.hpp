@@ -38,10 +38,12 @@ class Tape {
 
  private:
   void push(Item item, std::size_t blamed);
+  void check(std::size_t blamed) const;
 
   const Source& source_;
   ReadBudget budget_;
   std::vector<Item> items_;
+  bool expanding_ = false;
   int depth_ = 0;
   int nodes_ = 0;
   std::size_t bytes_ = 0;

@@ -72,7 +72,9 @@ class Writer {
 [[noreturn]] void refuse(const Source& source, const toml::parse_error& error) {
   const toml::source_position where = error.source().begin;
   const std::size_t offset = Columns(source).offset(static_cast<int>(where.line), static_cast<int>(where.column));
-  const std::string_view what = error.description();
+  constexpr std::string_view preamble = "Error while parsing ";
+  std::string_view what = error.description();
+  if (what.starts_with(preamble)) what.remove_prefix(preamble.size());
   const bool twice = what.find("redefine") != std::string_view::npos;
   source.refuse(offset, twice ? "read/duplicate-key" : "read/syntax", std::string(what));
 }

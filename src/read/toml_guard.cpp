@@ -26,7 +26,7 @@ class Guard {
     if (c == '#') return skip_to('\n');
     ++at_;
     if (c == '\n' && open_.empty()) begin_key();
-    if (c == '=') in_key_ = false;
+    if (c == '=') end_key();
     if (in_key_ && c == '.') count_part();
     if (c == '[' || c == '{') open(c);
     if (c == ']' || c == '}') close();
@@ -38,13 +38,20 @@ class Guard {
     parts_ = 0;
   }
 
+  void end_key() {
+    in_key_ = false;
+    count(2);  // with its value
+  }
+
   void count_part() {
     if (++parts_ >= depth_) refuse_depth();
-    count();
+    count(1);
   }
 
   void open(char bracket) {
-    if (in_key_ && open_.empty()) return;  // [header]
+    const bool header = in_key_ && open_.empty();
+    if (header && (at_ < 2 || text_[at_ - 2] != '[')) count(1);
+    if (header) return;
     open_.push_back(bracket);
     if (static_cast<int>(open_.size()) > depth_) refuse_depth();
     if (bracket == '{') begin_key();
@@ -56,12 +63,13 @@ class Guard {
   }
 
   void separate() {
-    count();
-    if (!open_.empty() && open_.back() == '{') begin_key();
+    if (!open_.empty() && open_.back() == '{') return begin_key();
+    count(1);
   }
 
-  void count() {
-    if (++counted_ <= nodes_) return;
+  void count(int nodes) {
+    counted_ += nodes;
+    if (counted_ <= nodes_) return;
     source_.refuse(at_ - 1, "read/too-many-nodes", "more than " + with_separators(nodes_) + " keys and values");
   }
 

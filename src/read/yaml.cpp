@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <exception>
+#include <istream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "oomplan/text.hpp"
 #include "syntax.hpp"
+#include "yaml_meter.hpp"
 #include "yaml_scalar.hpp"
 
 namespace oomplan::read {
@@ -22,7 +24,10 @@ constexpr std::string_view standard_tag = "tag:yaml.org,2002:";
 
 class Handler : public YAML::EventHandler {
  public:
-  Handler(const Source& source, Tape& tape) : source_(source), tape_(tape) {}
+  Handler(const Source& source, Tape& tape, YamlMeter& meter) : source_(source), tape_(tape), meter_(meter) {}
+
+  /// Of the last event.
+  std::size_t position() const { return position_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
@@ -34,10 +39,14 @@ class Handler : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { null(mark, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    event(mark);
+    null(mark, anchor);
+  }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    event(mark);
     const Node::Kind kind = kind_of(mark, tag, value);
     if (kind == Node::Kind::null) return null(mark, anchor);
     const std::size_t begin = tape_.size();
@@ -62,6 +71,7 @@ class Handler : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    event(mark);
     const Range range = anchors_[anchor];
     if (range.end == 0) source_.refuse(offset_of(mark), "read/syntax", "this alias stands for a value it is part of");
     tape_.repeat(range.begin, range.end, offset_of(mark));
@@ -72,6 +82,11 @@ class Handler : public YAML::EventHandler {
     std::size_t begin = 0;
     std::size_t end = 0;  // 0 while the value is not complete
   };
+
+  void event(const YAML::Mark& mark) {
+    meter_.event();
+    position_ = offset_of(mark);
+  }
 
   std::size_t offset_of(const YAML::Mark& mark) const {
     return std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), source_.text().size());
@@ -144,6 +159,7 @@ class Handler : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind,
             std::string_view name) {
+    event(mark);
     if (tag != "?" && tag != "!" && standard_name(tag) != name) refuse_tag(mark, tag);
     open_.push_back(anchor);
     anchors_[anchor] = {tape_.size(), 0};
@@ -158,6 +174,8 @@ class Handler : public YAML::EventHandler {
 
   const Source& source_;
   Tape& tape_;
+  YamlMeter& meter_;
+  std::size_t position_ = 0;
   int documents_ = 0;
   std::map<YAML::anchor_t, Range> anchors_;
   std::vector<YAML::anchor_t> open_;
@@ -165,9 +183,12 @@ class Handler : public YAML::EventHandler {
 
 }  // namespace
 
-void parse_yaml(const Source& source, Tape& tape) {
-  std::istringstream stream{std::string(source.text())};
-  Handler handler(source, tape);
+namespace {
+
+constexpr std::size_t tokens_a_node = 4;        // a value of JSON in YAML: two quotes, a colon, a comma
+constexpr std::size_t fewest_tokens = 1 << 16;  // the meter counts by stretches, and dashes and quotes that are text
+
+void parse(const Source& source, std::istream& stream, Handler& handler) {
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
@@ -175,7 +196,25 @@ void parse_yaml(const Source& source, Tape& tape) {
   } catch (const YAML::Exception& error) {
     source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax", error.msg);
   } catch (const std::exception& error) {
-    source.refuse(0, "read/syntax", std::string("the YAML parser gave up: ") + error.what());
+    source.refuse(handler.position(), "read/syntax", std::string("the YAML parser gave up: ") + error.what());
+  }
+}
+
+}  // namespace
+
+void parse_yaml(const Source& source, Tape& tape) {
+  const auto nodes = static_cast<std::size_t>(std::max(tape.budget().nodes, 0));
+  YamlMeter meter(source.text(), std::max(nodes * tokens_a_node, fewest_tokens));
+  std::istream stream(&meter);
+  Handler handler(source, tape, meter);
+  try {
+    parse(source, stream, handler);
+  } catch (const Refused&) {
+    if (!meter.exceeded()) throw;
+  }
+  if (meter.exceeded()) {
+    source.refuse(handler.position(), "read/too-many-nodes",
+                  "from here on come more than " + with_separators(tape.budget().nodes) + " keys and values");
   }
   if (tape.size() == 0) source.refuse(0, "read/empty", "the file holds nothing but comments");
 }

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Counts each preset's parameters with transformers and compares with what its file states.
+
+Models are built on the meta device, so nothing is downloaded or allocated. Tied weights count once.
+Needs: torch, transformers, pyyaml.
+"""
+import pathlib
+import sys
+
+import torch
+import yaml
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+
+PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
+MASKED = {"bert", "roberta"}
+
+
+def count(config):
+    model_type = config["model_type"]
+    keys = {key: value for key, value in config.items() if key not in ("model_type", "torch_dtype")}
+    family = AutoModelForMaskedLM if model_type in MASKED else AutoModelForCausalLM
+    with torch.device("meta"):
+        model = family.from_config(AutoConfig.for_model(model_type, **keys))
+    model.tie_weights()
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def main():
+    wrong = 0
+    files = sorted(PRESETS.glob("*.yaml"))
+    for file in files:
+        preset = yaml.safe_load(file.read_text())
+        counted = count(preset["config"])
+        if counted != preset["parameters"]:
+            wrong += 1
+            print(f"{file.name}: states {preset['parameters']:,}, transformers counts {counted:,}")
+    print(f"{len(files)} presets, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
