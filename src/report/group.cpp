@@ -31,6 +31,14 @@ std::string place_text(const LiveGroup& group) {
   return layers_text(group) + inside;
 }
 
+std::vector<LiveGroup> of_bucket(const std::vector<LiveGroup>& groups, Bucket bucket) {
+  std::vector<LiveGroup> out;
+  for (const LiveGroup& group : groups) {
+    if (group.bucket == bucket) out.push_back(group);
+  }
+  return out;
+}
+
 Bytes unrounded(const LiveGroup& group) {
   Bytes bytes(bytes_of(group.dtype));
   for (const std::int64_t size : group.shape) bytes = bytes * size;

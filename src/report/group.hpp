@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "layout.hpp"
 #include "oomplan/footprint.hpp"
@@ -16,6 +17,9 @@ std::string tensors_text(const LiveGroup& group);
 
 /// "layers 0-31: mlp.down_proj", "lm_head".
 std::string place_text(const LiveGroup& group);
+
+/// Those of one bucket, in their order.
+std::vector<LiveGroup> of_bucket(const std::vector<LiveGroup>& groups, Bucket bucket);
 
 /// What the shapes alone come to, before each storage is rounded up to the allocator's 512 bytes.
 Bytes unrounded(const LiveGroup& group);

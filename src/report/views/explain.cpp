@@ -18,14 +18,6 @@
 namespace oomplan::report {
 namespace {
 
-std::vector<LiveGroup> of_bucket(const std::vector<LiveGroup>& groups, Bucket bucket) {
-  std::vector<LiveGroup> out;
-  for (const LiveGroup& group : groups) {
-    if (group.bucket == bucket) out.push_back(group);
-  }
-  return out;
-}
-
 Row explained(const LiveGroup& group) {
   const Bytes rounding = group.bytes - unrounded(group);
   std::string tensors = fmt::format("{} × {} B", tensors_text(group), bytes_of(group.dtype));

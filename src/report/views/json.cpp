@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../facts.hpp"
+#include "../group.hpp"
 #include "../view.hpp"
 
 namespace oomplan::report {
@@ -121,7 +122,7 @@ Json bucket_peaks_json(const Footprint& footprint) {
   for (std::size_t i = 0; i < count; ++i) {
     Json row{{"bucket", bucket_names.at(i)}, {"bytes", footprint.bucket_peaks[i].by_bucket.at(i).count()}};
     row.update(json_of(footprint.bucket_peaks[i]));
-    row["groups"] = list_of(footprint.at_bucket_peaks[i]);
+    row["groups"] = list_of(of_bucket(footprint.at_bucket_peaks[i], static_cast<Bucket>(i)));
     out.push_back(std::move(row));
   }
   return out;
