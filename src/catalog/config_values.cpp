@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "errors.hpp"
-#include "oomplan/bytes.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::catalog {
@@ -66,24 +65,6 @@ std::string range_of(const Type& type, std::int64_t minimum) {
   return std::string(type.shown) + " from " + with_separators(minimum) + " to " + with_separators(largest_dimension);
 }
 
-/// A scalar of an architecture file that stands for itself.
-std::optional<Attribute> literal(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::boolean:
-      return as_attribute(node.as_boolean());
-    case Node::Kind::integer:
-      return as_attribute(node.as_integer());
-    case Node::Kind::real:
-      return as_attribute(node.as_number());
-    case Node::Kind::string:
-      return node.text;
-    default:
-      return std::nullopt;
-  }
-}
-
-bool is_name(const Node& node) { return node.kind == Node::Kind::string && node.text.starts_with('$'); }
-
 }  // namespace
 
 ConfigValues::ConfigValues(const Document& config, const Document& file, const Node& declarations, Diagnostics& errors)
@@ -129,7 +110,7 @@ std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, con
 }
 
 std::optional<Attribute> ConfigValues::from_default(const Entry& declaration) {
-  if (const Node* usual = declaration.value.find("default")) return value_of(*usual);
+  if (const Node* usual = declaration.value.find("default")) return usual_value(declaration, *usual);
   if (is_required(declaration.value))
     errors_.push_back(error_in(config_, "catalog/missing-key", shown(declaration.key) + " is missing"));
   else
@@ -137,71 +118,16 @@ std::optional<Attribute> ConfigValues::from_default(const Entry& declaration) {
   return std::nullopt;
 }
 
-std::optional<Attribute> ConfigValues::value_of(const Node& node) {
-  if (is_name(node)) return named(node);
-  if (node.is_mapping()) return computed(node);
-  if (node.is_sequence()) refuse_file(node, "expected a value, not a list");
-  return literal(node);
-}
-
-std::optional<Attribute> ConfigValues::named(const Node& node) {
-  const auto found = values_.find(std::string_view(node.text).substr(1));
-  if (found != values_.end()) return found->second;
-  refuse_file(node, shown(node.text) + " is not declared under \"config\" above");
-  return std::nullopt;
-}
-
-std::optional<Attribute> ConfigValues::computed(const Node& node) {
-  const bool is_alone = node.entries.size() == 1 && node.entries[0].value.is_sequence();
-  const std::string_view operation = is_alone ? std::string_view(node.entries[0].key) : "";
-  if (operation != "quotient" && operation != "product") {
-    refuse_file(node, "expected {quotient: [a, b]} or {product: [a, b]}");
-    return std::nullopt;
-  }
-  const Node& operands = node.entries[0].value;
-  const std::vector<std::int64_t> values = integers(operands);
-  if (values.empty()) return std::nullopt;
-  if (operation == "quotient") return quotient(operands, values);
-  std::int64_t product = 1;
-  for (const std::int64_t value : values) product = saturating_mul(product, value);
-  return product;
-}
-
-std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std::vector<std::int64_t>& values) {
-  if (values.size() != 2) {
-    refuse_file(operands, "a quotient has two operands");
-    return std::nullopt;
-  }
-  if (values[1] > 0 && values[0] % values[1] == 0) return values[0] / values[1];
-  const Node* key = is_name(operands.items[0]) ? config_.root.find(operands.items[0].text.substr(1)) : nullptr;
-  refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
-  return std::nullopt;
-}
-
-/// All of the operands, or none where one is no integer.
-std::vector<std::int64_t> ConfigValues::integers(const Node& operands) {
-  std::vector<std::int64_t> out;
-  for (const Node& operand : operands.items) {
-    const std::optional<Attribute> value = value_of(operand);
-    const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
-    if (integer == nullptr) {
-      // After an error a value may be missing only because of that error.
-      if (errors_.empty()) refuse_file(operand, shown(operand) + " is not a whole number here");
-      return {};
-    }
-    out.push_back(*integer);
-  }
-  if (out.empty()) refuse_file(operands, "expected operands here");
-  return out;
-}
-
-/// "\"hidden_size\" (4096)"
-std::string ConfigValues::described(const Node& operand) const {
-  if (!is_name(operand)) return operand.is_scalar() ? operand.text : "a product";
-  const std::string name = operand.text.substr(1);
-  const auto found = values_.find(name);
-  const auto* value = found != values_.end() && found->second ? std::get_if<std::int64_t>(&*found->second) : nullptr;
-  return shown(name) + (value == nullptr ? "" : " (" + std::to_string(*value) + ")");
+/// By the key's type, so that `default: 0` of a number is one.
+std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, const Node& usual) {
+  if (usual.kind == Node::Kind::null) return std::nullopt;
+  if (usual.is_mapping() || usual.text.starts_with('$')) return value_of(usual);
+  const Type& type = *type_of(declaration.value);
+  std::optional<Attribute> value = type.read(usual);
+  if (!value)
+    refuse_file(usual, "the default of " + shown(declaration.key) + " must be " + std::string(type.shown) + ", not " +
+                           shown(usual));
+  return value;
 }
 
 void ConfigValues::refuse_config(const Node* node, std::string message) {

@@ -36,6 +36,7 @@ class ConfigValues {
   void declare(const Entry& entry);
   std::optional<Attribute> from_config(const Entry& declaration, const Entry& found);
   std::optional<Attribute> from_default(const Entry& declaration);
+  std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
   const Entry* find_in_config(const Entry& declaration) const;
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);

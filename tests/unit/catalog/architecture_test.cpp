@@ -103,6 +103,12 @@ TEST(ArchitectureFile, AnAbsentValueLeavesTheAttributeOut) {
   for (const auto& [key, value] : out->config) EXPECT_NE(key, "window");
 }
 
+TEST(ArchitectureFile, ADefaultHasTheTypeOfItsKey) {
+  const Result<Architecture> out = read(good, with("default: 0.1", "default: 0"));
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  EXPECT_EQ(attribute<double>(out->block[0], "dropout"), 0.0);
+}
+
 TEST(ArchitectureFile, AFileServesTheTypesThatItLists) {
   const Result<Architecture> out = read(R"({"model_type": "tiny_two", "width": 64, "heads": 4, "window": 1})");
   ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
@@ -220,6 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
                "aliases: […], minimum: …}"},
+        Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));
 

@@ -1,0 +1,88 @@
+#include "facts.hpp"
+
+#include <fmt/format.h>
+
+#include "optimizer.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+Diagnostic unmodelled(std::string message, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = std::move(message);
+  d.where = origin.where;
+  return d;
+}
+
+DType resolved(WeightsDType weights, const Architecture& architecture) {
+  switch (weights) {
+    case WeightsDType::checkpoint: return architecture.checkpoint_dtype;
+    case WeightsDType::fp32: return DType::fp32;
+    case WeightsDType::bf16: return DType::bf16;
+    case WeightsDType::fp16: return DType::fp16;
+  }
+  return DType::fp32;
+}
+
+DType resolved(AdapterDType adapter, DType base) {
+  return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
+}
+
+void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  for (const Unmodelled& u : plan.unmodelled) {
+    Diagnostic d = unmodelled(fmt::format("{}: {} affects memory and is not modelled yet", u.key, u.feature), {});
+    d.where = u.where;
+    errors.push_back(std::move(d));
+  }
+  if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
+    errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
+  }
+  if (make_optimizer(plan.optimizer.value) == nullptr) {
+    errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", plan.optimizer.value),
+                                plan.optimizer.origin));
+  }
+  if (plan.quantization.value != Quantization::none && plan.adapter.value == Adapter::none) {
+    errors.push_back(unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.origin));
+  }
+  if (architecture.max_positions > 0 && plan.sequence_length.value > architecture.max_positions) {
+    Diagnostic d;
+    d.code = "estimate/too-long";
+    d.message = fmt::format("a sequence of {} tokens is longer than the {} positions of {}", plan.sequence_length.value,
+                            architecture.max_positions, architecture.source);
+    d.where = plan.sequence_length.origin.where;
+    errors.push_back(std::move(d));
+  }
+}
+
+}  // namespace
+
+Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture) {
+  Diagnostics errors;
+  check(plan, architecture, errors);
+  if (!errors.empty()) return errors;
+  Facts f;
+  f.batch = plan.micro_batch_size.value;
+  f.length = plan.sequence_length.value;
+  f.weights = resolved(plan.weights_dtype.value, architecture);
+  f.quantized = plan.quantization.value != Quantization::none;
+  f.kept = f.quantized && plan.kbit_upcast.value ? DType::fp32 : f.weights;
+  if (plan.autocast.value != Autocast::none) {
+    f.autocast = plan.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
+  }
+  f.lora = plan.adapter.value == Adapter::lora;
+  f.lora_rank = plan.lora_rank.value;
+  f.lora_targets = plan.lora_targets.value;
+  f.lora_dropout = plan.lora_dropout.value;
+  f.adapter = resolved(plan.adapter_dtype.value, f.weights);
+  f.double_quantized = plan.double_quantization.value;
+  f.quantized_compute = plan.quantization_compute_dtype.value;
+  f.checkpointing = plan.gradient_checkpointing.value;
+  f.reentrant = plan.reentrant_checkpointing.value;
+  f.attention = plan.attention.value;
+  f.padding_mask = plan.padding_mask.value;
+  f.use_cache = plan.use_cache.value && !f.checkpointing;
+  return f;
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,11 @@
+// From a plan and an architecture to what the modules need.
+#pragma once
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+/// Errors: estimate/unmodelled, estimate/too-long, estimate/too-large.
+Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,48 @@
+#include "modules/attention_core.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
+  if (times == 1) return x;
+  const Dims& s = x->sizes;
+  const Tensor wide = t.expand(t.unsqueeze(x, 2), {s[0], s[1], times, s[2], s[3]});
+  return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
+}
+
+Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
+             EagerStyle style) {
+  Torch& t = play.torch;
+  const std::int64_t groups = q->sizes[1] / k->sizes[1];
+  const Tensor key = repeat_kv(t, k, groups);
+  const Tensor value = repeat_kv(t, v, groups);
+  Tensor weights;
+  {
+    InBucket scores(t, Bucket::attention_scores);
+    weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
+    if (mask) weights = t.add(weights, mask);
+    weights = style.fp32_softmax ? t.to(t.softmax_last(weights, DType::fp32), q->dtype)
+                                 : t.to(t.softmax_last(weights), value->dtype);
+    weights = t.dropout(weights, dropout);
+  }
+  Tensor out = t.matmul(weights, value);
+  out = t.contiguous(t.transpose(out, 1, 2));
+  return out;
+}
+
+}  // namespace
+
+Tensor attend(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
+              bool causal, EagerStyle style) {
+  if (play.facts.attention == Attention::eager) return eager(play, q, k, v, mask, dropout, style);
+  Torch& t = play.torch;
+  const std::int64_t groups = q->sizes[1] / k->sizes[1];
+  const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  const Tensor key = gqa ? k : repeat_kv(t, k, groups);
+  const Tensor value = gqa ? v : repeat_kv(t, v, groups);
+  const bool is_causal = causal && !mask && q->sizes[2] > 1;
+  const Tensor out = t.attention(q, key, value, mask, dropout, is_causal, gqa);
+  return t.contiguous(t.transpose(out, 1, 2));
+}
+
+}  // namespace oomplan::estimator

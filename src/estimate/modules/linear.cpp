@@ -1,0 +1,122 @@
+#include "modules/linear.hpp"
+
+#include <algorithm>
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr std::int64_t block = 64;          // bitsandbytes functional.quantize_4bit's blocksize.
+constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantised itself.
+
+/// peft: a target names a module by its whole path or by the end of it.
+bool targeted(const Facts& facts, const std::string& path) {
+  return std::any_of(facts.lora_targets.begin(), facts.lora_targets.end(), [&](const std::string& target) {
+    return target == "all-linear" || path == target ||
+           (path.size() > target.size() && path.ends_with(target) && path[path.size() - target.size() - 1] == '.');
+  });
+}
+
+/// Dequantised weight of a 4-bit linear layer; with double quantisation its absmax is dequantised first.
+Tensor dequantized(Torch& t, std::int64_t in, std::int64_t out, std::int64_t blocks, bool nested, DType compute) {
+  const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::dequantize_blockwise") : Tensor();
+  return t.empty({out, in}, compute, "bitsandbytes::dequantize_4bit");
+}
+
+}  // namespace
+
+Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias, LinearKind kind)
+    : kind_(kind), in_(in), out_(out), module_(builder.module_id(name)) {
+  Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
+  if (builder.facts.quantized && kind == LinearKind::linear) {
+    quantize(builder, in, out);
+  } else {
+    weight_ = builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out});
+  }
+  if (bias) bias_ = builder.weight(name + ".bias", {out});
+  if (builder.facts.lora && targeted(builder.facts, builder.path(name))) adapt(builder, name, in, out);
+}
+
+Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
+                    const Tensor& tied_weight) {
+  Linear head;
+  head.in_ = in;
+  head.out_ = out;
+  head.module_ = builder.module_id(name);
+  Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
+  head.weight_ = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in});
+  if (bias) head.bias_ = builder.weight(name + ".bias", {out});
+  const auto& targets = builder.facts.lora_targets;
+  if (builder.facts.lora && std::find(targets.begin(), targets.end(), name) != targets.end()) {
+    head.adapt(builder, name, in, out);
+  }
+  return head;
+}
+
+void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
+  lora_a_ = builder.adapter_weight(name + ".lora_A", {builder.facts.lora_rank, in});
+  lora_b_ = builder.adapter_weight(name + ".lora_B", {out, builder.facts.lora_rank});
+}
+
+void Linear::quantize(Builder& builder, std::int64_t in, std::int64_t out) {
+  const std::int64_t elements = saturating_mul(in, out);
+  absmax_blocks_ = (elements + block - 1) / block;
+  builder.quantized_storage({(elements + 1) / 2}, DType::uint8);
+  if (builder.facts.double_quantized) {
+    builder.quantized_storage({absmax_blocks_}, DType::uint8);
+    builder.quantized_storage({(absmax_blocks_ + nested_block - 1) / nested_block}, DType::fp32);
+    builder.quantized_storage({}, DType::fp32);
+    builder.quantized_storage({256}, DType::fp32);
+  } else {
+    builder.quantized_storage({absmax_blocks_}, DType::fp32);
+  }
+  builder.quantized_storage({16}, DType::fp32);
+  builder.count(elements, false);
+}
+
+Tensor Linear::operator()(Play& play, const Tensor& x) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  if (!lora_a_) return base(play, x);
+  // peft/tuners/lora/layer.py: Linear.forward.
+  Tensor result = base(play, x);
+  const DType dtype = result->dtype;
+  const Tensor input = t.autocast() ? x : t.to(x, lora_a_->dtype);
+  const Tensor down = t.linear(t.dropout(input, play.facts.lora_dropout), lora_a_, {});
+  result = t.add(result, t.mul_scalar(t.linear(down, lora_b_, {})));
+  return t.to(result, dtype);
+}
+
+Tensor Linear::base(Play& play, const Tensor& x) const {
+  Torch& t = play.torch;
+  if (absmax_blocks_ == 0) {
+    if (kind_ == LinearKind::linear) return t.linear(x, weight_, bias_);
+    Dims sizes = x->sizes;
+    sizes[sizes.size() - 1] = out_;
+    return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
+  }
+  const Tensor input = t.to(x, play.facts.quantized_compute);
+  const Tensor output = t.to(product(play, input), x->dtype);
+  return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
+}
+
+Tensor Linear::product(Play& play, const Tensor& x) const {
+  // bitsandbytes/autograd/_functions.py: MatMul4Bit.
+  Torch& t = play.torch;
+  NodeRef node = t.record("MatMul4BitBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    const Tensor weight = dequantized(torch, n.ints[0], n.ints[1], n.ints[2], n.ints[3] / 256 != 0,
+                                      static_cast<DType>(n.ints[3] % 256));
+    g.out[0] = torch.matmul(g.in[0], weight);
+  });
+  const bool nested = play.facts.double_quantized;
+  const DType compute = play.facts.quantized_compute;
+  if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
+  Restore no_grad(t.grad_enabled, false);
+  const Tensor weight = dequantized(t, in_, out_, absmax_blocks_, nested, compute);
+  Tensor out = t.linear(x, t.to(weight, x->dtype), {});
+  if (!node) return out;
+  Tensor plain = t.detach(out);
+  out.reset();
+  return t.attach(node, std::move(plain));
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,42 @@
+// torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit weights (bitsandbytes), or
+// with both.
+#pragma once
+
+#include <string>
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+enum class LinearKind { linear, conv1d };
+
+class Linear {
+ public:
+  Linear() = default;
+  /// `name` is the submodule's ("q_proj"). Adapted where the plan's targets name it, quantised where the plan asks.
+  Linear(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
+         LinearKind kind = LinearKind::linear);
+  /// The model's head: never quantised, adapted only by name; its weight may be the embedding's.
+  static Linear head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
+                     const Tensor& tied_weight);
+
+  Tensor operator()(Play& play, const Tensor& x) const;
+
+ private:
+  void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
+  void quantize(Builder& builder, std::int64_t in, std::int64_t out);
+  Tensor base(Play& play, const Tensor& x) const;
+  Tensor product(Play& play, const Tensor& x) const;
+
+  LinearKind kind_ = LinearKind::linear;
+  std::int64_t in_ = 0;
+  std::int64_t out_ = 0;
+  Tensor weight_{};  ///< Empty where quantised.
+  Tensor bias_{};
+  Tensor lora_a_{};
+  Tensor lora_b_{};
+  std::int64_t absmax_blocks_ = 0;  ///< Of a quantised weight: its blocks of 64.
+  std::int32_t module_ = -1;
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,14 @@
+#include "modules/rms_norm.hpp"
+
+namespace oomplan::estimator {
+
+Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  Tensor hidden = t.to(x, DType::fp32);
+  const Tensor variance = t.mean_last(t.pow_scalar(hidden));
+  hidden = t.mul(hidden, t.rsqrt(t.add_scalar(variance)));
+  return t.mul(weight_, t.to(hidden, x->dtype));
+}
+
+}  // namespace oomplan::estimator

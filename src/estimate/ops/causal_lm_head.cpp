@@ -1,0 +1,41 @@
+// lm_head and transformers' ForCausalLMLoss (loss/loss_utils.py): an fp32 copy of the logits, labels shifted by a pad.
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class CausalLmHead final : public Module {
+ public:
+  CausalLmHead(const Attributes& a, Builder& b)
+      : vocabulary_(a.integer("vocabulary")),
+        head_(Linear::head(b, a.module(), a.integer("width"), vocabulary_, a.flag("bias", false),
+                           a.flag("tied", false) ? b.embedding_weight : Tensor())) {}
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    s.leave_base();
+    t.recorder.mark(Phase::loss);
+    InBucket bucket(t, Bucket::logits_and_loss);
+    s.logits = head_(play, s.hidden);
+    Tensor logits = t.to(s.logits, DType::fp32);
+    const Tensor labels = shifted(t, s.labels);
+    logits = t.view(logits, {-1, vocabulary_});
+    s.loss = t.cross_entropy(logits, labels);
+  }
+
+ private:
+  static Tensor shifted(Torch& t, const Tensor& labels) {
+    const Tensor padded = t.pad_last(labels, 1);
+    return t.view(t.contiguous(t.slice(padded, 1, 1, labels->sizes[1])), {-1});
+  }
+
+  std::int64_t vocabulary_;
+  Linear head_;
+};
+
+}  // namespace
+
+extern const OpType causal_lm_head;
+const OpType causal_lm_head{"causal_lm_head", make_module<CausalLmHead>};
+
+}  // namespace oomplan::estimator::ops

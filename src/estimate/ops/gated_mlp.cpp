@@ -1,0 +1,42 @@
+// LlamaMLP and its like: down(act(gate(x)) * up(x)).
+#include "modules/activation.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class GatedMlp final : public Module {
+ public:
+  GatedMlp(const Attributes& a, Builder& b)
+      : activation_(find_activation(a.text("activation", "silu"), b)), module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const bool bias = a.flag("bias", false);
+    gate_ = Linear(b, m + "gate_proj", a.integer("width"), a.integer("inner"), bias);
+    up_ = Linear(b, m + "up_proj", a.integer("width"), a.integer("inner"), bias);
+    down_ = Linear(b, m + "down_proj", a.integer("inner"), a.integer("width"), bias);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    s.hidden = down_(play, gated(play, s.hidden));
+  }
+
+ private:
+  Tensor gated(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    const Tensor gate = activation_(t, gate_(play, x));
+    return t.mul(gate, up_(play, x));
+  }
+
+  Activation activation_;
+  std::int32_t module_;
+  Linear gate_{}, up_{}, down_{};
+};
+
+}  // namespace
+
+extern const OpType gated_mlp;
+const OpType gated_mlp{"gated_mlp", make_module<GatedMlp>};
+
+}  // namespace oomplan::estimator::ops

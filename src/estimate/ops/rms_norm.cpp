@@ -1,0 +1,21 @@
+// LlamaRMSNorm and its like, as transformers writes it in Python: in fp32, then scaled in the input's dtype.
+#include "modules/rms_norm.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class RmsNormStep final : public Module {
+ public:
+  RmsNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width")) {}
+  void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
+
+ private:
+  RmsNorm norm_;
+};
+
+}  // namespace
+
+extern const OpType rms_norm;
+const OpType rms_norm{"rms_norm", make_module<RmsNormStep>};
+
+}  // namespace oomplan::estimator::ops

@@ -1,0 +1,40 @@
+// transformers' LlamaRotaryEmbedding and its like: cos and sin of every position, in fp32, then in the model's dtype.
+#include "play.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class RotaryEmbedding final : public Module {
+ public:
+  RotaryEmbedding(const Attributes& a, Builder& b) : half_(a.integer("head_dim") / 2) {
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
+    original_ = b.torch.empty({half_}, DType::fp32, "buffer");
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore no_grad(t.grad_enabled, false);
+    const DType dtype = s.hidden->dtype;
+    const std::int64_t length = play.facts.length;
+    const Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
+    const Tensor freqs = t.empty({1, length, half_}, DType::fp32, "aten::mul");
+    const Tensor emb = t.cat({freqs, freqs}, 2);
+    const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
+    const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
+    s.cos = t.to(cos, dtype);
+    s.sin = t.to(sin, dtype);
+  }
+
+ private:
+  std::int64_t half_;
+  Tensor inverse_frequencies_{};
+  Tensor original_{};
+};
+
+}  // namespace
+
+extern const OpType rotary_embedding;
+const OpType rotary_embedding{"rotary_embedding", make_module<RotaryEmbedding>};
+
+}  // namespace oomplan::estimator::ops

@@ -1,0 +1,155 @@
+// What plays a model: its modules, built from an Architecture, and the values that flow between them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/architecture.hpp"
+#include "oomplan/plan.hpp"
+#include "oomplan/result.hpp"
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+
+/// The facts of a plan as the modules need them, resolved once.
+struct Facts {
+  std::int64_t batch = 1;
+  std::int64_t length = 1;
+  DType weights = DType::fp32;       ///< Of the base model.
+  DType kept = DType::fp32;          ///< Of what a quantised model keeps unquantised.
+  std::optional<DType> autocast{};
+  bool lora = false;
+  std::int64_t lora_rank = 0;
+  double lora_dropout = 0.0;
+  DType adapter = DType::fp32;
+  std::vector<std::string> lora_targets{};
+  bool quantized = false;
+  bool double_quantized = false;
+  DType quantized_compute = DType::bf16;
+  bool checkpointing = false;
+  bool reentrant = false;
+  Attention attention = Attention::sdpa;
+  bool padding_mask = false;
+  bool use_cache = false;
+};
+
+/// The variables of a model's forward function, by the names that the framework's code gives them.
+struct Stream {
+  Tensor input_ids{};
+  Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
+  Tensor labels{};
+  Tensor position_ids{};
+  Tensor inputs_embeds{};
+  Tensor hidden{};
+  Tensor residual{};
+  Tensor mask{};
+  Tensor cos{};
+  Tensor sin{};
+  Tensor logits{};
+  Tensor loss{};
+
+  /// The base model's forward returns: its locals die.
+  void leave_base();
+};
+
+/// What a module plays with.
+struct Play {
+  Torch& torch;
+  const Facts& facts;
+};
+
+/// A step of a model's forward pass with its weights; the counterpart of an nn.Module or of a line of its caller.
+class Module {
+ public:
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  virtual ~Module() = default;
+  virtual void forward(Play& play, Stream& s) const = 0;
+};
+
+/// Makes modules' weights, in the order of model.parameters().
+class Builder {
+ public:
+  Builder(Torch& with, const Facts& plan_facts, const Architecture& model)
+      : torch(with), facts(plan_facts), architecture(model) {}
+
+  /// A weight that is neither quantised nor adapted: embedding, norm, bias.
+  Tensor weight(const std::string& name, const Dims& sizes);
+  /// A weight of an adapter.
+  Tensor adapter_weight(const std::string& name, const Dims& sizes);
+  /// A storage of a quantised weight: no gradient, and one module attribute among others.
+  Tensor quantized_storage(const Dims& sizes, DType dtype);
+  /// The dotted name of `name` below the module being built.
+  std::string path(const std::string& name) const { return prefix.empty() ? name : prefix + "." + name; }
+  std::int32_t module_id(const std::string& name);
+  void count(std::int64_t elements, bool trained);
+
+  Torch& torch;
+  const Facts& facts;
+  const Architecture& architecture;
+  std::string prefix{};                  ///< "model.layers.*" while a block is built.
+  std::int64_t repeats = 1;              ///< How many real layers the one being built stands for.
+  std::vector<Tensor> parameters{};      ///< All, in order; tied ones once.
+  std::vector<std::string> modules{};    ///< Names, for Recorder's module ids.
+  Tensor embedding_weight{};             ///< For a tied head.
+  std::int64_t total = 0;
+  std::int64_t trained = 0;
+  Diagnostics problems{};
+
+ private:
+  Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, bool trained);
+};
+
+/// Reads an op's attributes out of an OpSpec; what is missing or of the wrong kind goes to the builder's problems.
+class Attributes {
+ public:
+  Attributes(const OpSpec& spec, Builder& builder) : spec_(spec), builder_(builder) {}
+  std::int64_t integer(std::string_view name) const;
+  std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  double number(std::string_view name, double otherwise) const;
+  bool flag(std::string_view name, bool otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  const std::string& module() const { return spec_.module; }
+
+ private:
+  void problem(std::string_view name, std::string_view expected) const;
+  const OpSpec& spec_;
+  Builder& builder_;
+};
+
+using MakeModule = std::unique_ptr<Module> (*)(const Attributes&, Builder&);
+
+/// A row of the registry of ops: one file of ops/ each.
+struct OpType {
+  std::string_view name{};
+  MakeModule make = nullptr;
+};
+
+template <class M>
+std::unique_ptr<Module> make_module(const Attributes& attributes, Builder& builder) {
+  return std::make_unique<M>(attributes, builder);
+}
+
+/// The op of that name, or null.
+const OpType* find_op(std::string_view name);
+
+/// Allocations made while it lives belong to this bucket where nothing else is known of them.
+class InBucket {
+ public:
+  InBucket(Torch& torch, Bucket bucket) : torch_(torch), old_(torch.recorder.scope.bucket) {
+    torch.recorder.scope.bucket = bucket;
+  }
+  InBucket(const InBucket&) = delete;
+  InBucket& operator=(const InBucket&) = delete;
+  ~InBucket() { torch_.recorder.scope.bucket = old_; }
+
+ private:
+  Torch& torch_;
+  Bucket old_;
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,79 @@
+#include "run.hpp"
+
+#include "optimizer.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr int steps = 2;  // The optimizer's state appears in the first; the second is what every later one is.
+
+Stream load_batch(Torch& t, const Facts& f) {
+  Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
+  Stream s;
+  s.input_ids = t.empty({f.batch, f.length}, DType::int64, "batch");
+  if (f.padding_mask) s.attention_mask = t.empty({f.batch, f.length}, DType::int64, "batch");
+  s.labels = t.empty({f.batch, f.length}, DType::int64, "batch");
+  return s;
+}
+
+/// What outlives the forward pass: the batch, the logits where the trainer keeps them, the loss.
+Stream after_forward(Stream s, bool outputs_kept) {
+  Stream kept;
+  kept.input_ids = s.input_ids;
+  kept.attention_mask = s.attention_mask;
+  kept.labels = s.labels;
+  if (outputs_kept) kept.logits = s.logits;
+  kept.loss = s.loss;
+  return kept;
+}
+
+void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
+  Torch& t = play.torch;
+  t.recorder.mark(Phase::between);
+  Stream s = load_batch(t, play.facts);
+  t.recorder.mark(Phase::forward);
+  t.enter_autocast(play.facts.autocast);
+  model.forward(play, s);
+  s = after_forward(std::move(s), plan.outputs_kept.value);
+  t.exit_autocast();
+  if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
+  t.recorder.mark(Phase::backward);
+  t.backward(s.loss);
+  t.recorder.mark(Phase::between);
+}
+
+void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
+  t.recorder.mark(Phase::optimizer_step);
+  if (plan.clip_gradients.value) clip_gradients(t, model.parameters);
+  optimizer.step(t, model.parameters);
+  t.recorder.mark(Phase::between);
+  if (!plan.set_grads_to_none.value) return;
+  for (const Tensor& p : model.parameters) {
+    Restore layer(t.recorder.scope.layer, std::int16_t{p->layer});
+    p->grad.reset();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                                      int built) {
+  auto run = std::make_unique<Run>();
+  Torch& torch = run->torch;
+  torch.recorder.mark(Phase::load);
+  Result<Model> model = build(torch, facts, architecture, built);
+  if (!model) return model.errors();
+  run->model = std::move(*model);
+  run->optimizer = make_optimizer(plan.optimizer.value);
+  Play play{torch, facts};
+  // From the third micro-batch on every one is the second over again.
+  const auto micro_batches = static_cast<int>(std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2));
+  for (int step = 1; step <= steps; ++step) {
+    torch.recorder.step = step;
+    for (int i = 0; i < micro_batches; ++i) micro_batch(play, run->model, plan);
+    optimizer_step(torch, run->model, plan, *run->optimizer);
+  }
+  return run;
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,23 @@
+// Plays a whole run: load and two optimizer steps.
+#pragma once
+
+#include "model.hpp"
+#include "oomplan/plan.hpp"
+#include "optimizer.hpp"
+
+namespace oomplan::estimator {
+
+/// A played run: what was allocated, when, and what is still alive at its end.
+struct Run {
+  Torch torch{};
+  Model model{};
+  std::unique_ptr<Optimizer> optimizer{};
+
+  const Recorder& recorder() const { return torch.recorder; }
+};
+
+/// Plays `plan` with `built` of the model's blocks.
+Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                                      int built);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,223 @@
+// torch/csrc/autograd: engine.cpp, input_buffer.cpp, functions/accumulate_grad.h, saved_variable.cpp.
+#include <limits>
+
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr std::uint64_t first_of_all = std::numeric_limits<std::uint64_t>::max();
+
+/// utils::obeys_layout_contract: may the gradient be taken as it is for this leaf?
+bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
+  if (!dense(leaf)) return contiguous(gradient);
+  for (int i = 0; i < gradient.dim(); ++i) {
+    if (gradient.sizes[i] != 1 ? gradient.strides[i] != leaf.strides[i] : gradient.strides[i] == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn formula) {
+  bool any = false;
+  for (const Tensor* x : inputs) any = any || (*x && (*x)->requires_grad);
+  if (!any || !grad_enabled) return {};
+  Node* node = nullptr;
+  if (free_nodes_.empty()) {
+    node = &node_pool_.emplace_back();
+    node->torch = this;
+  } else {
+    node = free_nodes_.back();
+    free_nodes_.pop_back();
+  }
+  node->sequence = next_sequence_++;
+  node->name = name;
+  node->backward = formula;
+  node->scope = recorder.scope;
+  node->output_count = 1;
+  NodeRef ref(node);
+  for (const Tensor* x : inputs) {
+    Edge& edge = node->next[static_cast<std::size_t>(node->next_count++)];
+    if (!*x || !(*x)->requires_grad) continue;
+    edge.node = (*x)->leaf() ? accumulator_of(*x) : (*x)->grad_fn;
+    edge.input_nr = (*x)->output_nr;
+  }
+  return ref;
+}
+
+NodeRef Torch::accumulator_of(const Tensor& leaf) {
+  if (leaf->accumulator != nullptr) return NodeRef(leaf->accumulator);
+  Node* node = nullptr;
+  if (free_nodes_.empty()) {
+    node = &node_pool_.emplace_back();
+    node->torch = this;
+  } else {
+    node = free_nodes_.back();
+    free_nodes_.pop_back();
+  }
+  node->sequence = first_of_all;
+  node->name = "AccumulateGrad";
+  node->variable = leaf;
+  node->output_count = 1;
+  node->outputs[0] = {leaf->sizes, leaf->dtype};
+  node->scope = recorder.scope;
+  node->scope.layer = leaf->layer;
+  leaf->accumulator = node;
+  return NodeRef(node);
+}
+
+void Torch::free_node(Node* node) {
+  // A chain of nodes is as long as the model is deep: freed by a loop, not by recursion.
+  dying_nodes_.push_back(node);
+  if (draining_) return;
+  draining_ = true;
+  while (!dying_nodes_.empty()) {
+    Node* n = dying_nodes_.back();
+    dying_nodes_.pop_back();
+    for (int i = 0; i < n->saved_count; ++i) n->saved[static_cast<std::size_t>(i)].clear();
+    for (int i = 0; i < n->next_count; ++i) n->next[static_cast<std::size_t>(i)].node.reset();
+    for (Tensor& b : n->buffer) b.reset();
+    if (n->variable) n->variable->accumulator = nullptr;
+    n->variable.reset();
+    if (n->frame != nullptr && --n->frame->refs == 0) delete n->frame;
+    n->frame = nullptr;
+    n->saved_count = n->next_count = n->dependencies = 0;
+    n->visit = 0;
+    n->ints = {};
+    n->dims = {};
+    free_nodes_.push_back(n);
+  }
+  draining_ = false;
+}
+
+Tensor Torch::attach(const NodeRef& node, Tensor output, int output_nr) {
+  if (!node) return output;
+  output->grad_fn = node;
+  output->output_nr = static_cast<std::uint8_t>(output_nr);
+  output->requires_grad = true;
+  node->output_count = std::max(node->output_count, output_nr + 1);
+  node->outputs[static_cast<std::size_t>(output_nr)] = {output->sizes, output->dtype};
+  return output;
+}
+
+void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
+  if (!node || !tensor) return;
+  node->saved_count = std::max(node->saved_count, slot + 1);
+  Saved& saved = node->saved[static_cast<std::size_t>(slot)];
+  if (packing_ != nullptr) {
+    saved.frame = packing_;
+    ++packing_->refs;
+    saved.index = packing_->saved++;
+    return;
+  }
+  saved.tensor = recomputing_ != nullptr ? detach(tensor) : tensor;
+  Bucket& bucket = recorder.at(tensor->storage).bucket;
+  if (bucket == Bucket::temporaries) bucket = Bucket::activations;
+  if (recomputing_ == nullptr) return;
+  recomputing_->tensors.push_back(detach(tensor));
+  if (++recomputing_->recomputed == recomputing_->saved) throw StopRecomputation{};
+}
+
+void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {
+  if (node) save(node, slot, detach(tensor));
+}
+
+Tensor Torch::unpack(Node& node, int slot) {
+  Saved& saved = node.saved[static_cast<std::size_t>(slot)];
+  return saved.frame != nullptr ? recomputed(saved) : saved.tensor;
+}
+
+void Torch::backward(const Tensor& root) {
+  if (!root->grad_fn) return;
+  Restore no_grad(grad_enabled, false);
+  backward_from(root, empty(root->sizes, root->dtype, "aten::ones_like"));
+}
+
+void Torch::backward_from(const Tensor& root, Tensor gradient) {
+  Restore no_grad(grad_enabled, false);
+  auto outer_queue = std::exchange(ready_, {});
+  const std::uint32_t visit = ++visit_;
+  std::vector<Node*> stack{root->grad_fn.get()};
+  stack.back()->visit = visit;
+  while (!stack.empty()) {
+    Node* n = stack.back();
+    stack.pop_back();
+    for (int i = 0; i < n->next_count; ++i) {
+      Node* next = n->next[static_cast<std::size_t>(i)].node.get();
+      if (next == nullptr) continue;
+      ++next->dependencies;
+      if (std::exchange(next->visit, visit) != visit) stack.push_back(next);
+    }
+  }
+  root->grad_fn->buffer[root->output_nr] = std::move(gradient);
+  ready_.emplace_back(root->grad_fn->sequence, root->grad_fn.get());
+  while (!ready_.empty()) {
+    std::pop_heap(ready_.begin(), ready_.end());
+    Node* n = ready_.back().second;
+    ready_.pop_back();
+    evaluate(*n);
+  }
+  ready_ = std::move(outer_queue);
+}
+
+void Torch::evaluate(Node& node) {
+  const Phase phase = recorder.scope.phase;
+  Restore scope(recorder.scope, node.scope);
+  recorder.scope.phase = phase;
+  Grads grads;
+  for (int i = 0; i < node.output_count; ++i) {
+    grads.in[static_cast<std::size_t>(i)] = std::move(node.buffer[static_cast<std::size_t>(i)]);
+  }
+  if (node.sequence == first_of_all) {
+    accumulate(node, grads.in[0]);
+    return;
+  }
+  node.backward(*this, node, grads);
+  validate(node, grads);
+  for (Tensor& g : grads.in) g.reset();
+  for (int i = 0; i < node.saved_count; ++i) node.saved[static_cast<std::size_t>(i)].clear();
+  for (int i = 0; i < node.next_count; ++i) {
+    Edge& edge = node.next[static_cast<std::size_t>(i)];
+    Node* next = edge.node.get();
+    if (next == nullptr) continue;
+    add_to_buffer(*next, edge.input_nr, std::move(grads.out[static_cast<std::size_t>(i)]));
+    if (--next->dependencies != 0) continue;
+    ready_.emplace_back(next->sequence, next);
+    std::push_heap(ready_.begin(), ready_.end());
+  }
+}
+
+void Torch::validate(Node& node, Grads& grads) {
+  for (int i = 0; i < node.next_count; ++i) {
+    const Edge& edge = node.next[static_cast<std::size_t>(i)];
+    Tensor& gradient = grads.out[static_cast<std::size_t>(i)];
+    if (!edge.node || !gradient) continue;
+    const Node::Meta& meta = edge.node->outputs[edge.input_nr];
+    if (!(gradient->sizes == meta.sizes)) gradient = sum_to(gradient, meta.sizes);
+    if (gradient->dtype != meta.dtype) gradient = to(gradient, meta.dtype);
+  }
+}
+
+void Torch::add_to_buffer(Node& node, int nr, Tensor gradient) {
+  if (!gradient) return;
+  Tensor& held = node.buffer[static_cast<std::size_t>(nr)];
+  if (!held) {
+    held = std::move(gradient);
+    return;
+  }
+  const bool in_place = held->refs == 1 && recorder.at(held->storage).refs == 1 && dense(*held);
+  if (!in_place) held = pointwise({&held, &gradient}, held->dtype, "aten::add");
+}
+
+void Torch::accumulate(Node& node, const Tensor& gradient) {
+  if (!gradient) return;
+  const Tensor& leaf = node.variable;
+  if (leaf->grad) return;  // Added in place.
+  const bool steal = gradient->refs == 1 && obeys_layout(*gradient, *leaf);
+  leaf->grad = steal ? detach(gradient)
+                     : empty_strided(leaf->sizes, leaf->strides, gradient->dtype, "aten::clone");
+  recorder.at(leaf->grad->storage).bucket = Bucket::gradients;
+}
+
+}  // namespace oomplan::estimator

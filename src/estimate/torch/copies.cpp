@@ -1,0 +1,73 @@
+// aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp, TensorShape.cpp (cat).
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+/// A new tensor of x's shape that keeps the order of its dimensions in memory (MemoryFormat::Preserve).
+Tensor like(Torch& t, const Tensor& x, DType dtype, const char* op) {
+  if (dense(*x)) return t.empty_strided(x->sizes, x->strides, dtype, op);
+  return t.pointwise({&x}, dtype, op);
+}
+
+}  // namespace
+
+Tensor Torch::to(const Tensor& x, DType dtype) {
+  if (x->dtype == dtype) return x;
+  NodeRef node = record("ToCopyBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    g.out[0] = t.to(g.in[0], static_cast<DType>(n.ints[0]));
+  });
+  if (node) node->ints[0] = static_cast<std::int64_t>(x->dtype);
+  return attach(node, like(*this, x, dtype, "aten::_to_copy"));
+}
+
+Tensor Torch::clone(const Tensor& x) {
+  NodeRef node = record("CloneBackward0", {&x}, [](Torch&, Node&, Grads& g) { g.out[0] = g.in[0]; });
+  return attach(node, like(*this, x, x->dtype, "aten::clone"));
+}
+
+Tensor Torch::contiguous(const Tensor& x) {
+  if (estimator::contiguous(*x)) return x;
+  NodeRef node = record("CloneBackward0", {&x}, [](Torch&, Node&, Grads& g) { g.out[0] = g.in[0]; });
+  return attach(node, empty(x->sizes, x->dtype, "aten::clone"));
+}
+
+Tensor Torch::cat(std::initializer_list<Tensor> parts, int dim) {
+  std::array<const Tensor*, 3> in{};
+  int count = 0;
+  for (const Tensor& p : parts) in[static_cast<std::size_t>(count++)] = &p;
+  const Tensor none;
+  NodeRef node = record("CatBackward0", {in[0], in[1] != nullptr ? in[1] : &none, in[2] != nullptr ? in[2] : &none},
+                        [](Torch& t, Node& n, Grads& g) {
+                          // cat_tensors_backward: a narrowed view of the gradient for each part.
+                          const int d = static_cast<int>(n.ints[3]);
+                          for (int i = 0; i < 3; ++i) {
+                            if (!n.needs(i)) continue;
+                            Dims sizes = g.in[0]->sizes;
+                            sizes[d] = n.ints[static_cast<std::size_t>(i)];
+                            g.out[static_cast<std::size_t>(i)] = t.view_as(g.in[0], sizes, g.in[0]->strides);
+                          }
+                        });
+  Dims sizes = (*in[0])->sizes;
+  sizes[dim] = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t width = (*in[static_cast<std::size_t>(i)])->sizes[dim];
+    if (node) node->ints[static_cast<std::size_t>(i)] = width;
+    sizes[dim] += width;
+  }
+  if (node) node->ints[3] = dim;
+  return attach(node, empty(sizes, (*in[0])->dtype, "aten::cat"));
+}
+
+Tensor Torch::pad_last(const Tensor& x, std::int64_t by) {
+  NodeRef node = record("ConstantPadNdBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    // constant_pad_nd_backward: a pad by a negative amount, which clones.
+    g.out[0] = t.empty(n.dims, g.in[0]->dtype, "aten::clone");
+  });
+  if (node) node->dims = x->sizes;
+  Dims sizes = x->sizes;
+  sizes[sizes.size() - 1] += by;
+  return attach(node, empty(sizes, x->dtype, "aten::constant_pad_nd"));
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,65 @@
+// The autograd graph.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tensor.hpp"
+
+namespace oomplan::estimator {
+
+struct CheckpointFrame;
+
+/// A tensor kept for backward; under non-reentrant checkpointing only the promise to recompute it.
+struct Saved {
+  Tensor tensor{};
+  CheckpointFrame* frame = nullptr;
+  int index = -1;
+
+  void clear();
+};
+
+struct Edge {
+  NodeRef node{};
+  std::uint8_t input_nr = 0;
+};
+
+/// What the engine hands to a backward function and takes from it: gradients of the node's outputs, then of its inputs.
+struct Grads {
+  std::array<Tensor, 4> in{};
+  std::array<Tensor, 6> out{};
+};
+
+using BackwardFn = void (*)(Torch&, Node&, Grads&);
+
+struct Node {
+  Torch* torch = nullptr;
+  int refs = 0;
+  std::uint64_t sequence = 0;  ///< Later nodes run first; accumulators before all.
+  const char* name = "";
+  BackwardFn backward = nullptr;
+  std::array<Saved, 8> saved{};
+  int saved_count = 0;
+  std::array<Edge, 6> next{};
+  int next_count = 0;
+  struct Meta {
+    Dims sizes{};
+    DType dtype = DType::fp32;
+  };
+  std::array<Meta, 4> outputs{};  ///< Of the forward tensors it made: gradients are reduced and cast to these.
+  int output_count = 1;
+  Dims dims{};                        ///< The op's own arguments, as it likes.
+  std::array<std::int64_t, 4> ints{};
+  Scope scope{};
+  Tensor variable{};                  ///< Of an accumulator: the leaf.
+  CheckpointFrame* frame = nullptr;   ///< Of a reentrant checkpoint.
+
+  // The engine's, during one backward.
+  int dependencies = 0;
+  std::uint32_t visit = 0;
+  std::array<Tensor, 4> buffer{};
+
+  bool needs(int input) const { return bool(next[static_cast<std::size_t>(input)].node); }
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,69 @@
+// Writes down every allocation and free of a played run, in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dims.hpp"
+#include "oomplan/dtype.hpp"
+#include "oomplan/footprint.hpp"
+
+namespace oomplan::estimator {
+
+/// The index of a storage in Recorder::storages.
+enum class StorageId : std::int32_t { none = -1 };
+
+/// One storage: what the caching allocator hands out for a tensor and those that share its memory.
+struct Storage {
+  std::int64_t bytes = 0;  ///< Rounded up to 512, as the CUDA caching allocator does.
+  const char* op = "";
+  std::int32_t module = -1;  ///< Index into the modules' names; -1 outside any.
+  std::int16_t layer = -1;
+  Phase born = Phase::load;
+  Bucket bucket = Bucket::temporaries;
+  DType dtype = DType::fp32;
+  std::int32_t refs = 0;
+  Dims shape{};
+};
+
+/// An allocation or a free. `layer` is the block at work, which for a free need not be the storage's own.
+struct Event {
+  StorageId storage = StorageId::none;
+  std::int16_t layer = -1;
+  bool allocates = false;
+};
+
+/// Events from `first` on belong to this phase of this step.
+struct Mark {
+  std::int32_t first = 0;
+  Phase phase = Phase::load;
+  int step = 0;
+};
+
+/// What is at work now; goes into each storage born.
+struct Scope {
+  std::int16_t layer = -1;
+  std::int32_t module = -1;
+  Phase phase = Phase::load;
+  Bucket bucket = Bucket::temporaries;  ///< Of what is born here and not known to be something else.
+};
+
+class Recorder {
+ public:
+  StorageId allocate(const Dims& shape, DType dtype, const char* op);
+  void retain(StorageId id) { ++at(id).refs; }
+  void release(StorageId id) {
+    if (--at(id).refs == 0) events.push_back({id, scope.layer, false});
+  }
+  Storage& at(StorageId id) { return storages[static_cast<std::size_t>(id)]; }
+  /// A phase of the step at hand begins.
+  void mark(Phase phase);
+
+  std::vector<Storage> storages{};
+  std::vector<Event> events{};
+  std::vector<Mark> marks{};
+  Scope scope{};
+  int step = 0;  ///< From 1; 0 while loading.
+};
+
+}  // namespace oomplan::estimator

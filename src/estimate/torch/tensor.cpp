@@ -1,0 +1,131 @@
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+
+Tensor::Tensor(const Tensor& other) : impl_(other.impl_) {
+  if (impl_ != nullptr) ++impl_->refs;
+}
+
+void Tensor::reset() {
+  TensorImpl* impl = std::exchange(impl_, nullptr);
+  if (impl != nullptr && --impl->refs == 0) impl->torch->free_impl(impl);
+}
+
+NodeRef::NodeRef(Node* node) : node_(node) {
+  if (node_ != nullptr) ++node_->refs;
+}
+
+void NodeRef::reset() {
+  Node* node = std::exchange(node_, nullptr);
+  if (node != nullptr && --node->refs == 0) node->torch->free_node(node);
+}
+
+void Saved::clear() {
+  tensor.reset();
+  CheckpointFrame* held = std::exchange(frame, nullptr);
+  if (held != nullptr && --held->refs == 0) delete held;
+}
+
+Dims contiguous_strides(const Dims& sizes) {
+  Dims strides = sizes;
+  std::int64_t step = 1;
+  for (int i = sizes.size() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step = saturating_mul(step, std::max<std::int64_t>(sizes[i], 1));
+  }
+  return strides;
+}
+
+bool contiguous(const TensorImpl& t) {
+  std::int64_t step = 1;
+  for (int i = t.dim() - 1; i >= 0; --i) {
+    if (t.sizes[i] == 1) continue;
+    if (t.strides[i] != step) return false;
+    step = saturating_mul(step, t.sizes[i]);
+  }
+  return true;
+}
+
+bool dense(const TensorImpl& t) {
+  // Each dimension in turn continues where the faster ones end.
+  const std::int64_t numel = t.numel();
+  std::int64_t step = 1;
+  while (step != numel) {
+    int next = -1;
+    for (int i = 0; i < t.dim() && next < 0; ++i) {
+      if (t.sizes[i] > 1 && t.strides[i] == step) next = i;
+    }
+    if (next < 0) return false;
+    step = saturating_mul(step, t.sizes[next]);
+  }
+  return true;
+}
+
+TensorImpl* Torch::new_impl() {
+  if (free_impls_.empty()) {
+    TensorImpl& fresh = impl_pool_.emplace_back();
+    fresh.torch = this;
+    return &fresh;
+  }
+  TensorImpl* impl = free_impls_.back();
+  free_impls_.pop_back();
+  impl->refs = 1;
+  return impl;
+}
+
+void Torch::free_impl(TensorImpl* impl) {
+  const StorageId storage = std::exchange(impl->storage, StorageId::none);
+  impl->output_nr = 0;
+  impl->requires_grad = impl->parameter = false;
+  impl->accumulator = nullptr;
+  impl->layer = -1;
+  impl->module = -1;
+  impl->grad.reset();
+  impl->grad_fn.reset();
+  if (storage != StorageId::none) recorder.release(storage);
+  impl->base.reset();
+  free_impls_.push_back(impl);
+}
+
+Tensor Torch::empty_strided(const Dims& sizes, const Dims& strides, DType dtype, const char* op) {
+  TensorImpl* impl = new_impl();
+  impl->sizes = sizes;
+  impl->strides = strides;
+  impl->dtype = dtype;
+  impl->storage = recorder.allocate(sizes, dtype, op);
+  return Tensor(impl);
+}
+
+Tensor Torch::empty(const Dims& sizes, DType dtype, const char* op) {
+  return empty_strided(sizes, contiguous_strides(sizes), dtype, op);
+}
+
+Tensor Torch::parameter(const Dims& sizes, DType dtype, bool trained) {
+  Tensor p = empty(sizes, dtype, "parameter");
+  p->requires_grad = trained;
+  p->parameter = true;
+  p->layer = recorder.scope.layer;
+  p->module = recorder.scope.module;
+  recorder.at(p->storage).bucket = Bucket::weights;
+  return p;
+}
+
+Tensor Torch::alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
+  TensorImpl* impl = new_impl();
+  impl->sizes = sizes;
+  impl->strides = strides;
+  impl->dtype = x->dtype;
+  impl->storage = x->storage;
+  recorder.retain(x->storage);
+  return Tensor(impl);
+}
+
+Tensor Torch::view_as(const Tensor& x, const Dims& sizes, const Dims& strides) {
+  Tensor v = alias(x, sizes, strides);
+  v->base = x->base ? x->base : x;
+  return v;
+}
+
+Tensor Torch::detach(const Tensor& x) { return alias(x, x->sizes, x->strides); }
+
+}  // namespace oomplan::estimator

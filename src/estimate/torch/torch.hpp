@@ -1,0 +1,198 @@
+// The part of PyTorch that decides what is allocated: the dispatcher's view of tensors, autograd, autocast and
+// checkpointing, and the aten ops that models run. No tensor is ever computed.
+//
+// Every op makes the tensors that its kernel makes, in that order, and saves for backward what its autograd formula
+// saves (pytorch 2.13: tools/autograd/derivatives.yaml, torch/csrc/autograd, aten/src/ATen/native). Python's part
+// (which tensors a model's own code keeps alive) is in ops/, written as the framework's modules are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node.hpp"
+#include "recorder.hpp"
+#include "tensor.hpp"
+
+namespace oomplan::estimator {
+
+/// A non-reentrant checkpoint (torch/utils/checkpoint.py): what was saved inside is a promise to run again.
+/// Thrown by the save that completes a recomputation (early stop).
+struct StopRecomputation {};
+
+struct CheckpointFrame {
+  int refs = 0;
+  int saved = 0;      ///< How many tensors the forward saved.
+  int recomputed = 0; ///< How many the recomputation has saved so far.
+  bool done = false;
+  std::vector<Tensor> tensors{};
+  std::function<Tensor(Tensor)> forward{};
+  Tensor input{};
+  std::optional<DType> autocast{};
+};
+
+class Torch {
+ public:
+  Torch() = default;
+  Torch(const Torch&) = delete;
+  Torch& operator=(const Torch&) = delete;
+
+  // --- tensors -------------------------------------------------------------------------------------------------
+  Tensor empty(const Dims& sizes, DType dtype, const char* op);
+  Tensor empty_strided(const Dims& sizes, const Dims& strides, DType dtype, const char* op);
+  /// A leaf that training keeps: a weight. `trained` asks for its gradient.
+  Tensor parameter(const Dims& sizes, DType dtype, bool trained);
+
+  // --- views (no allocation) -----------------------------------------------------------------------------------
+  Tensor view(const Tensor& x, Dims sizes);  ///< One size may be -1. The strides must allow it.
+  Tensor reshape(const Tensor& x, Dims sizes);
+  Tensor unsafe_view(const Tensor& x, Dims sizes);
+  Tensor transpose(const Tensor& x, int a, int b);
+  Tensor t(const Tensor& x) { return transpose(x, 0, 1); }
+  Tensor permute(const Tensor& x, const Dims& order);
+  Tensor expand(const Tensor& x, const Dims& sizes);
+  Tensor unsqueeze(const Tensor& x, int dim);
+  Tensor squeeze(const Tensor& x, int dim);
+  Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t length);
+  Tensor select(const Tensor& x, int dim);
+  std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
+  Tensor detach(const Tensor& x);
+
+  // --- copies --------------------------------------------------------------------------------------------------
+  Tensor to(const Tensor& x, DType dtype);  ///< x itself where it is of that dtype already.
+  Tensor clone(const Tensor& x);            ///< Strides preserved.
+  Tensor contiguous(const Tensor& x);       ///< x itself where it is contiguous already.
+  Tensor cat(std::initializer_list<Tensor> parts, int dim);
+  Tensor zeros(const Dims& sizes, DType dtype) { return empty(sizes, dtype, "aten::zeros"); }
+  Tensor pad_last(const Tensor& x, std::int64_t by);
+
+  // --- elementwise ---------------------------------------------------------------------------------------------
+  Tensor add(const Tensor& a, const Tensor& b);
+  Tensor sub(const Tensor& a, const Tensor& b);
+  Tensor mul(const Tensor& a, const Tensor& b);
+  Tensor add_scalar(const Tensor& x);
+  Tensor mul_scalar(const Tensor& x);
+  Tensor div_scalar(const Tensor& x);
+  Tensor pow_scalar(const Tensor& x, bool square = false);
+  Tensor rsqrt(const Tensor& x);
+  Tensor neg(const Tensor& x);
+  Tensor tanh(const Tensor& x);
+  Tensor sigmoid(const Tensor& x);
+  Tensor relu(const Tensor& x);
+  Tensor silu(const Tensor& x);
+  Tensor gelu(const Tensor& x);
+  Tensor dropout(const Tensor& x, double p);  ///< In training; x itself where p is 0.
+  Tensor add_(const Tensor& x, const Tensor& y);
+  /// An elementwise op outside autograd: its output alone.
+  Tensor pointwise(std::initializer_list<const Tensor*> inputs, DType dtype, const char* op);
+
+  // --- reductions ----------------------------------------------------------------------------------------------
+  Tensor mean_last(const Tensor& x);  ///< Over the last dimension, kept.
+  Tensor sum_to(const Tensor& x, const Dims& sizes);
+  Tensor softmax_last(const Tensor& x, std::optional<DType> dtype = {});
+  Tensor log_softmax_last(const Tensor& x);
+
+  // --- products ------------------------------------------------------------------------------------------------
+  Tensor mm(const Tensor& a, const Tensor& b);
+  Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+  Tensor bmm(const Tensor& a, const Tensor& b);
+  Tensor matmul(const Tensor& a, const Tensor& b);
+  Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+  // --- layers --------------------------------------------------------------------------------------------------
+  Tensor embedding(const Tensor& weight, const Tensor& indices);
+  Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias);
+  Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
+  /// torch.nn.functional.scaled_dot_product_attention; q, k, v as batch × heads × length × head dim.
+  Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
+                   bool enable_gqa);
+
+  // --- autograd ------------------------------------------------------------------------------------------------
+  void backward(const Tensor& root);
+  void backward_from(const Tensor& root, Tensor gradient);
+  /// Runs `forward` so that what it saves is recomputed in backward.
+  Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant);
+
+  bool grad_enabled = true;
+
+  // --- autocast ------------------------------------------------------------------------------------------------
+  void enter_autocast(std::optional<DType> dtype);
+  void exit_autocast();
+  std::optional<DType> autocast() const { return autocast_; }
+
+  // --- for op files --------------------------------------------------------------------------------------------
+  /// A node for an op on `inputs`, or none where no gradient is asked for.
+  NodeRef record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn backward);
+  void save(const NodeRef& node, int slot, const Tensor& tensor);
+  void save_output(const NodeRef& node, int slot, const Tensor& tensor);
+  Tensor unpack(Node& node, int slot);
+  Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
+  Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);
+  Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
+  /// autocast's cached_cast: x in the low precision, where autocast is on and x is of another floating type.
+  Tensor lowered(const Tensor& x);
+  /// Autocast's fp32 list.
+  Tensor raised(const Tensor& x);
+
+  std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
+  Recorder recorder{};
+
+  TensorImpl* new_impl();
+  void free_impl(TensorImpl* impl);
+  void free_node(Node* node);
+
+ private:
+  void accumulate(Node& node, const Tensor& gradient);
+  void evaluate(Node& node);
+  void add_to_buffer(Node& node, int nr, Tensor gradient);
+  void validate(Node& node, Grads& grads);
+  NodeRef accumulator_of(const Tensor& leaf);
+  void recompute(CheckpointFrame& frame);
+  Tensor recomputed(Saved& saved);
+  void choose_kernel(const char* name);
+  Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
+  Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout);
+  Tensor repeat_heads(const Tensor& x, std::int64_t times);
+  Tensor safe_softmax(const Tensor& x);
+  Tensor math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
+              bool gqa);
+
+  std::deque<TensorImpl> impl_pool_{};
+  std::vector<TensorImpl*> free_impls_{};
+  std::deque<Node> node_pool_{};
+  std::vector<Node*> free_nodes_{};
+  std::vector<Node*> dying_nodes_{};
+  bool draining_ = false;
+  std::uint64_t next_sequence_ = 0;
+  std::uint32_t visit_ = 0;
+  std::vector<std::pair<std::uint64_t, Node*>> ready_{};
+
+  std::optional<DType> autocast_{};
+  int autocast_depth_ = 0;
+  std::vector<std::optional<DType>> autocast_stack_{};
+  std::vector<std::pair<TensorImpl*, Tensor>> autocast_cache_{};
+  CheckpointFrame* packing_ = nullptr;      ///< What is saved now goes to this frame's promises.
+  CheckpointFrame* recomputing_ = nullptr;  ///< What is saved now fulfils them.
+};
+
+/// Sets a member for a scope.
+template <class T>
+class Restore {
+ public:
+  Restore(T& place, T value) : place_(place), old_(std::exchange(place, std::move(value))) {}
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+  ~Restore() { place_ = std::move(old_); }
+
+ private:
+  T& place_;
+  T old_;
+};
+
+}  // namespace oomplan::estimator
