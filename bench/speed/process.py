@@ -8,6 +8,7 @@ estimate misses 10 ms or 20 MB.
 """
 
 import argparse
+import ctypes
 import os
 import statistics
 import subprocess
@@ -18,18 +19,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEFAULT = ["estimate", str(ROOT / "examples/axolotl/llama-3.1-8b-qlora.yml"), "--gpu", "rtx-4090"]
 WALL_MS, RSS_MB = 10, 20
+PR_SET_CHILD_SUBREAPER = 36
 
 
-def once(command):
-    """Milliseconds and peak MB (decimal) of one run."""
+def wall_ms(command):
     start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
+    code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
     wall = (time.perf_counter() - start) * 1e3
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in (0, 1):
-        sys.exit(f"{' '.join(command)} exited with {child.returncode}")
-    return wall, usage.ru_maxrss * 1024 / 1e6
+    if code not in (0, 1):
+        sys.exit(f"{' '.join(command)} exited with {code}")
+    return wall
+
+
+def peak_mb(command):
+    """Peak memory in decimal MB. A process inherits the peak of what it was forked from, and this interpreter is larger
+    than the program under test: so a small shell forks it, leaves, and this process inherits the orphan."""
+    shell = subprocess.Popen(["sh", "-c", '"$@" >/dev/null 2>&1 &', "sh", *command])
+    shell.wait()
+    _, _, usage = os.wait4(-1, 0)
+    return usage.ru_maxrss * 1024 / 1e6
 
 
 def main():
@@ -38,11 +46,12 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("arguments", nargs="*", default=DEFAULT)
     options = parser.parse_args()
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
     commands = {"oomplan": [options.program, *options.arguments], "python3 -c pass": [sys.executable, "-c", "pass"]}
     runs = {name: [] for name in commands}
     for _ in range(options.runs):
         for name, command in commands.items():
-            runs[name].append(once(command))
+            runs[name].append((wall_ms(command), peak_mb(command)))
     medians = {name: [statistics.median(column) for column in zip(*rows)] for name, rows in runs.items()}
     for name, (wall, rss) in medians.items():
         print(f"{name:16} {wall:7.2f} ms {rss:7.2f} MB   median of {options.runs}")

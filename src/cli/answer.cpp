@@ -29,13 +29,19 @@ std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagn
 }
 
 /// The catalog knows nothing of configs; the line that names the model is where its user can mend it.
-Diagnostics placed(Diagnostics errors, const Document& document, const Origin& origin) {
+Diagnostics placed(Diagnostics errors, const Origin& origin) {
   for (Diagnostic& error : errors) {
-    if (!error.where.file.empty() || origin.kind != Origin::Kind::config) continue;
-    error.where = origin.where;
-    if (origin.where.file == document.file) error.excerpt = document.line(origin.where.line);
+    if (error.where.file.empty() && origin.kind == Origin::Kind::config) error.where = origin.where;
   }
   return errors;
+}
+
+/// Stages that see a plan know the line but not its text.
+void add_excerpts(Diagnostics& diagnostics, const Document& document) {
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (!diagnostic.excerpt.empty() || diagnostic.where.file != document.file) continue;
+    diagnostic.excerpt = document.line(diagnostic.where.line);
+  }
 }
 
 void estimate_model(Findings& findings) {
@@ -47,7 +53,7 @@ void estimate_model(Findings& findings) {
   }
 }
 
-void find_and_estimate(Findings& findings, const Document& document, const Catalog& catalog) {
+void find_and_estimate(Findings& findings, const Catalog& catalog) {
   const Setting<std::string>& model = findings.plan->model;
   Result<Architecture> architecture = find_model(model.value, catalog);
   if (architecture) {
@@ -55,7 +61,7 @@ void find_and_estimate(Findings& findings, const Document& document, const Catal
     return estimate_model(findings);
   }
   append(findings.diagnostics, unmodelled_errors(*findings.plan));
-  append(findings.diagnostics, placed(architecture.errors(), document, model.origin));
+  append(findings.diagnostics, placed(architecture.errors(), model.origin));
 }
 
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog) {
@@ -64,7 +70,8 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   Result<TrainingPlan> plan = ingest(*document, {.dialect = question.dialect, .overrides = question.overrides});
   if (!plan) return append(findings.diagnostics, plan.errors());
   findings.plan = std::move(*plan);
-  find_and_estimate(findings, *document, catalog);
+  find_and_estimate(findings, catalog);
+  add_excerpts(findings.diagnostics, *document);
 }
 
 Verdict verdict_after(const Findings& findings) {

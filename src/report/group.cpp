@@ -39,6 +39,11 @@ std::vector<LiveGroup> of_bucket(const std::vector<LiveGroup>& groups, Bucket bu
   return out;
 }
 
+std::string op_text(const LiveGroup& group) {
+  constexpr std::string_view prefix = "aten::";
+  return group.op.starts_with(prefix) ? group.op.substr(prefix.size()) : group.op;
+}
+
 Bytes unrounded(const LiveGroup& group) {
   Bytes bytes(bytes_of(group.dtype));
   for (const std::int64_t size : group.shape) bytes = bytes * size;
@@ -46,11 +51,15 @@ Bytes unrounded(const LiveGroup& group) {
 }
 
 Row group_row(const LiveGroup& group, const Unit& unit) {
-  return {{in_unit(group.bytes, unit), true}, {tensors_text(group)}, {place_text(group)}, {group.op}};
+  return {{in_unit(group.bytes, unit), true},
+          {std::string(name_of(group.bucket))},
+          {tensors_text(group)},
+          {place_text(group)},
+          {op_text(group)}};
 }
 
 Row group_heading(const Unit& unit) {
-  Row row{{std::string(unit.name), true}, {"tensors"}, {"in"}, {"made by"}};
+  Row row{{std::string(unit.name), true}, {"bucket"}, {"tensors"}, {"in"}, {"made by"}};
   for (Cell& cell : row) cell.paint = Paint::dim;
   return row;
 }

@@ -13,13 +13,13 @@
 namespace oomplan::cli {
 namespace {
 
-Outcome unknown_code(const std::string& code) {
+Diagnostic unknown_code(const std::string& code) {
   std::vector<std::string_view> known;
   for (const CodeRow& row : code_rows()) known.push_back(row.code);
-  std::string hint = "`oomplan explain` lists them all";
-  if (const auto near = nearest(code, known)) hint = fmt::format("did you mean '{}'?", *near);
-  const Diagnostic error{Severity::error, "cli/usage", fmt::format("there is no code '{}'", code), {}, hint, {}};
-  return outcome_of(collect(failed({error})), "text", {});
+  Diagnostic error{.code = "cli/usage", .message = fmt::format("there is no code '{}'", code)};
+  const auto near = nearest(code, known);
+  error.hint = near ? fmt::format("did you mean '{}'?", *near) : "`oomplan explain` lists them all";
+  return error;
 }
 
 std::string paragraph(const CodeRow& row) {
@@ -35,7 +35,7 @@ Outcome run_explain(const std::string& code) {
     return all;
   }
   const CodeRow* row = find_code(code);
-  return row ? Outcome{.out = paragraph(*row)} : unknown_code(code);
+  return row ? Outcome{.out = paragraph(*row)} : outcome_of(collect(failed({unknown_code(code)})), "text", {});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Row explained(const LiveGroup& group) {
   const Bytes rounding = group.bytes - unrounded(group);
   std::string tensors = fmt::format("{} × {} B", tensors_text(group), bytes_of(group.dtype));
   if (rounding.count() != 0) tensors += fmt::format(" + {} B of rounding", with_separators(rounding.count()));
-  return {{with_separators(group.bytes.count()), true}, {tensors}, {place_text(group)}, {group.op}};
+  return {{with_separators(group.bytes.count()), true}, {tensors}, {place_text(group)}, {op_text(group)}};
 }
 
 std::string moment(const std::vector<LiveGroup>& groups, const std::string& title, bool colour) {
@@ -38,8 +38,8 @@ std::string moment(const std::vector<LiveGroup>& groups, const std::string& titl
   return title + "\n" + aligned(rows, colour);
 }
 
-std::string runtime_terms(const Report& report, bool colour) {
-  const std::string terms = runtime_section(report, {.colour = colour, .bucket = {}});
+std::string runtime_terms(const Report& report) {
+  const std::string terms = runtime_section(report, {});
   return terms.empty() ? "It depends on the GPU: name one with --gpu.\n" : terms;
 }
 
@@ -64,7 +64,7 @@ std::string views::explain(const Report& report, const ViewOptions& options) {
   if (!report.found.footprint || !options.bucket) return {};
   const Bucket bucket = *options.bucket;
   const std::string terms =
-      bucket == Bucket::runtime ? runtime_terms(report, options.colour) : tensor_terms(report, bucket, options.colour);
+      bucket == Bucket::runtime ? runtime_terms(report) : tensor_terms(report, bucket, options.colour);
   return terms + fmt::format("\nBy what rules: docs/formulas.md, \"{}\".\n", name_of(bucket));
 }
 
