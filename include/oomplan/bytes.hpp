@@ -53,7 +53,7 @@ class Bytes {
   /// Rounded up to a multiple of `step` (> 0).
   constexpr Bytes rounded_up(std::int64_t step) const {
     const std::int64_t over = count_ % step;
-    return over == 0 ? *this : *this + Bytes(step - over);
+    return over > 0 ? *this + Bytes(step - over) : *this - Bytes(over);
   }
 
  private:

@@ -13,15 +13,25 @@
 
 namespace oomplan {
 
-struct Entry;
+/// A key and its value in a mapping. A template only so that Node may hold what holds a Node; say Entry.
+template <class Value>
+struct KeyAnd {
+  std::string key{};
+  int line = 0;  ///< Where the key begins, from 1.
+  int column = 0;
+  Value value{};
+};
+
+struct Node;
+using Entry = KeyAnd<Node>;
 
 /// One value of a document: a scalar, a sequence or a mapping.
 struct Node {
   enum class Kind { null, boolean, integer, real, string, sequence, mapping };
 
   Kind kind = Kind::null;
-  std::string text{};            ///< A scalar as written (unquoted, escapes resolved); empty for null.
-  int line = 0;                  ///< Where the value begins, from 1; of an alias, where its anchor's value does.
+  std::string text{};  ///< A scalar as written (unquoted, escapes resolved); empty for null.
+  int line = 0;        ///< Where the value begins, from 1; of an alias, where its anchor's value does.
   int column = 0;
   std::vector<Node> items{};     ///< Of a sequence.
   std::vector<Entry> entries{};  ///< Of a mapping, in the file's order, merged ones last; keys are unique.
@@ -39,14 +49,6 @@ struct Node {
   bool is_scalar() const { return kind != Kind::sequence && kind != Kind::mapping; }
   bool is_mapping() const { return kind == Kind::mapping; }
   bool is_sequence() const { return kind == Kind::sequence; }
-};
-
-/// A key and its value in a mapping.
-struct Entry {
-  std::string key{};
-  int line = 0;  ///< Where the key begins, from 1.
-  int column = 0;
-  Node value{};
 };
 
 enum class Syntax { yaml, json, toml };

@@ -45,6 +45,9 @@ void add_excerpts(Diagnostics& diagnostics, const Document& document) {
 }
 
 void estimate_model(Findings& findings) {
+  Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
+  if (!settled) return append(findings.diagnostics, settled.errors());
+  findings.plan = std::move(*settled);
   Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture);
   if (footprint) {
     findings.footprint = std::move(*footprint);
@@ -64,10 +67,13 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
   append(findings.diagnostics, placed(architecture.errors(), model.origin));
 }
 
+Result<Document> load(const std::string& path) { return read_document(path); }
+
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog) {
   const Result<Document> document = read_config(question.config);
   if (!document) return append(findings.diagnostics, document.errors());
-  Result<TrainingPlan> plan = ingest(*document, {.dialect = question.dialect, .overrides = question.overrides});
+  Result<TrainingPlan> plan =
+      ingest(*document, {.dialect = question.dialect, .overrides = question.overrides, .loader = load});
   if (!plan) return append(findings.diagnostics, plan.errors());
   findings.plan = std::move(*plan);
   find_and_estimate(findings, catalog);

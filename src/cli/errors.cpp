@@ -42,12 +42,7 @@ Diagnostic unknown_dialect(std::string_view name) {
 Diagnostics unmodelled_errors(const TrainingPlan& plan) {
   Diagnostics errors;
   for (const Unmodelled& gap : plan.unmodelled) {
-    errors.push_back({Severity::error,
-                      "estimate/unmodelled",
-                      fmt::format("{}: {} affects memory and is not modelled yet", gap.key, gap.feature),
-                      gap.where,
-                      {},
-                      {}});
+    errors.push_back({Severity::error, "estimate/unmodelled", gap.feature + " is not modelled yet", gap.where, {}, {}});
   }
   return errors;
 }

@@ -52,7 +52,7 @@ class Builder {
   Node started(const Item& item) const {
     Node node;
     node.kind = item.kind;
-    node.text = item.text;
+    if (node.kind != Node::Kind::null) node.text = item.text;
     const Location where = source_.at(item.offset);
     node.line = where.line;
     node.column = where.column;
@@ -61,15 +61,18 @@ class Builder {
 
   void entry(Node& mapping, Keys& keys) {
     const Item& key = take();
-    if (key.type != Item::Type::scalar) {
-      source_.refuse(key.offset, "read/syntax", "a key must be a single word or string",
-                     "'{{ ... }}' is a template: render it first");
-    }
+    if (key.type != Item::Type::scalar) refuse_key(key.offset);
     if (key.merge) return merge_from(value(), key.offset, keys);
     const auto [first, added] = keys.seen.emplace(key.text, key.offset);
     if (!added) report_duplicate(key, first->second);
     const Location where = source_.at(key.offset);
     mapping.entries.push_back({key.text, where.line, where.column, value()});
+  }
+
+  [[noreturn]] void refuse_key(std::size_t offset) const {
+    const bool twice = offset > 0 && source_.text().substr(offset - 1).starts_with("{{");
+    source_.refuse(offset, "read/syntax", "a key must be a single word or string",
+                   twice ? "'{{ ... }}' is a template: render it first" : "");
   }
 
   void report_duplicate(const Item& key, std::size_t first) {

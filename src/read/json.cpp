@@ -13,6 +13,47 @@ namespace {
 
 constexpr std::string_view number_characters = "0123456789+-.eE";
 
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing value - X; last read:
+// Y"
+std::string_view essence(std::string_view what) {
+  if (const std::size_t dash = what.find(" - "); dash != std::string_view::npos) what.remove_prefix(dash + 3);
+  if (what.find("number overflow") != std::string_view::npos) return "the number is too large";
+  return what.substr(0, what.find("; last read"));
+}
+
+struct Oddity {
+  std::string_view begins;
+  std::string_view message;
+};
+
+// What people write into JSON because JavaScript, Python or JSON5 allow it.
+constexpr Oddity oddities[] = {
+    {"NaN", "NaN is not JSON, which has only finite numbers"},
+    {"nan", "nan is not JSON, which has only finite numbers"},
+    {"Infinity", "Infinity is not JSON, which has only finite numbers"},
+    {"-Infinity", "-Infinity is not JSON, which has only finite numbers"},
+    {"True", "True is Python; JSON writes true"},
+    {"False", "False is Python; JSON writes false"},
+    {"None", "None is Python; JSON writes null"},
+    {"'", "JSON strings stand in double quotes"},
+    {"//", "JSON has no comments"},
+    {"/*", "JSON has no comments"},
+    {"#", "JSON has no comments"},
+};
+
+// What is odd about the text at `offset`, where the last good token ended at `before`; empty where nothing is.
+std::string_view oddity_at(std::string_view text, std::size_t offset, std::size_t before) {
+  const std::string_view rest = text.substr(offset);
+  const bool closes = rest.starts_with(']') || rest.starts_with('}');
+  if (closes && text.substr(before, offset - before).find(',') != std::string_view::npos) {
+    return "a comma stands before the closing bracket";
+  }
+  for (const Oddity& oddity : oddities) {
+    if (rest.starts_with(oddity.begins)) return oddity.message;
+  }
+  return {};
+}
+
 class Handler : public nlohmann::json_sax<nlohmann::json> {
  public:
   Handler(const Source& source, Tape& tape) : source_(source), tape_(tape) {}
@@ -34,11 +75,9 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
-  bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception& error) override {
-    const std::string_view what = error.what();
-    const bool unexpected = what.find("- unexpected") != std::string_view::npos;
-    const std::size_t length = unexpected ? token.size() : 1;
-    refuse(position > length ? position - length : 0, what);
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::json::exception& error) override {
+    refuse(position, essence(error.what()));
   }
 
  private:
@@ -86,58 +125,26 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  [[noreturn]] void refuse(std::size_t offset, std::string_view what) const;
+  // Of what the library complains about, having read `position` bytes: the token, but within a string the character.
+  std::size_t blamed(std::size_t position, std::string_view what) const {
+    const bool character =
+        what.starts_with("unexpected '") || what.starts_with("invalid string") || what.starts_with("invalid number");
+    const std::size_t last = position > 0 ? position - 1 : 0;
+    return character ? last : std::min(begin_token(), last);
+  }
+
+  [[noreturn]] void refuse(std::size_t position, std::string_view what) const {
+    const std::string_view text = source_.text();
+    if (position > text.size()) source_.refuse(text.size(), "read/syntax", "the file ends before the JSON does");
+    const std::string_view oddity = oddity_at(text, begin_token(), end_);
+    if (!oddity.empty()) source_.refuse(begin_token(), "read/syntax", std::string(oddity));
+    source_.refuse(blamed(position, what), "read/syntax", std::string(what));
+  }
 
   const Source& source_;
   Tape& tape_;
   std::size_t end_ = 0;  // of the last token
 };
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing value - X; last read:
-// Y"
-std::string_view essence(std::string_view what) {
-  if (const std::size_t dash = what.find(" - "); dash != std::string_view::npos) what.remove_prefix(dash + 3);
-  what = what.substr(0, what.find("; last read"));
-  return what.starts_with('[') ? what.substr(std::min(what.find("] ") + 2, what.size())) : what;
-}
-
-struct Oddity {
-  std::string_view begins;
-  std::string_view message;
-};
-
-// What people write into JSON because JavaScript, Python or JSON5 allow it.
-constexpr Oddity oddities[] = {
-    {"NaN", "NaN is not JSON, which has only finite numbers"},
-    {"nan", "nan is not JSON, which has only finite numbers"},
-    {"Infinity", "Infinity is not JSON, which has only finite numbers"},
-    {"-Infinity", "-Infinity is not JSON, which has only finite numbers"},
-    {"True", "True is Python; JSON writes true"},
-    {"False", "False is Python; JSON writes false"},
-    {"None", "None is Python; JSON writes null"},
-    {"'", "JSON strings stand in double quotes"},
-    {"//", "JSON has no comments"},
-    {"/*", "JSON has no comments"},
-    {"#", "JSON has no comments"},
-};
-
-void Handler::refuse(std::size_t offset, std::string_view what) const {
-  const std::string_view text = source_.text();
-  if (text.find_first_not_of(" \t\r\n", offset) == std::string_view::npos) {
-    source_.refuse(text.size(), "read/syntax", "the file ends before the JSON does");
-  }
-  std::size_t begin = offset;
-  while (begin > 0 && is_letter(text[offset]) && is_letter(text[begin - 1])) --begin;
-  if (begin > 0 && text[begin - 1] == '-') --begin;
-  for (const Oddity& oddity : oddities) {
-    if (text.substr(begin).starts_with(oddity.begins)) {
-      source_.refuse(begin, "read/syntax", std::string(oddity.message));
-    }
-  }
-  source_.refuse(offset, "read/syntax", std::string(essence(what)));
-}
 
 }  // namespace
 

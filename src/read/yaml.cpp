@@ -15,6 +15,7 @@
 #include "oomplan/text.hpp"
 #include "syntax.hpp"
 #include "yaml_meter.hpp"
+#include "yaml_place.hpp"
 #include "yaml_scalar.hpp"
 
 namespace oomplan::read {
@@ -28,6 +29,11 @@ class Handler : public YAML::EventHandler {
 
   /// Of the last event.
   std::size_t position() const { return position_; }
+
+  [[noreturn]] void refuse_length() const {
+    source_.refuse(position_, "read/too-many-nodes",
+                   "from here on come more than " + with_separators(tape_.budget().nodes) + " keys and values");
+  }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
@@ -50,10 +56,13 @@ class Handler : public YAML::EventHandler {
     const Node::Kind kind = kind_of(mark, tag, value);
     if (kind == Node::Kind::null) return null(mark, anchor);
     const std::size_t begin = tape_.size();
+    if (tag != "?" && quote_stays_open(source_.text(), value_at(mark))) {
+      source_.refuse(value_at(mark), "read/syntax", "this quote is never closed");
+    }
     if (tag == "?" && value == "<<") {
-      tape_.merge_key(value_offset(mark));
+      tape_.merge_key(value_at(mark));
     } else {
-      tape_.scalar(value.empty() ? offset_of(mark) : value_offset(mark), kind, value);
+      tape_.scalar(value.empty() && tag != "!" ? offset_of(mark) : value_at(mark), kind, value);
     }
     anchors_[anchor] = {begin, tape_.size()};
   }
@@ -86,51 +95,19 @@ class Handler : public YAML::EventHandler {
   void event(const YAML::Mark& mark) {
     meter_.event();
     position_ = offset_of(mark);
+    if (meter_.exceeded()) refuse_length();
   }
 
   std::size_t offset_of(const YAML::Mark& mark) const {
     return std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), source_.text().size());
   }
 
-  // yaml-cpp marks a value at its anchor or tag; a patch must hit the value itself.
-  std::size_t value_offset(const YAML::Mark& mark) const {
-    const std::string_view text = source_.text();
-    std::size_t at = offset_of(mark);
-    while (at < text.size() && (text[at] == '&' || text[at] == '!')) {
-      at = std::min(text.find_first_of(" \t\r\n,[]{}", at), text.size());
-      at = skip_space(at);
-    }
-    return at < text.size() ? at : offset_of(mark);
-  }
-
-  std::size_t skip_space(std::size_t at) const {
-    const std::string_view text = source_.text();
-    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
-    while (at < text.size() && text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());
-      at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
-    }
-    return at;
-  }
-
-  // The mark of an absent value is the next token's; its place is behind the ':' or '-' before.
-  std::size_t null_offset(const YAML::Mark& mark) const {
-    const std::string_view text = source_.text();
-    const std::size_t at = offset_of(mark);
-    if (at < text.size() && (text[at] == '&' || text[at] == '!' || text[at] == '~')) return value_offset(mark);
-    const std::size_t before = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", at - 1);
-    const bool absent = before != std::string_view::npos && std::string_view(":-?,").find(text[before]) < 4;
-    return absent && !is_null_word(at) ? before + 1 : at;
-  }
-
-  bool is_null_word(std::size_t at) const {
-    const std::string_view word = source_.text().substr(at, 4);
-    return word == "null" || word == "Null" || word == "NULL";
-  }
+  std::size_t value_at(const YAML::Mark& mark) const { return value_offset(source_.text(), offset_of(mark)); }
 
   void null(const YAML::Mark& mark, YAML::anchor_t anchor) {
     const std::size_t begin = tape_.size();
-    tape_.scalar(null_offset(mark), Node::Kind::null, "");
+    const std::size_t offset = null_offset(source_.text(), offset_of(mark));
+    tape_.scalar(offset, Node::Kind::null, std::string(null_word(source_.text(), offset)));
     anchors_[anchor] = {begin, tape_.size()};
   }
 
@@ -143,7 +120,18 @@ class Handler : public YAML::EventHandler {
     if (tag == "!") return Node::Kind::string;
     const auto known = kinds.find(standard_name(tag));
     if (known == kinds.end()) refuse_tag(mark, tag);
+    if (!fits(known->second, value)) {
+      source_.refuse(value_at(mark), "read/syntax", "this is no !!" + std::string(known->first));
+    }
     return known->second;
+  }
+
+  // A tag is the author's word only; the kind of a node must be true.
+  static bool fits(Node::Kind kind, const std::string& value) {
+    const Node node{.kind = kind, .text = value};
+    if (kind == Node::Kind::boolean) return node.as_boolean().has_value();
+    if (kind == Node::Kind::integer || kind == Node::Kind::real) return resolve(value) == kind || node.as_number();
+    return true;
   }
 
   static std::string_view standard_name(std::string_view tag) {
@@ -154,7 +142,7 @@ class Handler : public YAML::EventHandler {
     const std::string_view name = standard_name(tag);
     source_.refuse(offset_of(mark), "read/syntax",
                    "the tag '" + (name.empty() ? tag : "!!" + std::string(name)) + "' has no meaning here",
-                   "frameworks read configs with safe_load, which refuses it too");
+                   "write the value without a tag");
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind,
@@ -163,7 +151,7 @@ class Handler : public YAML::EventHandler {
     if (tag != "?" && tag != "!" && standard_name(tag) != name) refuse_tag(mark, tag);
     open_.push_back(anchor);
     anchors_[anchor] = {tape_.size(), 0};
-    tape_.open(value_offset(mark), kind);
+    tape_.open(value_at(mark), kind);
   }
 
   void close() {
@@ -181,19 +169,17 @@ class Handler : public YAML::EventHandler {
   std::vector<YAML::anchor_t> open_;
 };
 
-}  // namespace
-
-namespace {
-
 constexpr std::size_t tokens_a_node = 4;        // a value of JSON in YAML: two quotes, a colon, a comma
 constexpr std::size_t fewest_tokens = 1 << 16;  // the meter counts by stretches, and dashes and quotes that are text
 
-void parse(const Source& source, std::istream& stream, Handler& handler) {
+void parse(const Source& source, YamlMeter& meter, Handler& handler) {
+  std::istream stream(&meter);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
+    if (meter.exceeded()) handler.refuse_length();
     source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax", error.msg);
   } catch (const std::exception& error) {
     source.refuse(handler.position(), "read/syntax", std::string("the YAML parser gave up: ") + error.what());
@@ -205,17 +191,9 @@ void parse(const Source& source, std::istream& stream, Handler& handler) {
 void parse_yaml(const Source& source, Tape& tape) {
   const auto nodes = static_cast<std::size_t>(std::max(tape.budget().nodes, 0));
   YamlMeter meter(source.text(), std::max(nodes * tokens_a_node, fewest_tokens));
-  std::istream stream(&meter);
   Handler handler(source, tape, meter);
-  try {
-    parse(source, stream, handler);
-  } catch (const Refused&) {
-    if (!meter.exceeded()) throw;
-  }
-  if (meter.exceeded()) {
-    source.refuse(handler.position(), "read/too-many-nodes",
-                  "from here on come more than " + with_separators(tape.budget().nodes) + " keys and values");
-  }
+  parse(source, meter, handler);
+  if (meter.exceeded()) handler.refuse_length();
   if (tape.size() == 0) source.refuse(0, "read/empty", "the file holds nothing but comments");
 }
 
