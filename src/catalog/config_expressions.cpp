@@ -50,14 +50,15 @@ std::optional<Attribute> ConfigValues::named(const Node& node) {
 std::optional<Attribute> ConfigValues::computed(const Node& node) {
   const bool is_alone = node.entries.size() == 1 && node.entries[0].value.is_sequence();
   const std::string_view operation = is_alone ? std::string_view(node.entries[0].key) : "";
-  if (operation != "quotient" && operation != "product") {
-    refuse_file(node, "expected {quotient: [a, b]} or {product: [a, b]}");
+  if (operation != "quotient" && operation != "product" && operation != "difference") {
+    refuse_file(node, "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}");
     return std::nullopt;
   }
   const Node& operands = node.entries[0].value;
   const std::vector<std::int64_t> values = integers(operands);
   if (values.empty()) return std::nullopt;
   if (operation == "quotient") return quotient(operands, values);
+  if (operation == "difference" && values.size() == 2) return values[0] - values[1];
   std::int64_t product = 1;
   for (const std::int64_t value : values) product = saturating_mul(product, value);
   return product;

@@ -10,7 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 5> declaration_keys{"type", "required", "default", "aliases", "minimum"};
+constexpr std::array<std::string_view, 6> declaration_keys{"type",    "required", "default",
+                                                            "aliases", "minimum",  "optional"};
 
 struct Type {
   std::string_view name;
@@ -40,8 +41,8 @@ const Type* type_of(const Node& declaration) {
   return found == types.end() ? nullptr : &*found;
 }
 
-bool is_required(const Node& declaration) {
-  const Node* node = declaration.find("required");
+bool is_set(const Node& declaration, std::string_view field) {
+  const Node* node = declaration.find(field);
   return node != nullptr && node->as_boolean().value_or(false);
 }
 
@@ -80,9 +81,12 @@ void ConfigValues::declare(const Entry& entry) {
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
     return refuse_file(entry.value, shown(entry.key) +
                                         " must be declared as {type: integer, number, boolean or string" +
-                                        ", required: true or default: …, aliases: […], minimum: …}");
+                                        ", required: true or default: …, aliases: […], minimum: …, optional: true}");
   const Entry* found = find_in_config(entry);
-  std::optional<Attribute> value = found != nullptr ? from_config(entry, *found) : from_default(entry);
+  const Node* own = config_.root.find(entry.key);
+  const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
+  std::optional<Attribute> value;
+  if (!switched_off) value = found != nullptr ? from_config(entry, *found) : from_default(entry);
   if (value) all_.emplace_back(entry.key, *value);
   values_.insert_or_assign(entry.key, std::move(value));
 }
@@ -111,7 +115,7 @@ std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, con
 
 std::optional<Attribute> ConfigValues::from_default(const Entry& declaration) {
   if (const Node* usual = declaration.value.find("default")) return usual_value(declaration, *usual);
-  if (is_required(declaration.value))
+  if (is_set(declaration.value, "required"))
     errors_.push_back(error_in(config_, "catalog/missing-key", shown(declaration.key) + " is missing"));
   else
     refuse_file(declaration.value, shown(declaration.key) + " is neither required nor has a default");

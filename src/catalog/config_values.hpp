@@ -18,14 +18,16 @@ namespace oomplan::catalog {
 /// No dimension of a model is larger; beyond it a config is broken or hostile.
 inline constexpr std::int64_t largest_dimension = std::int64_t{1} << 24;
 
-/// The value of each declared key, from the config or by its default. A key can have no value (`default: null`).
+/// The value of each declared key, from the config or by its default. A key can have no value
+/// (`default: null`). A null in the config counts as missing, but for a key with `optional: true`, which it switches off.
 class ConfigValues {
  public:
   /// Errors go to `errors`: those of the config as catalog/missing-key and catalog/bad-value, those of the architecture
   /// file as catalog/bad-file. `declarations` is the file's mapping `config`.
   ConfigValues(const Document& config, const Document& file, const Node& declarations, Diagnostics& errors);
 
-  /// What `node` of the architecture file stands for: `$key`, `{quotient: [a, b]}`, `{product: [a, …]}`, or itself.
+  /// What `node` of the architecture file stands for: `$key`, `{quotient: [a, b]}`, `{product: [a, …]}`,
+  /// `{difference: [a, b]}`, or itself.
   /// Nothing where a key without value is named, or where an error was found.
   std::optional<Attribute> value_of(const Node& node);
 

@@ -48,6 +48,13 @@ void Attributes::problem(std::string_view name, std::string_view expected) const
   builder_.problems.push_back(std::move(d));
 }
 
+void Attributes::unmodelled(std::string_view feature) const {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("{}: {} are not modelled yet", builder_.architecture.source, feature);
+  builder_.problems.push_back(std::move(d));
+}
+
 std::int64_t Attributes::integer(std::string_view name) const {
   const Attribute* a = spec_.find(name);
   const auto* v = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);

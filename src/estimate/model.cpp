@@ -43,6 +43,7 @@ void Stream::leave_base() {
   sin.reset();
   position_ids.reset();
   inputs_embeds.reset();
+  position_embeds.reset();
 }
 
 void Model::forward(Play& play, Stream& s) const {

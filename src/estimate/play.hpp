@@ -43,8 +43,10 @@ struct Stream {
   Tensor labels{};
   Tensor position_ids{};
   Tensor inputs_embeds{};
+  Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
+  Tensor attn_output{};  ///< Where a block holds on to it until it returns.
   Tensor mask{};
   Tensor cos{};
   Tensor sin{};
@@ -114,6 +116,9 @@ class Attributes {
   bool flag(std::string_view name, bool otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   const std::string& module() const { return spec_.module; }
+  const Attribute* find(std::string_view name) const { return spec_.find(name); }
+  /// The op asks for something that no code plays.
+  void unmodelled(std::string_view feature) const;
 
  private:
   void problem(std::string_view name, std::string_view expected) const;

@@ -130,7 +130,8 @@ class Handler : public YAML::EventHandler {
   static bool fits(Node::Kind kind, const std::string& value) {
     const Node node{.kind = kind, .text = value};
     if (kind == Node::Kind::boolean) return node.as_boolean().has_value();
-    if (kind == Node::Kind::integer || kind == Node::Kind::real) return resolve(value) == kind || node.as_number();
+    if (kind == Node::Kind::integer) return resolve(value) == kind || node.as_integer();
+    if (kind == Node::Kind::real) return resolve(value) == kind || node.as_number();
     return true;
   }
 

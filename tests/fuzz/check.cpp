@@ -82,6 +82,8 @@ class Walk {
     const auto number = node.as_number();
     require(!integer || number, "an integer is a number");
     if (integer) require(static_cast<double>(*integer) == *number, "an integer is the same number");
+    const bool huge = number && (*number >= 9.2e18 || *number <= -9.2e18);
+    require(node.kind != Node::Kind::integer || !number || integer || huge, "an integer is one, or too large");
     if (number) require(*number - *number == 0, "numbers are finite");
     require(node.kind != Node::Kind::boolean || node.as_boolean(), "a boolean is true or false");
     require(node.kind != Node::Kind::null || node.text.empty(), "null has no text");

@@ -10,12 +10,13 @@ namespace {
 /// NewGELUActivation, FastGELU's like: 0.5 * x * (1 + tanh(c * (x + 0.044715 * x^3))), op by op.
 Tensor gelu_new(Torch& t, const Tensor& x) {
   const Tensor half = t.mul_scalar(x);
-  const auto inner = [&] {
-    const Tensor cubic = t.mul_scalar(t.pow_scalar(x));
-    return t.mul_scalar(t.add(x, cubic));
-  };
-  const auto one_plus = [&] { return t.add_scalar(t.tanh(inner())); };
-  return t.mul(half, one_plus());
+  Tensor inner = t.pow_scalar(x);
+  inner = t.mul_scalar(inner);
+  inner = t.add(x, inner);
+  inner = t.mul_scalar(inner);
+  inner = t.tanh(inner);
+  inner = t.add_scalar(inner);
+  return t.mul(half, inner);
 }
 
 struct Row {

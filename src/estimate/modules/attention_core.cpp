@@ -10,8 +10,17 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
 }
 
+Tensor softmaxed(Torch& t, const Tensor& weights, Softmax softmax, DType query, DType value) {
+  switch (softmax) {
+    case Softmax::in_fp32: return t.to(t.softmax_last(weights, DType::fp32), query);
+    case Softmax::cast_to_values: return t.to(t.softmax_last(weights), value);
+    case Softmax::as_is: break;
+  }
+  return t.softmax_last(weights);
+}
+
 Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-             EagerStyle style) {
+             Softmax softmax) {
   Torch& t = play.torch;
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const Tensor key = repeat_kv(t, k, groups);
@@ -21,8 +30,7 @@ Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, cons
     InBucket scores(t, Bucket::attention_scores);
     weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
     if (mask) weights = t.add(weights, mask);
-    weights = style.fp32_softmax ? t.to(t.softmax_last(weights, DType::fp32), q->dtype)
-                                 : t.to(t.softmax_last(weights), value->dtype);
+    weights = softmaxed(t, weights, softmax, q->dtype, value->dtype);
     weights = t.dropout(weights, dropout);
   }
   Tensor out = t.matmul(weights, value);
@@ -33,8 +41,8 @@ Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, cons
 }  // namespace
 
 Tensor attend(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-              bool causal, EagerStyle style) {
-  if (play.facts.attention == Attention::eager) return eager(play, q, k, v, mask, dropout, style);
+              bool causal, Softmax softmax) {
+  if (play.facts.attention == Attention::eager) return eager(play, q, k, v, mask, dropout, softmax);
   Torch& t = play.torch;
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;

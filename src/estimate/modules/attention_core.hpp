@@ -5,13 +5,15 @@
 
 namespace oomplan::estimator {
 
-/// How a model's own eager_attention_forward differs from the others'.
-struct EagerStyle {
-  bool fp32_softmax = false;  ///< softmax(..., dtype=float32), as the Llama family writes it.
+/// How a model's own eager_attention_forward takes the softmax.
+enum class Softmax {
+  in_fp32,         ///< softmax(..., dtype=float32).to(query.dtype), as the Llama family.
+  cast_to_values,  ///< softmax(...).type(value.dtype), as GPT-2.
+  as_is,           ///< softmax(...), as BERT.
 };
 
 /// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width.
 Tensor attend(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-              bool causal, EagerStyle style);
+              bool causal, Softmax softmax);
 
 }  // namespace oomplan::estimator

@@ -80,9 +80,13 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
-  const Tensor input = t.autocast() ? x : t.to(x, lora_a_->dtype);
-  const Tensor down = t.linear(t.dropout(input, play.facts.lora_dropout), lora_a_, {});
-  result = t.add(result, t.mul_scalar(t.linear(down, lora_b_, {})));
+  const Tensor input = t.to(x, lora_a_->dtype);
+  Tensor update = t.dropout(input, play.facts.lora_dropout);
+  update = t.linear(update, lora_a_, {});
+  update = t.linear(update, lora_b_, {});
+  update = t.mul_scalar(update);
+  result = t.add(result, update);
+  update.reset();
   return t.to(result, dtype);
 }
 

@@ -7,7 +7,10 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
-  hidden = t.mul(hidden, t.rsqrt(t.add_scalar(variance)));
+  Tensor scale = t.add_scalar(variance);
+  scale = t.rsqrt(scale);
+  hidden = t.mul(hidden, scale);
+  scale.reset();
   return t.mul(weight_, t.to(hidden, x->dtype));
 }
 

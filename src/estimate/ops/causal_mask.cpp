@@ -7,13 +7,18 @@ namespace {
 
 class CausalMask final : public Module {
  public:
-  CausalMask(const Attributes& a, Builder&) : window_(a.integer("window", 0)) {}
+  CausalMask(const Attributes& a, Builder& b) : window_(a.integer("window", 0)) {
+    // Qwen's use_sliding_window gives some layers another mask than the others.
+    const bool some = a.flag("some_layers_windowed", false);
+    if (some && b.facts.length >= window_) a.unmodelled("sliding-window layers among full ones");
+    if (a.find("some_layers_windowed") != nullptr) window_ = 0;
+  }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Facts& f = play.facts;
     InBucket scores(t, Bucket::attention_scores);
-    const bool windowed = window_ != 0 && f.length > window_;
+    const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
     Tensor allowed = t.empty({f.batch, 1, f.length, f.length}, DType::boolean, "aten::index");

@@ -1,30 +1,21 @@
-// torch.nn.LayerNorm.
-#include "play.hpp"
+// torch.nn.LayerNorm as a step of its own.
+#include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-class LayerNorm final : public Module {
+class LayerNormStep final : public Module {
  public:
-  LayerNorm(const Attributes& a, Builder& b)
-      : weight_(b.weight(a.module() + ".weight", {a.integer("width")})),
-        bias_(b.weight(a.module() + ".bias", {a.integer("width")})),
-        module_(b.module_id(a.module())) {}
-
-  void forward(Play& play, Stream& s) const override {
-    Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
-    s.hidden = play.torch.layer_norm(s.hidden, weight_, bias_);
-  }
+  LayerNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width")) {}
+  void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
 
  private:
-  Tensor weight_;
-  Tensor bias_;
-  std::int32_t module_;
+  LayerNorm norm_;
 };
 
 }  // namespace
 
 extern const OpType layer_norm;
-const OpType layer_norm{"layer_norm", make_module<LayerNorm>};
+const OpType layer_norm{"layer_norm", make_module<LayerNormStep>};
 
 }  // namespace oomplan::estimator::ops

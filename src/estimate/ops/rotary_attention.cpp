@@ -14,9 +14,12 @@ Tensor rotate_half(Torch& t, const Tensor& x) {
   return t.cat({t.neg(x2), x1}, 3);
 }
 
+/// (x * cos) + (rotate_half(x) * sin); Python lets go of each intermediate as soon as the next is made.
 Tensor rotated(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin) {
   const Tensor straight = t.mul(x, cos);
-  return t.add(straight, t.mul(rotate_half(t, x), sin));
+  Tensor turned = rotate_half(t, x);
+  turned = t.mul(turned, sin);
+  return t.add(straight, turned);
 }
 
 class RotaryAttention final : public Module {
@@ -59,7 +62,7 @@ class RotaryAttention final : public Module {
       q = std::move(q_rotated);
       k = std::move(k_rotated);
     }
-    const Tensor out = attend(play, q, k, v, s.mask, dropout_, true, {.fp32_softmax = true});
+    const Tensor out = attend(play, q, k, v, s.mask, dropout_, true, Softmax::in_fp32);
     return o_proj_(play, t.reshape(out, {x->sizes[0], x->sizes[1], -1}));
   }
 

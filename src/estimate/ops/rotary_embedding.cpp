@@ -17,8 +17,9 @@ class RotaryEmbedding final : public Module {
     Restore no_grad(t.grad_enabled, false);
     const DType dtype = s.hidden->dtype;
     const std::int64_t length = play.facts.length;
-    const Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
+    Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
     const Tensor freqs = t.empty({1, length, half_}, DType::fp32, "aten::mul");
+    positions.reset();
     const Tensor emb = t.cat({freqs, freqs}, 2);
     const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
     const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));

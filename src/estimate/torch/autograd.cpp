@@ -131,7 +131,8 @@ Tensor Torch::unpack(Node& node, int slot) {
 void Torch::backward(const Tensor& root) {
   if (!root->grad_fn) return;
   Restore no_grad(grad_enabled, false);
-  backward_from(root, empty(root->sizes, root->dtype, "aten::ones_like"));
+  const Tensor ones = empty(root->sizes, root->dtype, "aten::ones_like");  // Held by the caller to the end.
+  backward_from(root, ones);
 }
 
 void Torch::backward_from(const Tensor& root, Tensor gradient) {

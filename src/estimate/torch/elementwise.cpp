@@ -152,17 +152,16 @@ Tensor Torch::div_scalar(const Tensor& x) {
   return attach(node, pointwise({&x}, x->dtype, "aten::div"));
 }
 
-Tensor Torch::pow_scalar(const Tensor& input, bool square) {
+Tensor Torch::pow_scalar(const Tensor& input) {
   const Tensor x = raised(input);
   NodeRef node = record("PowBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
     // pow_backward: grad * (exponent * self.pow(exponent - 1)).
     const Tensor self = t.unpack(n, 0);
-    Tensor power = t.pointwise({&self}, self->dtype, "aten::pow");
-    power = t.mul_scalar(power);
-    g.out[0] = t.mul(g.in[0], power);
+    const Tensor power = t.pointwise({&self}, self->dtype, "aten::pow");
+    const Tensor scaled = t.mul_scalar(power);
+    g.out[0] = t.mul(g.in[0], scaled);
   });
   save(node, 0, x);
-  static_cast<void>(square);
   return attach(node, pointwise({&x}, x->dtype, "aten::pow"));
 }
 

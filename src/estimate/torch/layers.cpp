@@ -49,7 +49,8 @@ Tensor Torch::layer_norm(const Tensor& input, const Tensor& w, const Tensor& b) 
 }
 
 Tensor Torch::cross_entropy(const Tensor& logits, const Tensor& labels) {
-  const Tensor log_probs = log_softmax_last(logits);
+  // cross_entropy_loss names the logits' own dtype, so autocast raises only what nll_loss is given.
+  const Tensor log_probs = raised(log_softmax_last(logits));
   NodeRef node = record("NllLossBackward0", {&log_probs}, [](Torch& t, Node& n, Grads& g) {
     const Tensor self = t.unpack(n, 0);
     const Tensor target = t.unpack(n, 1);

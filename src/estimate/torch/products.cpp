@@ -1,4 +1,5 @@
-// aten/src/ATen/native/LinearAlgebra.cpp (matmul) and Linear.cpp.
+// aten/src/ATen/native/LinearAlgebra.cpp (matmul) and Linear.cpp. Autocast casts a call's arguments from the last to the
+// first, as compilers evaluate them.
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -23,25 +24,30 @@ void keep_layout(const NodeRef& node, const Tensor& a, const Tensor& b) {
   node->ints = {a->strides[0], a->strides[1], b->strides[0], b->strides[1]};
 }
 
-void product_backward(Torch& t, Node& n, Grads& g, int a, int b) {
-  const Tensor left = n.needs(b) ? t.unpack(n, 0) : Tensor();
-  const Tensor right = n.needs(a) ? t.unpack(n, 1) : Tensor();
-  if (n.needs(b)) {
-    g.out[static_cast<std::size_t>(b)] =
-        right_gradient(t, g.in[0], {n.dims[2], n.dims[3]}, {n.ints[2], n.ints[3]}, left);
-  }
-  if (n.needs(a)) {
-    g.out[static_cast<std::size_t>(a)] =
-        left_gradient(t, g.in[0], {n.dims[0], n.dims[1]}, {n.ints[0], n.ints[1]}, right);
+/// The gradients of a·b where a is input `left` of the node and b input `right`; derivatives.yaml's formulas run in the
+/// order of the arguments' names, so mm (mat2, self) begins with b and addmm (mat1, mat2, self) with a.
+void product_backward(Torch& t, Node& n, Grads& g, int left, int right, bool left_first) {
+  const Tensor a = n.needs(right) ? t.unpack(n, 0) : Tensor();
+  const Tensor b = n.needs(left) ? t.unpack(n, 1) : Tensor();
+  for (const bool of_left : {left_first, !left_first}) {
+    if (of_left && b) {
+      g.out[static_cast<std::size_t>(left)] =
+          left_gradient(t, g.in[0], {n.dims[0], n.dims[1]}, {n.ints[0], n.ints[1]}, b);
+    }
+    if (!of_left && a) {
+      g.out[static_cast<std::size_t>(right)] =
+          right_gradient(t, g.in[0], {n.dims[2], n.dims[3]}, {n.ints[2], n.ints[3]}, a);
+    }
   }
 }
 
 }  // namespace
 
 Tensor Torch::mm(const Tensor& x, const Tensor& y) {
-  const Tensor a = lowered(x);
   const Tensor b = lowered(y);
-  NodeRef node = record("MmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) { product_backward(t, n, g, 0, 1); });
+  const Tensor a = lowered(x);
+  NodeRef node = record("MmBackward0", {&a, &b},
+                        [](Torch& t, Node& n, Grads& g) { product_backward(t, n, g, 0, 1, false); });
   keep_layout(node, a, b);
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
@@ -49,11 +55,11 @@ Tensor Torch::mm(const Tensor& x, const Tensor& y) {
 }
 
 Tensor Torch::addmm(const Tensor& c, const Tensor& x, const Tensor& y) {
-  const Tensor bias = lowered(c);
-  const Tensor a = lowered(x);
   const Tensor b = lowered(y);
+  const Tensor a = lowered(x);
+  const Tensor bias = lowered(c);
   NodeRef node = record("AddmmBackward0", {&bias, &a, &b}, [](Torch& t, Node& n, Grads& g) {
-    product_backward(t, n, g, 1, 2);
+    product_backward(t, n, g, 1, 2, true);
     if (n.needs(0)) g.out[0] = g.in[0];
   });
   keep_layout(node, a, b);
@@ -63,8 +69,8 @@ Tensor Torch::addmm(const Tensor& c, const Tensor& x, const Tensor& y) {
 }
 
 Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
-  const Tensor a = lowered(x);
   const Tensor b = lowered(y);
+  const Tensor a = lowered(x);
   NodeRef node = record("BmmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) {
     const Tensor left = n.needs(1) ? t.unpack(n, 0) : Tensor();
     const Tensor right = n.needs(0) ? t.unpack(n, 1) : Tensor();
@@ -91,8 +97,8 @@ bool folds(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor Torch::matmul(const Tensor& x, const Tensor& y) {
-  const Tensor a = lowered(x);
   const Tensor b = lowered(y);
+  const Tensor a = lowered(x);
   Restore lowered_already(autocast_, std::optional<DType>{});
   if (a->dim() == 2 && b->dim() == 2) return mm(a, b);
   Dims out = a->sizes;
@@ -111,9 +117,9 @@ Tensor Torch::matmul(const Tensor& x, const Tensor& y) {
 }
 
 Tensor Torch::linear(const Tensor& x, const Tensor& w, const Tensor& c) {
-  const Tensor input = lowered(x);
-  const Tensor weight = lowered(w);
   const Tensor bias = lowered(c);
+  const Tensor weight = lowered(w);
+  const Tensor input = lowered(x);
   Restore lowered_already(autocast_, std::optional<DType>{});
   if (bias && input->dim() == 2) return addmm(bias, input, t(weight));
   if (bias && estimator::contiguous(*input)) {

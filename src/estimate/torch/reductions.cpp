@@ -46,8 +46,7 @@ Tensor Torch::softmax_last(const Tensor& input, std::optional<DType> dtype) {
   });
 }
 
-Tensor Torch::log_softmax_last(const Tensor& input) {
-  const Tensor x = raised(input);
+Tensor Torch::log_softmax_last(const Tensor& x) {
   return normalised(*this, "LogSoftmaxBackward0", "aten::_log_softmax", x, [](Torch& t, Node& n, Grads& g) {
     const Tensor result = t.unpack(n, 0);
     g.out[0] = t.empty(result->sizes, result->dtype, "aten::_log_softmax_backward_data");

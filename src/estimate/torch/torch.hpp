@@ -79,7 +79,7 @@ class Torch {
   Tensor add_scalar(const Tensor& x);
   Tensor mul_scalar(const Tensor& x);
   Tensor div_scalar(const Tensor& x);
-  Tensor pow_scalar(const Tensor& x, bool square = false);
+  Tensor pow_scalar(const Tensor& x);
   Tensor rsqrt(const Tensor& x);
   Tensor neg(const Tensor& x);
   Tensor tanh(const Tensor& x);

@@ -241,6 +241,7 @@ TEST(YamlRefuses, ATagThatIsNotTrue) {
             "c:1:10: error: this is no !!int [read/syntax]\n"
             "    a: !!int abc\n"
             "             ^\n");
+  EXPECT_EQ(first_line(yaml("!!int 1.5")), "c:1:7: error: this is no !!int [read/syntax]");
   EXPECT_EQ(first_line(yaml("!!bool 1")), "c:1:8: error: this is no !!bool [read/syntax]");
   EXPECT_EQ(first_line(yaml("!!float 0x1")), "c:1:9: error: this is no !!float [read/syntax]");
   EXPECT_EQ(yaml("[!!float .inf, !!float 1e5, !!int '3', !!bool 'on', !!null x]"),

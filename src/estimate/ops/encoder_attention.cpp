@@ -1,0 +1,63 @@
+// BertAttention: self-attention over every position, then its output projection, dropout and post-norm.
+#include "modules/attention_core.hpp"
+#include "modules/layer_norm.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class EncoderAttention final : public Module {
+ public:
+  EncoderAttention(const Attributes& a, Builder& b)
+      : head_dim_(a.integer("width") / a.integer("heads")), dropout_(a.number("dropout", 0.0)),
+        hidden_dropout_(a.number("hidden_dropout", 0.0)), module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    query_ = Linear(b, m + "self.query", width, width, true);
+    key_ = Linear(b, m + "self.key", width, width, true);
+    value_ = Linear(b, m + "self.value", width, width, true);
+    dense_ = Linear(b, m + "output.dense", width, width, true);
+    norm_ = LayerNorm(b, m + "output.LayerNorm", width);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
+    s.hidden = output(play, self_attention(play, s, s.hidden), s.hidden);
+  }
+
+ private:
+  Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
+    Torch& t = play.torch;
+    return t.transpose(t.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
+  }
+
+  Tensor self_attention(Play& play, const Stream& s, const Tensor& x) const {
+    Torch& t = play.torch;
+    const Tensor q = heads(play, query_, x);
+    const Tensor k = heads(play, key_, x);
+    const Tensor v = heads(play, value_, x);
+    const Tensor out = attend(play, q, k, v, s.mask, dropout_, false, Softmax::as_is);
+    return t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+  }
+
+  Tensor output(Play& play, const Tensor& attended, const Tensor& input) const {
+    Torch& t = play.torch;
+    Tensor hidden = dense_(play, attended);
+    hidden = t.dropout(hidden, hidden_dropout_);
+    return norm_(play, t.add(hidden, input));
+  }
+
+  std::int64_t head_dim_;
+  double dropout_;
+  double hidden_dropout_;
+  std::int32_t module_;
+  Linear query_{}, key_{}, value_{}, dense_{};
+  LayerNorm norm_{};
+};
+
+}  // namespace
+
+extern const OpType encoder_attention;
+const OpType encoder_attention{"encoder_attention", make_module<EncoderAttention>};
+
+}  // namespace oomplan::estimator::ops

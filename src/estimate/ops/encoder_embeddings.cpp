@@ -1,0 +1,55 @@
+// BertEmbeddings and RobertaEmbeddings: tokens, types and positions, normalised. RoBERTa counts positions from the
+// tokens (`positions_from_tokens`), so that each row has its own.
+#include "modules/layer_norm.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class EncoderEmbeddings final : public Module {
+ public:
+  EncoderEmbeddings(const Attributes& a, Builder& b)
+      : from_tokens_(a.flag("positions_from_tokens", false)), dropout_(a.number("dropout", 0.0)) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    const std::int64_t positions = a.integer("positions");
+    tokens_ = b.weight(m + "word_embeddings.weight", {a.integer("rows"), width});
+    positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
+    types_ = b.weight(m + "token_type_embeddings.weight", {a.integer("types"), width});
+    norm_ = LayerNorm(b, m + "LayerNorm", width);
+    b.embedding_weight = tokens_;
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    position_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
+    type_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
+  }
+
+  void forward(Play& play, Stream& s) const override { s.hidden = embed(play, s); }
+
+ private:
+  Tensor embed(Play& play, const Stream& s) const {
+    Torch& t = play.torch;
+    const Facts& f = play.facts;
+    const Tensor position_ids =
+        from_tokens_ ? t.empty({f.batch, f.length}, DType::int64, "aten::add") : t.slice(position_ids_, 1, 0, f.length);
+    const Tensor types = t.expand(t.empty(position_ids->sizes, DType::int64, "aten::gather"), {f.batch, f.length});
+    const Tensor tokens = t.embedding(tokens_, s.input_ids);
+    if (f.lora && f.checkpointing) tokens->requires_grad = true;
+    const Tensor typed = t.embedding(types_, types);
+    Tensor embeddings = t.add(tokens, typed);
+    const Tensor positions = t.embedding(positions_, position_ids);
+    embeddings = t.add(embeddings, positions);
+    embeddings = norm_(play, embeddings);
+    return t.dropout(embeddings, dropout_);
+  }
+
+  bool from_tokens_;
+  double dropout_;
+  Tensor tokens_{}, positions_{}, types_{}, position_ids_{}, type_ids_{};
+  LayerNorm norm_{};
+};
+
+}  // namespace
+
+extern const OpType encoder_embeddings;
+const OpType encoder_embeddings{"encoder_embeddings", make_module<EncoderEmbeddings>};
+
+}  // namespace oomplan::estimator::ops

@@ -1,0 +1,54 @@
+// GPT2Attention: one Conv1D for q, k and v, split; learned positions, so no rotation.
+#include "modules/attention_core.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class FusedAttention final : public Module {
+ public:
+  FusedAttention(const Attributes& a, Builder& b)
+      : width_(a.integer("width")), head_dim_(width_ / a.integer("heads")), dropout_(a.number("dropout", 0.0)),
+        residual_dropout_(a.number("residual_dropout", 0.0)), module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    c_attn_ = Linear(b, m + "c_attn", width_, 3 * width_, true, LinearKind::conv1d);
+    c_proj_ = Linear(b, m + "c_proj", width_, width_, true, LinearKind::conv1d);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    s.attn_output = attention(play, s, s.hidden);
+    s.hidden = s.attn_output;
+  }
+
+ private:
+  Tensor heads(Torch& t, const Tensor& x) const {
+    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
+  }
+
+  Tensor attention(Play& play, const Stream& s, const Tensor& x) const {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const std::vector<Tensor> parts = t.split(c_attn_(play, x), width_, 2);
+    const Tensor k = heads(t, parts[1]);
+    const Tensor v = heads(t, parts[2]);
+    const Tensor q = heads(t, parts[0]);
+    Tensor out = attend(play, q, k, v, s.mask, dropout_, true, Softmax::cast_to_values);
+    out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    out = c_proj_(play, out);
+    return t.dropout(out, residual_dropout_);
+  }
+
+  std::int64_t width_;
+  std::int64_t head_dim_;
+  double dropout_;
+  double residual_dropout_;
+  std::int32_t module_;
+  Linear c_attn_{}, c_proj_{};
+};
+
+}  // namespace
+
+extern const OpType fused_attention;
+const OpType fused_attention{"fused_attention", make_module<FusedAttention>};
+
+}  // namespace oomplan::estimator::ops

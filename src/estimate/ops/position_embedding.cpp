@@ -1,0 +1,27 @@
+// A learned embedding of positions, added to the tokens' (GPT-2's wpe). Both stay alive until the model returns.
+#include "play.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class PositionEmbedding final : public Module {
+ public:
+  PositionEmbedding(const Attributes& a, Builder& b)
+      : weight_(b.weight(a.module() + ".weight", {a.integer("rows"), a.integer("width")})) {}
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    s.position_embeds = t.embedding(weight_, s.position_ids);
+    s.hidden = t.add(s.inputs_embeds, s.position_embeds);
+  }
+
+ private:
+  Tensor weight_;
+};
+
+}  // namespace
+
+extern const OpType position_embedding;
+const OpType position_embedding{"position_embedding", make_module<PositionEmbedding>};
+
+}  // namespace oomplan::estimator::ops

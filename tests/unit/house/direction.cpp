@@ -1,0 +1,174 @@
+#include "direction.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace oomplan::house {
+namespace {
+
+using Names = std::set<std::string_view>;
+
+// Public headers, by the stage that defines what they declare. A value is everyone's.
+const Names values{"architecture.hpp", "bytes.hpp",  "dtype.hpp", "footprint.hpp", "machine.hpp",
+                   "plan.hpp",         "result.hpp", "text.hpp",  "advice.hpp",    "evidence.hpp"};
+const std::map<std::string_view, std::string_view> owners{
+    {"document.hpp", "read"},     {"ingest.hpp", "ingest"},   {"catalog.hpp", "catalog"},
+    {"estimate.hpp", "estimate"}, {"measure.hpp", "measure"}, {"diagnose.hpp", "diagnose"},
+    {"advise.hpp", "advise"},     {"report.hpp", "report"},   {"cli.hpp", "cli"}};
+
+// The stages whose headers a stage may include, beside its own and the values.
+const std::map<std::string_view, Names> stages{
+    {"core", {}},
+    {"read", {}},
+    {"ingest", {"read"}},
+    {"catalog", {"read"}},
+    {"estimate", {"catalog"}},
+    {"measure", {}},
+    {"diagnose", {"read"}},
+    {"advise", {"read", "ingest", "catalog", "estimate", "diagnose"}},
+    {"report", {"estimate"}},  // its values: Fit
+    {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "report"}},
+};
+
+// Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
+const std::map<std::string_view, Names> foreign{
+    {"fmt/", {"core", "estimate", "report", "cli"}},
+    {"yaml-cpp/", {"read"}},
+    {"nlohmann/", {"read", "report"}},
+    {"toml++/", {"read"}},
+    {"CLI/", {"cli"}},
+    {"Eigen/", {"estimate"}},
+    {"arrow/", {"measure"}},
+    {"parquet/", {"measure"}},
+    {"simdjson.h", {"measure"}},
+    {"zstd.h", {"measure"}},
+    {"zlib.h", {"measure"}},
+    {"xxhash.h", {"measure"}},
+    {"re2/", {"diagnose"}},
+    {"fcntl.h", {"read", "measure", "cli"}},
+    {"unistd.h", {"read", "measure", "cli"}},
+    {"dirent.h", {"read", "measure", "cli"}},
+    {"signal.h", {"measure", "cli"}},
+    {"sys/", {"read", "measure", "cli"}},
+    {"filesystem", {"read", "catalog", "measure", "cli"}},
+    {"fstream", {"read", "measure", "cli"}},
+    {"iostream", {"cli"}},
+    {"cstdio", {"read", "measure", "cli", "."}},
+    {"chrono", {"measure", "cli"}},
+    {"ctime", {"measure", "cli"}},
+    {"thread", {"measure", "cli"}},
+    {"random", {"measure"}},
+};
+
+// In these folders each file is one of a kind, and knows none of the others.
+const Names registries{"ingest/dialects", "estimate/ops",    "report/views",
+                       "cli/commands",    "measure/sources", "diagnose/causes"};
+
+struct Include {
+  std::string_view name;
+  bool quoted = false;
+};
+
+std::vector<Include> includes_of(std::string_view text) {
+  std::vector<Include> out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t open = line.find_first_of("<\"");
+    if (line.find_first_not_of(" \t") != line.find('#') || line.find("include") == std::string_view::npos) continue;
+    if (open == std::string_view::npos) continue;
+    const std::size_t close = line.find(line[open] == '<' ? '>' : '"', open + 1);
+    out.push_back({line.substr(open + 1, close - open - 1), line[open] == '"'});
+  }
+  return out;
+}
+
+std::string_view stage_of(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return slash == std::string_view::npos ? "." : path.substr(0, slash);  // main.cpp is in no stage
+}
+
+std::string folder_of(std::string_view path) { return std::filesystem::path(path).parent_path().string(); }
+
+// Why `stage` may not include the public header; empty where it may.
+std::string public_objection(std::string_view stage, std::string_view header) {
+  if (values.contains(header)) return "";
+  const auto owner = owners.find(header);
+  if (owner == owners.end()) return "no stage is known to own it: say so in tests/unit/house/direction.cpp";
+  const bool may =
+      owner->second == stage || (stage == "." ? owner->second == "cli" : stages.at(stage).contains(owner->second));
+  return may ? "" : "it is of stage " + std::string(owner->second);
+}
+
+std::string foreign_objection(std::string_view stage, std::string_view header) {
+  for (const auto& [begins, users] : foreign) {
+    const bool folder = begins.ends_with('/');
+    if (folder ? !header.starts_with(begins) : header != begins) continue;
+    return users.contains(stage) ? "" : "only other stages use that";
+  }
+  return header.find_first_of("./") == std::string_view::npos ? "" : "this library is no stage's";
+}
+
+// What a quoted include means: beside the file, or from the stage's folder.
+std::string resolved(std::string_view path, std::string_view name, const std::vector<std::string>& files) {
+  const std::string beside = (std::filesystem::path(folder_of(path)) / name).lexically_normal().string();
+  const std::string below = (std::filesystem::path(stage_of(path)) / name).lexically_normal().string();
+  return std::find(files.begin(), files.end(), beside) != files.end() ? beside : below;
+}
+
+bool generated(std::string_view name) { return name.starts_with("registry/"); }
+
+std::string own_objection(std::string_view path, std::string_view name, const std::vector<std::string>& files) {
+  const std::string target = resolved(path, name, files);
+  if (stage_of(target) != stage_of(path)) return "it is in another stage's folder";
+  if (std::find(files.begin(), files.end(), target) == files.end()) return "there is no such file";
+  const bool itself = std::filesystem::path(target).stem() == std::filesystem::path(path).stem();
+  const bool sideways = folder_of(target) == folder_of(path) && registries.contains(folder_of(path)) && !itself;
+  return sideways ? "it is its neighbour" : "";
+}
+
+std::string objection(std::string_view path, const Include& include, const std::vector<std::string>& files) {
+  constexpr std::string_view ours = "oomplan/";
+  const std::string_view stage = stage_of(path);
+  if (!include.quoted) return foreign_objection(stage, include.name);
+  if (include.name.starts_with(ours)) return public_objection(stage, include.name.substr(ours.size()));
+  return generated(include.name) ? "" : own_objection(path, include.name, files);
+}
+
+std::string sentence(std::string_view path, const Include& include, std::string_view why) {
+  return std::string(path) + " may not include " + std::string(include.name) + ": " + std::string(why);
+}
+
+}  // namespace
+
+std::vector<std::string> violations(std::string_view path, std::string_view text,
+                                    const std::vector<std::string>& files) {
+  const std::string_view stage = stage_of(path);
+  if (stage != "." && !stages.contains(stage)) return {"src/" + std::string(stage) + " is no stage of the design"};
+  std::vector<std::string> out;
+  for (const Include& include : includes_of(text)) {
+    const std::string why = objection(path, include, files);
+    if (!why.empty()) out.push_back(sentence(path, include, why));
+  }
+  return out;
+}
+
+// A value knows only values; what a stage offers may speak of what the stage may know. No library is public.
+std::vector<std::string> header_violations(std::string_view path, std::string_view text) {
+  const auto owner = owners.find(path);
+  if (owner == owners.end() && !values.contains(path)) {
+    return {std::string(path) + " has no owner: say so in tests/unit/house/direction.cpp"};
+  }
+  const std::string_view stage = owner == owners.end() ? "core" : owner->second;
+  std::vector<std::string> out;
+  for (const Include& include : includes_of(text)) {
+    const bool library = !include.quoted && include.name.find_first_of("./") != std::string_view::npos;
+    const std::string why = library ? "no library is public" : objection(std::string(stage) + "/x.hpp", include, {});
+    if (!why.empty()) out.push_back(sentence(path, include, why));
+  }
+  return out;
+}
+
+}  // namespace oomplan::house
