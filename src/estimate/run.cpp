@@ -66,7 +66,7 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
   Result<Model> model = build(torch, facts, architecture, built);
   if (!model) return model.errors();
   run->model = std::move(*model);
-  run->optimizer = make_optimizer(plan.optimizer.value);
+  run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
   Play play{torch, facts};
   // From the third micro-batch on every one is the second over again.
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2));

@@ -62,6 +62,7 @@ std::vector<Fact> step_facts(const TrainingPlan& plan) {
   for (Fact& row :
        std::vector<Fact>{fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
                          fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
+                         fact("fp32_embedding_state", plan.fp32_embedding_state),
                          fact("set_grads_to_none", plan.set_grads_to_none), fact("use_cache", plan.use_cache)}) {
     facts.push_back(std::move(row));
   }
