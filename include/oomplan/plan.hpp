@@ -99,7 +99,7 @@ struct TrainingPlan {
   Setting<bool> fp32_norms{};                        ///< Norms, embeddings and head are held in fp32 beside linear
                                                      ///< weights of weights_dtype (Axolotl without flash attention).
   Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};                  ///< A name in models/optimizers ("adamw_fused"); where that is
+  Setting<std::string> optimizer{};                  ///< A name that the estimator plays ("adamw_fused"); where it is
                                                      ///< unmodelled, the framework's own.
   Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};

@@ -46,7 +46,8 @@ struct Stream {
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
-  Tensor attn_output{};  ///< Where a block holds on to it until it returns.
+  Tensor attn_output{};   ///< Where a block holds on to it until it returns.
+  Tensor attn_weights{};  ///< Of eager attention, held likewise.
   Tensor mask{};
   Tensor cos{};
   Tensor sin{};

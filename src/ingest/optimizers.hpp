@@ -21,7 +21,7 @@ struct OptimizerName {
 // of two names of one optimizer is the one that is written. adamw_hf and adamw_apex_fused were dropped in version 5.
 inline constexpr std::array optimizer_table{
     OptimizerName{"adamw_torch_fused", "adamw_fused"},
-    OptimizerName{"adamw_torch", "adamw"},
+    OptimizerName{"adamw_torch", "adamw_foreach"},
     OptimizerName{"adamw_8bit", "adamw_8bit"},
     OptimizerName{"adamw_bnb_8bit", "adamw_8bit"},
     OptimizerName{"paged_adamw_8bit", "paged_adamw_8bit"},

@@ -67,7 +67,7 @@ TrainingPlan any_plan(Dice& dice) {
 
 std::string modelled_optimizer(Dice& dice) {
   return dice.one_of<std::string>(
-      {"adamw", "adamw_fused", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "adafactor", "sgd"});
+      {"adamw_foreach", "adamw_fused", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "adafactor", "sgd"});
 }
 
 std::vector<std::string> modules(Dice& dice) {

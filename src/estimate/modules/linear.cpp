@@ -98,8 +98,8 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
     sizes[sizes.size() - 1] = out_;
     return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
   }
-  const Tensor input = t.to(x, play.facts.quantized_compute);
-  const Tensor output = t.to(product(play, input), x->dtype);
+  Tensor output = product(play, t.to(x, play.facts.quantized_compute));
+  output = t.to(output, x->dtype);
   return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
 }
 

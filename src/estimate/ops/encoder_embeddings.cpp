@@ -13,9 +13,11 @@ class EncoderEmbeddings final : public Module {
     const std::int64_t width = a.integer("width");
     const std::int64_t positions = a.integer("positions");
     tokens_ = b.weight(m + "word_embeddings.weight", {a.integer("rows"), width});
-    positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
+    // RoBERTa defines its positions last, which is the order that an optimizer goes through.
+    if (!from_tokens_) positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
     types_ = b.weight(m + "token_type_embeddings.weight", {a.integer("types"), width});
     norm_ = LayerNorm(b, m + "LayerNorm", width);
+    if (from_tokens_) positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
     b.embedding_weight = tokens_;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     position_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");

@@ -48,7 +48,7 @@ class RotaryAttention final : public Module {
     return t.transpose(norm ? norm(play, split) : split, 1, 2);
   }
 
-  Tensor attention(Play& play, const Stream& s, const Tensor& x) const {
+  Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     Tensor q = heads(play, q_proj_, q_norm_, x);
@@ -62,7 +62,7 @@ class RotaryAttention final : public Module {
       q = std::move(q_rotated);
       k = std::move(k_rotated);
     }
-    const Tensor out = attend(play, q, k, v, s.mask, dropout_, true, Softmax::in_fp32);
+    const Tensor out = attend(play, s, q, k, v, dropout_, true, Softmax::in_fp32);
     return o_proj_(play, t.reshape(out, {x->sizes[0], x->sizes[1], -1}));
   }
 

@@ -151,7 +151,7 @@ TEST(Hf, Precision) {
 
 TEST(Hf, OptimizersByTheirNames) {
   const auto optimizer = [](const std::string& lines) { return plan_from(sft + lines).optimizer.value; };
-  EXPECT_EQ(optimizer("optim: adamw_torch\n"), "adamw");
+  EXPECT_EQ(optimizer("optim: adamw_torch\n"), "adamw_foreach");
   EXPECT_EQ(optimizer("optim: adamw_bnb_8bit\n"), "adamw_8bit");
   EXPECT_EQ(optimizer("optim: paged_adamw_32bit\n"), "paged_adamw_32bit");
   EXPECT_EQ(optimizer("optim: sgd\n"), "sgd");
