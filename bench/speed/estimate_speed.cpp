@@ -1,46 +1,76 @@
-// One estimate inside the process: a model of 80 layers, as each common way of training it.
+// Time of one estimate inside a process: what a search over thousands of plans pays for each.
+//
+//   build/release/estimate_speed [--benchmark_filter=70B]
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <iostream>
 #include <string>
 
 #include "oomplan/catalog.hpp"
 #include "oomplan/estimate.hpp"
-#include "oomplan/ingest.hpp"
 
-namespace oomplan {
 namespace {
 
-template <class T>
-T demand(Result<T> result) {
-  if (result) return std::move(*result);
-  for (const Diagnostic& error : result.errors()) std::cerr << to_text(error);
-  std::exit(1);
+using namespace oomplan;
+
+constexpr const char* small_model = "meta-llama/Llama-3.1-8B";
+constexpr const char* large_model = "meta-llama/Llama-3.1-70B";
+
+/// A full fine-tune in bf16 autocast over fp32 weights.
+TrainingPlan full() {
+  TrainingPlan p;
+  p.micro_batch_size.value = 2;
+  p.sequence_length.value = 2048;
+  p.gradient_accumulation_steps.value = 4;
+  p.weights_dtype.value = WeightsDType::fp32;
+  p.autocast.value = Autocast::bf16;
+  p.optimizer.value = "adamw_fused";
+  p.clip_gradients.value = true;
+  p.attention.value = Attention::sdpa;
+  p.set_grads_to_none.value = true;
+  return p;
 }
 
-TrainingPlan plan_of(const std::string& keys) {
-  const std::string text = "model: meta-llama/Llama-3.1-70B\nmicro_batch_size: 1\nsequence_length: 4096\n" + keys;
-  const Document document = demand(parse_document(text, "benchmark", Syntax::yaml));
-  return demand(ingest(document, {.dialect = "oomplan"}));
+TrainingPlan checkpointed() {
+  TrainingPlan p = full();
+  p.gradient_checkpointing.value = true;
+  return p;
 }
 
-void run(benchmark::State& state, const std::string& keys) {
-  const TrainingPlan plan = plan_of(keys);
-  const Architecture architecture = demand(find_model(plan.model.value));
-  const Gpu gpu = demand(find_gpu("h100-80gb"));
-  for (auto _ : state) benchmark::DoNotOptimize(fit(demand(estimate(plan, architecture)), gpu));
+TrainingPlan qlora() {
+  TrainingPlan p = checkpointed();
+  p.weights_dtype.value = WeightsDType::bf16;
+  p.adapter.value = Adapter::lora;
+  p.lora_rank.value = 32;
+  p.lora_targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  p.lora_dropout.value = 0.05;
+  p.quantization.value = Quantization::nf4;
+  p.double_quantization.value = true;
+  p.quantization_compute_dtype.value = DType::bf16;
+  p.optimizer.value = "paged_adamw_8bit";
+  return p;
 }
 
-const std::string full = "weights_dtype: bf16\nattention: sdpa\noptimizer: adamw_fused\n";
-const std::string lora = full + "adapter: lora\nlora_rank: 16\nlora_targets: all-linear\n";
+using MakePlan = TrainingPlan (*)();
 
-BENCHMARK_CAPTURE(run, full, full);
-BENCHMARK_CAPTURE(run, full_checkpointed, full + "gradient_checkpointing: true\n");
-BENCHMARK_CAPTURE(run, lora, lora);
-BENCHMARK_CAPTURE(run, qlora_checkpointed, lora + "quantization: nf4\ngradient_checkpointing: true\n");
+template <class Answer>
+void time(benchmark::State& state, const char* model, MakePlan make_plan, Answer&& answer) {
+  const auto architecture = find_model(model);
+  const TrainingPlan plan = make_plan();
+  if (!architecture || !answer(plan, *architecture)) return state.SkipWithError("the plan cannot be estimated");
+  for (auto _ : state) benchmark::DoNotOptimize(answer(plan, *architecture));
+}
+
+void footprint(benchmark::State& state, const char* model, MakePlan plan) {
+  time(state, model, plan, [](const TrainingPlan& p, const Architecture& a) { return estimate(p, a); });
+}
+
+BENCHMARK_CAPTURE(footprint, 8B / full, small_model, full);
+BENCHMARK_CAPTURE(footprint, 8B / checkpointing, small_model, checkpointed);
+BENCHMARK_CAPTURE(footprint, 8B / qlora, small_model, qlora);
+BENCHMARK_CAPTURE(footprint, 70B / full, large_model, full);
+BENCHMARK_CAPTURE(footprint, 70B / checkpointing, large_model, checkpointed);
+BENCHMARK_CAPTURE(footprint, 70B / qlora, large_model, qlora);
 
 }  // namespace
-}  // namespace oomplan
 
 BENCHMARK_MAIN();
