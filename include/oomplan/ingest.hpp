@@ -1,6 +1,7 @@
 // From a framework's config to a TrainingPlan.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,15 +12,35 @@
 
 namespace oomplan {
 
+/// Reads a file that a config names; ingest itself opens none. `read_document` is one.
+using Loader = std::function<Result<Document>(const std::string& path)>;
+
 struct IngestOptions {
   std::string dialect{};                 ///< "" recognises the dialect from the content.
-  std::vector<std::string> overrides{};  ///< "key=value" in the dialect's own keys, applied over the file in order.
+  std::vector<std::string> overrides{};  ///< "key=value", applied over the file in order; see ingest().
+  Loader loader{};                       ///< For `extends: other.yaml`; without it that is an error.
 };
 
-/// Reads the plan out of a document. Values of the wrong type or range are errors (ingest/bad-value), a key that no
-/// version of the framework knows is a warning in the plan (ingest/unknown-key, with the nearest name), what affects
-/// memory and is not modelled goes to plan.unmodelled.
+/// Reads the plan out of a document. An override's key is the dialect's own, dotted where it is inside a mapping, or a
+/// field of the plan by its name ("plan.padding_mask", or without "plan." where the dialect has no such key); a field
+/// changes just that field. All diagnostics are collected. Errors:
+///   ingest/bad-value          a value of the wrong type or range
+///   ingest/conflict           values that the framework refuses together
+///   ingest/missing-fact       a fact is needed that nobody says and that has no default: cannot be decided
+///   ingest/unknown-dialect    no dialect knows enough of the keys, or the file is of a kind that is no dialect
+///   ingest/ambiguous-dialect  two dialects know as many of the keys
+///   ingest/not-a-mapping      the file holds no keys
+///   ingest/extends-missing    the config that this one extends cannot be read (and the loader's own errors)
+///   ingest/extends-cycle      configs that extend each other
+///   ingest/bad-override       an override without "=" (its value may give read/… errors too)
+///   ingest/unknown-key        an override of a key that nobody knows
+/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name). What
+/// affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
+
+/// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.
+/// Error: ingest/missing-fact where peft has no default for it.
+Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
 
 /// The dialects, by name: "axolotl", "hf", "oomplan".
 std::vector<std::string_view> dialects();

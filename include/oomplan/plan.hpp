@@ -75,7 +75,7 @@ struct Unmodelled {
 
 struct TrainingPlan {
   std::string dialect{};    ///< "axolotl", "hf", "oomplan".
-  std::string framework{};  ///< Whose defaults were taken: "axolotl 0.16 on transformers 5.23.0".
+  std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
   Setting<std::string> model{};                      ///< A hub id, a directory, or a config.json.
   Setting<std::int64_t> micro_batch_size{};          ///< Rows in one forward pass on one device.
@@ -86,14 +86,21 @@ struct TrainingPlan {
   Setting<Autocast> autocast{};
   Setting<Adapter> adapter{};
   Setting<std::int64_t> lora_rank{};
-  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear".
+  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
+                                                     ///< "peft-default" (until settle() knows the model_type).
   Setting<double> lora_dropout{};
   Setting<AdapterDType> adapter_dtype{};
+  Setting<bool> lora_qkv_kernel{};                   ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
+  Setting<bool> lora_o_kernel{};                     ///< … for the attention's output
+  Setting<bool> lora_mlp_kernel{};                   ///< … for gate, up and down, in place of peft's forward.
   Setting<Quantization> quantization{};
   Setting<bool> double_quantization{};
   Setting<DType> quantization_compute_dtype{};
+  Setting<bool> fp32_norms{};                        ///< Norms, embeddings and head are held in fp32 beside linear
+                                                     ///< weights of weights_dtype (Axolotl without flash attention).
   Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};                  ///< A name in models/optimizers ("adamw_fused").
+  Setting<std::string> optimizer{};                  ///< A name that the estimator plays ("adamw_fused"); where it is
+                                                     ///< unmodelled, the framework's own.
   Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};
   Setting<bool> reentrant_checkpointing{};

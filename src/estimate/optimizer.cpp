@@ -50,9 +50,12 @@ class AdamW final : public Optimizer {
       for_each_trained(t, parameters, [&](std::size_t i, const Tensor&) { roots[i].reset(); });
     }
     if constexpr (loop == AdamLoop::for_each) {
+      Tensor denominator;  // Python's name keeps the last parameter's until the next one's is made.
       for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-        Tensor denominator = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::sqrt");
-        denominator = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::div");
+        Tensor root = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::sqrt");
+        Tensor quotient = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::div");
+        root.reset();
+        denominator = std::move(quotient);
       });
     }
   }
@@ -123,10 +126,11 @@ class Adafactor final : public Optimizer {
       l.grad = t.to(p->grad, DType::fp32);
       if (first) create(t, p);
       l.weight = t.to(p, DType::fp32);
-      l.rms = root_mean_square(t, l.weight);
-      const Tensor squared = t.pointwise({&l.grad}, DType::fp32, "aten::pow");
+      rms_[i] = root_mean_square(t, l.weight);
+      t.recorder.at(rms_[i]->storage).bucket = Bucket::optimizer;
+      Tensor squared = t.pointwise({&l.grad}, DType::fp32, "aten::pow");
       Tensor sum = t.pointwise({&l.grad}, DType::fp32, "aten::add");
-      const_cast<Tensor&>(squared).reset();
+      squared.reset();
       l.update = std::move(sum);
       if (columns_[i]) {
         l.update = factored(t, rows_[i], columns_[i]);
@@ -140,7 +144,7 @@ class Adafactor final : public Optimizer {
 
  private:
   struct Locals {
-    Tensor grad{}, weight{}, rms{}, update{};
+    Tensor grad{}, weight{}, update{};
   };
 
   static Tensor root_mean_square(Torch& t, const Tensor&) {
@@ -157,6 +161,7 @@ class Adafactor final : public Optimizer {
   }
 
   void create(Torch& t, const Tensor& p) {
+    rms_.emplace_back();
     if (p->dim() < 2) {
       rows_.push_back(state(t, p->sizes, DType::fp32, "aten::zeros_like"));
       columns_.emplace_back();
@@ -172,6 +177,7 @@ class Adafactor final : public Optimizer {
 
   std::vector<Tensor> rows_{};  ///< Of a matrix the rows' second moments, of a vector all of them.
   std::vector<Tensor> columns_{};
+  std::vector<Tensor> rms_{};
 };
 
 struct Row {

@@ -10,15 +10,6 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
 }
 
-Tensor softmaxed(Torch& t, const Tensor& weights, Softmax softmax, DType query, DType value) {
-  switch (softmax) {
-    case Softmax::in_fp32: return t.to(t.softmax_last(weights, DType::fp32), query);
-    case Softmax::cast_to_values: return t.to(t.softmax_last(weights), value);
-    case Softmax::as_is: break;
-  }
-  return t.softmax_last(weights);
-}
-
 Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
              Softmax softmax) {
   Torch& t = play.torch;
@@ -30,7 +21,12 @@ Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, cons
     InBucket scores(t, Bucket::attention_scores);
     weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
     if (mask) weights = t.add(weights, mask);
-    weights = softmaxed(t, weights, softmax, q->dtype, value->dtype);
+    if (softmax == Softmax::in_fp32) {
+      weights = t.to(t.softmax_last(weights, DType::fp32), q->dtype);
+    } else {
+      weights = t.softmax_last(weights);
+    }
+    if (softmax == Softmax::cast_to_values) weights = t.to(weights, value->dtype);
     weights = t.dropout(weights, dropout);
   }
   Tensor out = t.matmul(weights, value);

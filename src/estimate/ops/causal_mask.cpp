@@ -21,12 +21,14 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
-    Tensor allowed = t.empty({f.batch, 1, f.length, f.length}, DType::boolean, "aten::index");
+    const Dims sizes{f.batch, 1, f.length, f.length};
+    const Dims shared{1, 1, f.length, f.length};  // The same for every row, unless rows are padded.
+    const Tensor allowed = t.empty(f.padding_mask ? sizes : shared, DType::boolean, "aten::le");
     if (f.attention == Attention::sdpa) {
-      s.mask = std::move(allowed);
+      s.mask = t.expand(allowed, sizes);
       return;
     }
-    s.mask = t.empty(allowed->sizes, s.inputs_embeds->dtype, "aten::where");
+    s.mask = t.empty(sizes, s.inputs_embeds->dtype, "aten::where");
   }
 
  private:

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Runs `oomplan estimate` over every config in a folder and counts the outcomes and their reasons.
+
+    real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--json OUT]
+
+For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples), which do not go into the project.
+Exits 1 when the program crashed, hung or answered with an undocumented exit code on any file.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+OUTCOMES = {
+    0: "estimate",
+    1: "estimate",
+    2: "usage error",
+    3: "invalid input",
+    4: "cannot be decided",
+}
+BAD = ("crash", "timeout", "bad output")
+
+
+def dicts(value):
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def outcome_of(code, answer):
+    """The outcome's name. An answer in JSON is owed whenever the exit code says that the question was answered."""
+    if code not in OUTCOMES:
+        return "crash"
+    if code in (0, 1, 4) and answer is None:
+        return "bad output"
+    return OUTCOMES[code]
+
+
+def run(program, path, gpu, timeout):
+    command = [program, "estimate", str(path), "--json"] + (["--gpu", gpu] if gpu else [])
+    started = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return {"outcome": "timeout", "exit": None, "seconds": timeout, "diagnostics": [], "unmodelled": [], "stderr": ""}
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        answer = None
+    return {
+        "outcome": outcome_of(done.returncode, answer),
+        "exit": done.returncode,
+        "seconds": round(time.monotonic() - started, 4),
+        "diagnostics": dicts((answer or {}).get("diagnostics")),
+        "unmodelled": dicts((answer or {}).get("unmodelled")),
+        "stderr": done.stderr.decode("utf-8", "replace")[-2000:],
+    }
+
+
+def reasons(result):
+    """Why there is no estimate: diagnostics that are errors, and the features that are not modelled, once each."""
+    if result["outcome"] == "estimate":
+        return []
+    found = {str(d.get("code", "?")) for d in result["diagnostics"] if d.get("severity") != "warning"}
+    found |= {"unmodelled: " + str(u.get("feature", "?")) for u in result["unmodelled"]}
+    if not found and result["outcome"] not in BAD:
+        found = {"(no reason given)"}
+    return sorted(found)
+
+
+def is_unknown_key(diagnostic):
+    return "unknown-key" in str(diagnostic.get("code", ""))
+
+
+def table(title, counts):
+    print(f"\n{title}")
+    if not counts:
+        print("  none")
+    width = max((len(str(n)) for n in counts.values()), default=0)
+    for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        print(f"  {n:>{width}}  {name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--gpu")
+    parser.add_argument("--json", type=pathlib.Path, metavar="OUT")
+    parser.add_argument("--timeout", type=float, default=5.0, help="seconds per file (default 5)")
+    args = parser.parse_args()
+    if not args.folder.is_dir():
+        parser.error(f"{args.folder} is not a folder")
+    if not pathlib.Path(args.program).is_file():
+        parser.error(f"{args.program} is not a program")
+    program = str(pathlib.Path(args.program).resolve())
+
+    files = sorted(p for p in args.folder.rglob("*") if p.suffix in (".yml", ".yaml", ".json") and p.is_file())
+    if not files:
+        parser.error(f"no .yml, .yaml or .json file under {args.folder}")
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(lambda path: run(program, path, args.gpu, args.timeout), files))
+    names = [str(path.relative_to(args.folder)) for path in files]
+
+    outcomes = collections.Counter(r["outcome"] for r in results)
+    by_reason = collections.Counter(reason for r in results for reason in reasons(r))
+    unknown = [
+        f"{name}:{d.get('line', '?')}: {d.get('message', '')}"
+        for name, r in zip(names, results)
+        for d in r["diagnostics"]
+        if is_unknown_key(d)
+    ]
+    bad = [(name, r) for name, r in zip(names, results) if r["outcome"] in BAD]
+    silent = [name for name, r in zip(names, results) if reasons(r) == ["(no reason given)"]]
+
+    print(f"{len(files)} files under {args.folder}")
+    table("By outcome", outcomes)
+    table("Why there is no estimate (files; a file can have several reasons)", by_reason)
+    print(f"\nUnknown keys: {len(unknown)}")
+    for line in unknown:
+        print(f"  {line}")
+    if silent:
+        print("\nNo estimate and no reason given:")
+        for name in silent:
+            print(f"  {name}")
+    if bad:
+        print("\nBROKEN:")
+        for name, r in bad:
+            print(f"  {name}: {r['outcome']}, exit {r['exit']}")
+            for line in r["stderr"].strip().splitlines()[-3:]:
+                print(f"      {line}")
+    slowest = max(zip(names, results), key=lambda item: item[1]["seconds"])
+    print(f"\nslowest: {slowest[1]['seconds']:.3f} s, {slowest[0]}")
+
+    if args.json:
+        report = {
+            "folder": str(args.folder),
+            "files": len(files),
+            "outcomes": dict(outcomes),
+            "reasons": dict(by_reason),
+            "unknown_keys": unknown,
+            "results": [{"file": name, **r} for name, r in zip(names, results)],
+        }
+        args.json.write_text(json.dumps(report, indent=1) + "\n")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,10 @@
+// The program: arguments in, text and an exit code out.
+#pragma once
+
+namespace oomplan {
+
+/// Runs `oomplan ARGV…`, writes to standard output and standard error, and returns the exit code (docs/manual.md).
+/// Throws only on a bug of ours.
+int run(int argc, char** argv);
+
+}  // namespace oomplan

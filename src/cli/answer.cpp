@@ -1,0 +1,107 @@
+#include "answer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "codes.hpp"
+#include "errors.hpp"
+#include "input.hpp"
+#include "models_option.hpp"
+#include "oomplan/catalog.hpp"
+#include "oomplan/ingest.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagnostics& errors) {
+  std::vector<Gpu> gpus;
+  for (const std::string& name : question.gpus) {
+    Result<Gpu> gpu = find_gpu(name, catalog);
+    if (gpu) {
+      gpus.push_back(std::move(*gpu));
+    } else {
+      append(errors, gpu.errors());
+    }
+  }
+  return gpus;
+}
+
+/// The catalog knows nothing of configs; the line that names the model is where its user can mend it.
+Diagnostics placed(Diagnostics errors, const Origin& origin) {
+  for (Diagnostic& error : errors) {
+    if (error.where.file.empty() && origin.kind == Origin::Kind::config) error.where = origin.where;
+  }
+  return errors;
+}
+
+/// Stages that see a plan know the line but not its text.
+void add_excerpts(Diagnostics& diagnostics, const Document& document) {
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (!diagnostic.excerpt.empty() || diagnostic.where.file != document.file) continue;
+    diagnostic.excerpt = document.line(diagnostic.where.line);
+  }
+}
+
+void estimate_model(Findings& findings) {
+  Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
+  if (!settled) return append(findings.diagnostics, settled.errors());
+  findings.plan = std::move(*settled);
+  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture);
+  if (footprint) {
+    findings.footprint = std::move(*footprint);
+  } else {
+    append(findings.diagnostics, footprint.errors());
+  }
+}
+
+void find_and_estimate(Findings& findings, const Catalog& catalog) {
+  const Setting<std::string>& model = findings.plan->model;
+  Result<Architecture> architecture = find_model(model.value, catalog);
+  if (architecture) {
+    findings.architecture = std::move(*architecture);
+    return estimate_model(findings);
+  }
+  append(findings.diagnostics, unmodelled_errors(*findings.plan));
+  append(findings.diagnostics, placed(architecture.errors(), model.origin));
+}
+
+Result<Document> load(const std::string& path) { return read_document(path); }
+
+void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog) {
+  const Result<Document> document = read_config(question.config);
+  if (!document) return append(findings.diagnostics, document.errors());
+  Result<TrainingPlan> plan =
+      ingest(*document, {.dialect = question.dialect, .overrides = question.overrides, .loader = load});
+  if (!plan) return append(findings.diagnostics, plan.errors());
+  findings.plan = std::move(*plan);
+  find_and_estimate(findings, catalog);
+  add_excerpts(findings.diagnostics, *document);
+}
+
+Verdict verdict_after(const Findings& findings) {
+  if (!findings.footprint) return verdict_of(findings.diagnostics);
+  if (findings.fits.empty()) return Verdict::answered;
+  const bool all = std::all_of(findings.fits.begin(), findings.fits.end(), [](const Fit& fit) { return fit.fits; });
+  return all ? Verdict::fits : Verdict::does_not_fit;
+}
+
+}  // namespace
+
+Findings answer(const Question& question) {
+  Findings findings{.config = question.config};
+  if (const Result<Catalog> catalog = catalog_in(question.models)) {
+    const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
+    if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog);
+    if (findings.footprint) {
+      for (const Gpu& gpu : gpus) findings.fits.push_back(fit(*findings.footprint, gpu));
+    }
+  } else {
+    append(findings.diagnostics, catalog.errors());
+  }
+  findings.verdict = verdict_after(findings);
+  return findings;
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,132 @@
+#include "codes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace oomplan::cli {
+namespace {
+
+constexpr auto rows = std::to_array<CodeRow>({
+    {"catalog/bad-file", Verdict::invalid,
+     "A data file that describes a model, an architecture or a GPU is not what it should be. If it is your own,"
+     " from --models, mend it as docs/adding.md says; if it came with the program, please report it."},
+    {"catalog/bad-value", Verdict::invalid,
+     "The model's config.json has a value of the wrong type or out of range, so its shapes cannot be known. "
+     "Mend the file, or name the model by its hub id."},
+    {"catalog/missing-key", Verdict::invalid,
+     "The model's config.json lacks a key that decides its shapes. A config.json that transformers saved has "
+     "it; a hand-written one needs it added."},
+    {"catalog/no-config", Verdict::invalid,
+     "The directory named as the model holds no config.json, so it is not a Hugging Face model. For an "
+     "adapter's directory, name the model that the adapter was made for."},
+    {"catalog/unknown-architecture", Verdict::undecided,
+     "The model's model_type is one that oomplan has no description of, so no number is given. The message "
+     "lists the known ones; docs/adding.md says how to describe another."},
+    {"catalog/unknown-gpu", Verdict::usage,
+     "No GPU of that name is known. `oomplan gpus` lists them; a size such as 24GiB is taken as well."},
+    {"catalog/unknown-model", Verdict::undecided,
+     "The model is neither a path that exists nor a hub id that oomplan knows, and it never asks the network. "
+     "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
+    {"catalog/unreadable-directory", Verdict::invalid,
+     "The directory given with --models does not exist or may not be read."},
+    {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
+    {"cli/unknown-dialect", Verdict::usage,
+     "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
+     "the content."},
+    {"cli/usage", Verdict::usage,
+     "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
+    {"estimate/too-large", Verdict::invalid,
+     "A size in the config is beyond anything that a machine has; most likely a slip of the keyboard."},
+    {"estimate/too-long", Verdict::invalid,
+     "The sequence is longer than the positions that the model can address. The run itself would stop with an "
+     "index error. Shorten the sequence or take another model."},
+    {"estimate/unmodelled", Verdict::undecided,
+     "The config asks for something that changes memory and that oomplan does not play yet. A number that "
+     "ignores it would be wrong, so none is given. Without that key there is an answer."},
+    {"ingest/ambiguous-dialect", Verdict::undecided,
+     "The keys of the config belong to two formats as well as to one. Name the format with --dialect."},
+    {"ingest/bad-override", Verdict::usage,
+     "--set takes key=value: a key of the config's own format, or a field of the plan."},
+    {"ingest/bad-value", Verdict::invalid,
+     "A key has a value of the wrong type or out of range. The message says what was expected; the framework "
+     "would refuse it too, or misread it."},
+    {"ingest/conflict", Verdict::invalid, "Two values are each right but refused together by the framework."},
+    {"ingest/extends-cycle", Verdict::invalid,
+     "Configs that extend one another lead back to the first. Cut the circle."},
+    {"ingest/extends-missing", Verdict::invalid,
+     "The config extends another file that cannot be read. Its path is taken from the folder of the config that"
+     " names it."},
+    {"ingest/missing-fact", Verdict::undecided,
+     "The estimate needs a fact that the config does not say and that no default settles. The message names the"
+     " key; --set gives it for a what-if."},
+    {"ingest/not-a-mapping", Verdict::invalid,
+     "A training config is a mapping of keys to values; this file is a list or a single value."},
+    {"ingest/renamed-key", Verdict::answered,
+     "The framework has renamed this key. It is read as the new one; your version of the framework may need the"
+     " other spelling."},
+    {"ingest/unknown-dialect", Verdict::undecided,
+     "The file's keys are those of no training config that oomplan reads. It may be a config of another tool, "
+     "or --dialect can say what it is."},
+    {"ingest/unknown-key", Verdict::usage,
+     "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
+     " In a config it is a warning, with --set an error."},
+    {"read/binary", Verdict::invalid,
+     "The file has bytes that no config has. It is probably not the file that was meant."},
+    {"read/duplicate-key", Verdict::invalid,
+     "A key stands twice in one mapping. Parsers silently keep one of the two; remove the other."},
+    {"read/empty", Verdict::invalid, "The file is empty, or all comments."},
+    {"read/encoding", Verdict::invalid, "The file is not UTF-8. Save it as UTF-8."},
+    {"read/many-documents", Verdict::invalid,
+     "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
+    {"read/missing", Verdict::invalid, "There is no file of that name."},
+    {"read/not-a-file", Verdict::invalid,
+     "The path is a directory, a device or a pipe. For standard input give - as the config."},
+    {"read/syntax", Verdict::invalid,
+     "The file is not valid YAML, JSON or TOML. The caret shows where the parser stopped; the slip is there or "
+     "just before."},
+    {"read/too-deep", Verdict::invalid, "The file is nested deeper than any config is."},
+    {"read/too-large", Verdict::invalid,
+     "The file is larger than any config is, or becomes so once its aliases are expanded."},
+    {"read/too-many-nodes", Verdict::invalid,
+     "The file has more keys and values than any config has, or comes to that once its aliases are expanded."},
+    {"read/unreadable", Verdict::invalid,
+     "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
+});
+
+constexpr int urgency(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::bug:
+      return 4;
+    case Verdict::usage:
+      return 3;
+    case Verdict::invalid:
+      return 2;
+    case Verdict::undecided:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::span<const CodeRow> code_rows() { return rows; }
+
+const CodeRow* find_code(std::string_view code) {
+  const auto* row =
+      std::lower_bound(rows.begin(), rows.end(), code, [](const CodeRow& r, auto c) { return r.code < c; });
+  return row != rows.end() && row->code == code ? row : nullptr;
+}
+
+Verdict verdict_of(const Diagnostics& diagnostics) {
+  Verdict worst = Verdict::answered;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::error) continue;
+    const CodeRow* row = find_code(diagnostic.code);
+    const Verdict verdict = row ? row->verdict : Verdict::bug;
+    if (urgency(verdict) > urgency(worst)) worst = verdict;
+  }
+  return worst;
+}
+
+}  // namespace oomplan::cli

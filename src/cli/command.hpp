@@ -1,0 +1,26 @@
+// A subcommand. Each file in commands/ defines the one that it is named after.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "outcome.hpp"
+
+namespace oomplan::cli {
+
+struct Terminal {
+  bool colour = false;  ///< Standard output is a terminal that wants colour.
+};
+
+struct Command {
+  const CLI::App* syntax = nullptr;  ///< Knows after parsing whether it was asked for.
+  std::function<Outcome(const Terminal&)> run{};
+};
+
+namespace commands {
+#define OOMPLAN_ENTRY(name) Command name(CLI::App& program);
+#include "registry/commands.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace commands
+
+}  // namespace oomplan::cli

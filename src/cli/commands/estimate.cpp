@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../answer.hpp"
+#include "../command.hpp"
+#include "../errors.hpp"
+#include "../models_option.hpp"
+#include "oomplan/ingest.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  Question question{};
+  bool json = false;
+  std::string explain{};
+};
+
+void add_options(CLI::App& app, Options& options) {
+  Question& question = options.question;
+  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
+  app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB); again for a comparison")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+      ->type_name("NAME");
+  app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  add_models_option(app, question.models);
+  app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
+  app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
+}
+
+Outcome print(const Findings& findings, const Options& options, const Terminal& terminal) {
+  const std::optional<Bucket> bucket = find_bucket(options.explain);
+  const std::string_view view = options.json ? "json" : bucket ? "explain" : "text";
+  return outcome_of(collect(findings), view, {.colour = terminal.colour, .bucket = bucket});
+}
+
+/// What is wrong with the options before any file is read.
+std::optional<Diagnostic> misuse(const Options& options) {
+  if (!options.explain.empty() && !find_bucket(options.explain)) return unknown_bucket(options.explain);
+  const std::string& dialect = options.question.dialect;
+  const std::vector<std::string_view> known = dialects();
+  if (dialect.empty() || std::find(known.begin(), known.end(), dialect) != known.end()) return std::nullopt;
+  return unknown_dialect(dialect);
+}
+
+Outcome run_estimate(const Options& options, const Terminal& terminal) {
+  const std::optional<Diagnostic> wrong = misuse(options);
+  return print(wrong ? failed({*wrong}) : answer(options.question), options, terminal);
+}
+
+}  // namespace
+
+Command commands::estimate(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("estimate", "Say what fills the GPU in a training run, when, and whether it fits");
+  auto options = std::make_shared<Options>();
+  add_options(*app, *options);
+  return {app, [options](const Terminal& terminal) { return run_estimate(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

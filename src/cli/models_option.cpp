@@ -1,0 +1,13 @@
+#include "models_option.hpp"
+
+namespace oomplan::cli {
+
+void add_models_option(CLI::App& app, std::string& directory) {
+  app.add_option("--models", directory, "A directory of your own GPUs, presets and architectures")->type_name("DIR");
+}
+
+Result<Catalog> catalog_in(const std::string& directory) {
+  return directory.empty() ? Result<Catalog>(Catalog{}) : read_models(directory);
+}
+
+}  // namespace oomplan::cli

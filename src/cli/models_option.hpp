@@ -1,0 +1,17 @@
+// The option --models, which several commands take.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "oomplan/catalog.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::cli {
+
+void add_models_option(CLI::App& app, std::string& directory);
+
+/// The user's own data files; none without a directory.
+Result<Catalog> catalog_in(const std::string& directory);
+
+}  // namespace oomplan::cli

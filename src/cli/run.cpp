@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+#include "oomplan/cli.hpp"
+#include "usage.hpp"
+
+namespace oomplan {
+namespace {
+
+using cli::Command;
+using cli::ExitCode;
+using cli::Outcome;
+
+bool wants_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  if (no_colour && *no_colour != '\0') return false;
+  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
+}
+
+/// Straight to the descriptor: a failure shows here and not in an exit handler that nobody asks.
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+int put(const Outcome& outcome) {
+  write_all(STDERR_FILENO, outcome.err);
+  if (write_all(STDOUT_FILENO, outcome.out)) return static_cast<int>(outcome.code);
+  write_all(STDERR_FILENO, fmt::format("oomplan: cannot write to standard output: {}\n", std::strerror(errno)));
+  return static_cast<int>(ExitCode::invalid);
+}
+
+std::vector<Command> add_commands(CLI::App& program) {
+  std::vector<Command> all;
+#define OOMPLAN_ENTRY(name) all.push_back(cli::commands::name(program));
+#include "registry/commands.inc"
+#undef OOMPLAN_ENTRY
+  return all;
+}
+
+Outcome dispatch(int argc, char** argv) {
+  CLI::App program("Predicts whether a training run fits on a GPU, from its config, without a GPU.", "oomplan");
+  program.set_version_flag("--version", fmt::format("oomplan {}", version()));
+  program.require_subcommand(1);
+  const std::vector<Command> commands = add_commands(program);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return cli::help_or_version(program, wanted);
+  } catch (const CLI::ParseError& error) {
+    return cli::misused(program, error, {argv, static_cast<std::size_t>(argc)});
+  }
+  for (const Command& command : commands) {
+    if (command.syntax->parsed()) return command.run({.colour = wants_colour()});
+  }
+  return {};
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
+  return put(dispatch(argc, argv));
+}
+
+}  // namespace oomplan

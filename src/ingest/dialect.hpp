@@ -1,0 +1,64 @@
+// What a dialect is: one framework's config, read into a plan and written from one.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace oomplan::ingestion {
+
+/// A fact that is needed, that the config does not give, and that no framework has a default for.
+struct Missing {
+  std::string field{};  ///< The plan's name of it.
+  Diagnostic error{};
+};
+
+/// A plan in the making.
+struct Draft {
+  TrainingPlan plan{};
+  Diagnostics errors{};
+  std::vector<Missing> missing{};
+  std::vector<std::string> bad_keys{};
+};
+
+struct Dialect {
+  std::string_view name{};
+  std::string_view about{};
+  std::vector<std::string_view> (*keys)() = nullptr;
+  Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
+  std::string (*write)(const TrainingPlan& plan) = nullptr;
+};
+
+/// All of them, in the order of names.
+std::span<const Dialect* const> registry();
+const Dialect* find_dialect(std::string_view name);
+
+/// The origin of a default.
+Origin default_of(std::string_view source);
+/// The origin of what nobody said.
+Origin assumed(std::string_view source);
+
+/// The argument as a setting; where it was left out, the default.
+template <class T>
+Setting<T> setting(const Arg<T>& arg, T otherwise, std::string_view source) {
+  if (arg.value) return {*arg.value, arg.origin};
+  return {std::move(otherwise), default_of(source)};
+}
+
+/// Moves what reading found into the draft.
+void take(Draft& draft, Findings&& findings);
+
+/// Notes a needed fact that is not there: `field` of the plan. Not where one of `keys`, which would give it, has a
+/// value that cannot be read: that has been said.
+void miss(Draft& draft, const Document& document, std::string_view field, std::initializer_list<std::string_view> keys,
+          const std::string& message, const std::string& hint);
+
+/// Values that are well formed one by one and that the framework refuses together.
+void conflict(Draft& draft, const Origin& at, const Document& document, std::string message);
+
+}  // namespace oomplan::ingestion

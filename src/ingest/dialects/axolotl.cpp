@@ -1,0 +1,367 @@
+// Axolotl 0.18.0. It pins transformers 5.14.1, peft 0.19.1 and accelerate 1.13.0; where its own code takes a default of
+// theirs, that default is the same in the versions that the other dialects name.
+#include <algorithm>
+#include <array>
+
+#include "../dialect.hpp"
+#include "../optimizers.hpp"
+#include "axolotl/keys.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using axolotl::Axolotl;
+using axolotl::Bf16;
+using axolotl::table;
+
+constexpr std::string_view schema = "axolotl 0.18.0: AxolotlInputConfig";
+constexpr std::string_view normalize = "axolotl 0.18.0: normalize_config";
+constexpr std::string_view loader = "axolotl 0.18.0: ModelLoader";
+constexpr std::string_view trainer = "transformers 5.14.1: Trainer";
+constexpr std::string_view trainer_loss = "transformers 5.14.1: Trainer.compute_loss";
+constexpr std::string_view from_pretrained = "transformers 5.14.1: PreTrainedModel.from_pretrained";
+
+template <class T>
+bool is(const Arg<T>& arg, const T& value) {
+  return arg.value == value;
+}
+bool on(const Arg<bool>& arg) { return arg.value.value_or(false); }
+
+bool asks_for(const Draft& draft, std::string_view key) {
+  return std::ranges::count(draft.plan.unmodelled, key, &Unmodelled::key) > 0;
+}
+
+void cannot(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
+  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
+}
+
+// ---- Precision: resolve_dtype (utils/config/__init__.py) and the builder's TrainingArguments ----------------------
+
+struct Precision {
+  WeightsDType weights = WeightsDType::fp32;
+  Autocast autocast = Autocast::none;
+  Origin origin{};
+};
+
+Precision precision_of(const Axolotl& a) {
+  const bool automatic = a.bf16.value.value_or(Bf16::automatic) == Bf16::automatic;
+  const Origin bf16 = a.bf16.value ? a.bf16.origin : default_of("axolotl 0.18.0: bf16: auto, on a GPU that has it");
+  if (is(a.bf16, Bf16::on) || (automatic && !on(a.fp16))) return {WeightsDType::bf16, Autocast::bf16, bf16};
+  if (on(a.bfloat16)) return {WeightsDType::bf16, Autocast::bf16, a.bfloat16.origin};
+  if (on(a.fp16)) return {WeightsDType::fp16, Autocast::fp16, a.fp16.origin};
+  if (on(a.float16)) return {WeightsDType::fp16, Autocast::none, a.float16.origin};
+  return {WeightsDType::fp32, Autocast::none, bf16};
+}
+
+void plan_precision(const Axolotl& a, TrainingPlan& plan) {
+  const Precision precision = precision_of(a);
+  plan.weights_dtype = {precision.weights, precision.origin};
+  plan.autocast = {precision.autocast, precision.origin};
+  plan.outputs_to_fp32 = {precision.autocast != Autocast::none, default_of("accelerate 1.13.0: prepare_model")};
+  // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
+  const bool stays = !a.adapter.value && plan.attention.value != Attention::flash_attention_2;
+  plan.fp32_norms = {stays && precision.weights != WeightsDType::fp32, default_of(loader)};
+}
+
+// ---- Attention -----------------------------------------------------------------------------------------------------
+
+void plan_attention(const Axolotl& a, TrainingPlan& plan) {
+  plan.attention = {Attention::sdpa, default_of(from_pretrained)};
+  if (on(a.eager_attention)) plan.attention = {Attention::eager, a.eager_attention.origin};
+  if (on(a.sdp_attention)) plan.attention = {Attention::sdpa, a.sdp_attention.origin};
+  if (on(a.flash_attention)) plan.attention = {Attention::flash_attention_2, a.flash_attention.origin};
+  if (a.attn_implementation.value) plan.attention = {*a.attn_implementation.value, a.attn_implementation.origin};
+}
+
+// ---- The batch -----------------------------------------------------------------------------------------------------
+
+// Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
+std::int64_t padded_length(const Axolotl& a, std::int64_t length) {
+  if (is(a.pad_to_sequence_len, false) && !on(a.sample_packing)) return length;
+  const std::int64_t multiple = a.pad_to_multiple_of.value.value_or(64);
+  return (length + multiple - 1) / multiple * multiple;
+}
+
+void plan_sizes(const Axolotl& a, TrainingPlan& plan) {
+  plan.micro_batch_size = setting(a.micro_batch_size, std::int64_t{1}, schema);
+  plan.gradient_accumulation_steps = setting(a.gradient_accumulation_steps, std::int64_t{1}, schema);
+  if (plan.gradient_accumulation_steps.value == 0) {
+    const std::int64_t steps = a.batch_size.value.value_or(1) / plan.micro_batch_size.value;
+    plan.gradient_accumulation_steps = {std::max(steps, std::int64_t{1}), a.batch_size.origin};
+  }
+  plan.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
+  plan.sequence_length.value = padded_length(a, plan.sequence_length.value);
+}
+
+// Whether packed rows reach the attention without any mask: by flash attention, or by sdpa's varlen kernel, which the
+// patch manager takes where sdpa was asked for by name.
+bool packs_without_mask(const Axolotl& a, const TrainingPlan& plan) {
+  const bool named = a.attn_implementation.value || on(a.sdp_attention);
+  const bool varlen = named && plan.attention.value == Attention::sdpa && !is(a.sdpa_varlen, false);
+  return plan.attention.value == Attention::flash_attention_2 || varlen;
+}
+
+void plan_rows(const Axolotl& a, TrainingPlan& plan) {
+  plan.padding_mask = {true, assumed("some row is shorter than sequence_len and is padded")};
+  if (!on(a.sample_packing)) return;
+  const bool bare = packs_without_mask(a, plan);
+  plan.padding_mask = {!bare, a.sample_packing.origin};
+  const bool flash = plan.attention.value == Attention::flash_attention_2;
+  if (!a.multipack_real_batches.value.value_or(!flash)) {
+    if (plan.micro_batch_size.value > 1)
+      plan.sequence_length.origin.source += " × micro_batch_size, packed into one row";
+    plan.sequence_length.value *= plan.micro_batch_size.value;
+    plan.micro_batch_size = {1, a.sample_packing.origin};
+  }
+}
+
+void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
+  const bool steps = a.gradient_accumulation_steps.value.value_or(0) > 0;
+  const int given = (a.micro_batch_size.value ? 1 : 0) + (steps ? 1 : 0) + (a.batch_size.value ? 1 : 0);
+  const std::string three = "micro_batch_size, gradient_accumulation_steps and batch_size";
+  if (given < 2) {
+    miss(draft, document, "micro_batch_size", {"micro_batch_size", "gradient_accumulation_steps", "batch_size"},
+         "axolotl wants two of " + three, "add micro_batch_size and another");
+  }
+  if (steps && a.batch_size.value) {
+    conflict(draft, a.batch_size.origin, document, "axolotl refuses batch_size beside gradient_accumulation_steps");
+  }
+}
+
+// ---- The adapter ---------------------------------------------------------------------------------------------------
+
+// lora_target_linear means every linear module but the head, whatever is listed besides.
+void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
+  auto& targets = draft.plan.lora_targets;
+  targets = setting(a.lora_target_modules, {}, "");
+  constexpr std::array<std::string_view, 3> beyond{"lm_head", "embed_tokens", "embed_out"};
+  if (on(a.lora_target_linear)) {
+    for (const std::string& name : targets.value) {
+      if (std::ranges::count(beyond, name) > 0) cannot(draft, "LoRA on " + name, "lora_target_modules", targets.origin);
+    }
+    targets = {{"all-linear"}, a.lora_target_linear.origin};
+  } else if (targets.value.empty() && a.adapter.value) {
+    miss(draft, document, "lora_targets", {"lora_target_linear", "lora_target_modules"},
+         "neither lora_target_linear nor lora_target_modules is given",
+         "add lora_target_linear: true or --set lora_target_modules=[…]");
+  }
+}
+
+// Without a word about any of the four, axolotl switches them on (check_auto_enable_lora_kernels).
+bool kernels_by_default(const Axolotl& a, const Draft& draft) {
+  const bool said =
+      a.lora_mlp_kernel.value || a.lora_qkv_kernel.value || a.lora_o_kernel.value || a.lora_embedding_kernel.value;
+  return !said && !on(a.trust_remote_code) && !asks_for(draft, "rl") && !asks_for(draft, "nvfp4_merge_aware") &&
+         !(is(a.adapter, std::string("lora")) && asks_for(draft, "load_in_8bit"));
+}
+
+// A kernel takes over where every module of its group carries an adapter.
+template <std::size_t N>
+bool covers(const std::vector<std::string>& targets, const std::array<std::string_view, N>& group) {
+  if (std::ranges::count(targets, "all-linear") > 0) return true;
+  return std::ranges::all_of(group, [&](std::string_view name) { return std::ranges::count(targets, name) > 0; });
+}
+
+template <std::size_t N>
+Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& plan,
+                     const std::array<std::string_view, N>& group) {
+  Setting<bool> out = setting(arg, by_default, "axolotl 0.18.0: check_auto_enable_lora_kernels");
+  out.value = out.value && plan.adapter.value == Adapter::lora && covers(plan.lora_targets.value, group);
+  return out;
+}
+
+void plan_kernels(const Axolotl& a, const Draft& draft, TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 3> qkv{"q_proj", "k_proj", "v_proj"};
+  constexpr std::array<std::string_view, 1> o{"o_proj"};
+  constexpr std::array<std::string_view, 3> mlp{"gate_proj", "up_proj", "down_proj"};
+  const bool automatic = kernels_by_default(a, draft);
+  plan.lora_qkv_kernel = kernel(a.lora_qkv_kernel, automatic, plan, qkv);
+  plan.lora_o_kernel = kernel(a.lora_o_kernel, automatic, plan, o);
+  plan.lora_mlp_kernel = kernel(a.lora_mlp_kernel, automatic, plan, mlp);
+}
+
+DType torch_dtype(WeightsDType dtype) {
+  return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
+}
+
+void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
+  const bool qlora = is(a.adapter, std::string("qlora"));
+  const auto kind = setting(a.quant_type, Quantization::nf4, loader);
+  plan.quantization = {qlora ? kind.value : Quantization::none,
+                       a.adapter.value ? a.adapter.origin : default_of(schema)};
+  plan.double_quantization = setting(a.double_quant, true, loader);
+  plan.quantization_compute_dtype = setting(a.compute_dtype, torch_dtype(plan.weights_dtype.value), loader);
+  plan.kbit_upcast = {false, default_of("axolotl 0.18.0: ModelLoader casts norms, embeddings and head back")};
+}
+
+void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  const bool lora = a.adapter.value.has_value();
+  plan.adapter = {lora ? Adapter::lora : Adapter::none, lora ? a.adapter.origin : default_of(schema)};
+  plan.lora_rank = setting(a.lora_r, std::int64_t{8}, "peft 0.19.1: LoraConfig");
+  if (lora && !a.lora_r.value) miss(draft, document, "lora_rank", {"lora_r"}, "lora_r is not given", "add lora_r: …");
+  plan.lora_dropout = setting(a.lora_dropout, 0.0, schema);
+  const bool fp32 = a.peft_autocast_adapter_dtype.value.value_or(true);
+  plan.adapter_dtype = setting(Arg<AdapterDType>{}, fp32 ? AdapterDType::fp32 : AdapterDType::as_base,
+                               "peft 0.19.1: get_peft_model(autocast_adapter_dtype=True)");
+  if (a.peft_autocast_adapter_dtype.value) plan.adapter_dtype.origin = a.peft_autocast_adapter_dtype.origin;
+  plan_targets(a, draft, document);
+  plan_kernels(a, draft, plan);
+}
+
+void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
+  const bool qlora = is(a.adapter, std::string("qlora"));
+  if (qlora && !on(a.load_in_4bit)) {
+    conflict(draft, a.adapter.origin, document, "adapter: qlora needs load_in_4bit: true");
+  }
+  if (!on(a.load_in_4bit) || qlora) return;
+  if (!a.adapter.value) {
+    conflict(draft, a.load_in_4bit.origin, document, "load_in_4bit needs adapter: qlora");
+  } else {
+    cannot(draft, "adapter: lora with load_in_4bit, which quantizes nothing and raises the base to fp32",
+           "load_in_4bit", a.load_in_4bit.origin);
+  }
+}
+
+// ---- The step ------------------------------------------------------------------------------------------------------
+
+void plan_optimizer(const Axolotl& a, Draft& draft) {
+  const auto optimizer = setting(a.optimizer, std::string("adamw_torch_fused"), schema);
+  const OptimizerName* name = find_optimizer(optimizer.value);
+  const bool played = name != nullptr && !name->plan.empty();
+  draft.plan.optimizer = {played ? std::string(name->plan) : optimizer.value, optimizer.origin};
+  if (!played) cannot(draft, "optimizer " + optimizer.value, "optimizer", optimizer.origin);
+  const auto norm = setting(a.max_grad_norm, 1.0, trainer);
+  draft.plan.clip_gradients = {norm.value > 0, norm.origin};
+}
+
+void plan_step(const Axolotl& a, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  plan.gradient_checkpointing = setting(a.gradient_checkpointing, false, schema);
+  const bool reentrant = !asks_for(draft, "rl") && !asks_for(draft, "unfrozen_parameters");
+  plan.reentrant_checkpointing = setting(a.use_reentrant, reentrant, normalize);
+  plan.loss = {Loss::full_logits, default_of(trainer_loss)};
+  plan.outputs_kept = {false, default_of(trainer_loss)};
+  plan.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
+  plan.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
+}
+
+// ---- Plugins -------------------------------------------------------------------------------------------------------
+
+bool has_plugin(const Axolotl& a, std::string_view name) {
+  if (!a.plugins.value) return false;
+  return std::ranges::any_of(*a.plugins.value, [&](const std::string& plugin) { return plugin.ends_with(name); });
+}
+
+// Liger's keys do nothing without its plugin; cut cross entropy's plugin needs no key.
+void apply_plugins(const Axolotl& a, Draft& draft) {
+  auto& unmodelled = draft.plan.unmodelled;
+  if (!has_plugin(a, "LigerPlugin") && !asks_for(draft, "plugins")) {
+    std::erase_if(unmodelled, [](const Unmodelled& one) { return one.key.starts_with("liger_"); });
+  }
+  if (has_plugin(a, "CutCrossEntropyPlugin") && a.cut_cross_entropy.value.value_or(true)) {
+    cannot(draft, "cut cross entropy", "plugins", a.plugins.origin);
+  }
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  Axolotl a;
+  Findings findings;
+  read_rows(table(), inputs, a, findings);
+  take(draft, std::move(findings));
+  TrainingPlan& plan = draft.plan;
+  plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
+  plan.model = setting(a.base_model_config.value ? a.base_model_config : a.base_model, std::string{}, "");
+  if (plan.model.value.empty()) {
+    miss(draft, document, "model", {"base_model"}, "base_model is not given",
+         "add base_model: … or --set base_model=…");
+  }
+  plan_attention(a, plan);
+  plan_precision(a, plan);
+  plan_sizes(a, plan);
+  plan_rows(a, plan);
+  plan_quantization(a, plan);
+  plan_adapter(a, draft, document);
+  plan_optimizer(a, draft);
+  plan_step(a, draft);
+  apply_plugins(a, draft);
+  check_sizes(a, draft, document);
+  check_adapter(a, draft, document);
+  return draft;
+}
+
+// ---- Back to keys --------------------------------------------------------------------------------------------------
+
+template <class T>
+void give(Arg<T>& arg, T value) {
+  arg.value = std::move(value);
+}
+
+void write_rows_of(const TrainingPlan& plan, Axolotl& a) {
+  give(a.micro_batch_size, plan.micro_batch_size.value);
+  give(a.gradient_accumulation_steps, plan.gradient_accumulation_steps.value);
+  give(a.sequence_len, plan.sequence_length.value);
+  if (plan.sequence_length.value % 64 != 0) give(a.pad_to_multiple_of, std::int64_t{1});
+  give(a.sample_packing, !plan.padding_mask.value);
+  if (!plan.padding_mask.value) give(a.multipack_real_batches, true);
+}
+
+void write_precision(const TrainingPlan& plan, Axolotl& a) {
+  give(a.bf16, plan.autocast.value == Autocast::bf16 ? Bf16::on : Bf16::off);
+  give(a.fp16, plan.autocast.value == Autocast::fp16);
+  if (plan.autocast.value == Autocast::none && plan.weights_dtype.value == WeightsDType::fp16) give(a.float16, true);
+}
+
+void write_adapter(const TrainingPlan& plan, Axolotl& a) {
+  if (plan.adapter.value == Adapter::none) return;
+  const bool qlora = plan.quantization.value != Quantization::none;
+  give(a.adapter, std::string(qlora ? "qlora" : "lora"));
+  give(a.load_in_4bit, qlora);
+  give(a.lora_r, plan.lora_rank.value);
+  give(a.lora_dropout, plan.lora_dropout.value);
+  const bool all = plan.lora_targets.value == std::vector<std::string>{"all-linear"};
+  if (all) {
+    give(a.lora_target_linear, true);
+  } else {
+    give(a.lora_target_modules, plan.lora_targets.value);
+  }
+  give(a.peft_autocast_adapter_dtype, plan.adapter_dtype.value == AdapterDType::fp32);
+  give(a.lora_qkv_kernel, plan.lora_qkv_kernel.value);
+  give(a.lora_o_kernel, plan.lora_o_kernel.value);
+  give(a.lora_mlp_kernel, plan.lora_mlp_kernel.value);
+}
+
+void write_quantization(const TrainingPlan& plan, Axolotl& a) {
+  if (plan.quantization.value != Quantization::none) give(a.quant_type, plan.quantization.value);
+  give(a.double_quant, plan.double_quantization.value);
+  give(a.compute_dtype, plan.quantization_compute_dtype.value);
+}
+
+void write_step(const TrainingPlan& plan, Axolotl& a) {
+  give(a.optimizer, trainer_name(plan.optimizer.value));
+  give(a.max_grad_norm, plan.clip_gradients.value ? 1.0 : 0.0);
+  give(a.gradient_checkpointing, plan.gradient_checkpointing.value);
+  give(a.use_reentrant, plan.reentrant_checkpointing.value);
+  give(a.attn_implementation, plan.attention.value);
+}
+
+std::string write(const TrainingPlan& plan) {
+  Axolotl a;
+  give(a.base_model, plan.model.value);
+  write_rows_of(plan, a);
+  write_precision(plan, a);
+  write_adapter(plan, a);
+  write_quantization(plan, a);
+  write_step(plan, a);
+  return write_rows(table(), a);
+}
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect axolotl;
+const Dialect axolotl{"axolotl", "Axolotl's YAML", [] { return keys_of(table()); }, read, write};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,275 @@
+// Hugging Face: transformers' TrainingArguments, TRL's SFTConfig, ModelConfig and ScriptArguments, and the keys of
+// transformers' example scripts, as YAML or JSON.
+#include <algorithm>
+#include <array>
+
+#include "../dialect.hpp"
+#include "../optimizers.hpp"
+#include "hf/keys.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using hf::Hf;
+using hf::table;
+
+constexpr std::string_view training_arguments = "transformers 5.23.0: TrainingArguments";
+constexpr std::string_view from_pretrained = "transformers 5.23.0: PreTrainedModel.from_pretrained";
+constexpr std::string_view base_config = "trl 1.16.0: _BaseConfig";
+constexpr std::string_view sft_config = "trl 1.16.0: SFTConfig";
+constexpr std::string_view model_config = "trl 1.16.0: ModelConfig";
+constexpr std::string_view sft_trainer = "trl 1.16.0: SFTTrainer";
+
+// ---- Which trainer -------------------------------------------------------------------------------------------------
+
+template <class Keys>
+bool has_any(const Inputs& inputs, const Keys& keys) {
+  return std::ranges::any_of(inputs, [&](const Input& input) {
+    return std::ranges::count(keys, std::string_view(input.key).substr(0, input.key.find('.'))) > 0;
+  });
+}
+
+/// Whether TRL's SFT script reads this file. What the file says of itself comes first, then keys that only one of the
+/// two knows; a file with neither is TRL's where it is YAML, which TRL's scripts take and transformers' do not.
+bool is_sft(const Hf& hf, const Inputs& inputs, const Document& document) {
+  if (hf.trainer.value) return *hf.trainer.value == "sft";
+  if (has_any(inputs, hf::trl_only) || has_any(inputs, hf::trl_only_modelled)) return true;
+  return document.syntax != Syntax::json && !has_any(inputs, hf::scripts_only);
+}
+
+// ---- The plan ------------------------------------------------------------------------------------------------------
+
+template <class T>
+bool is(const Arg<T>& arg, const T& value) {
+  return arg.value == value;
+}
+
+void plan_precision(const Hf& hf, bool sft, TrainingPlan& plan) {
+  const bool fp16 = is(hf.fp16, true);
+  const bool bf16 = hf.bf16.value.value_or(sft && !fp16);
+  plan.autocast.value = fp16 ? Autocast::fp16 : bf16 ? Autocast::bf16 : Autocast::none;
+  plan.autocast.origin = fp16            ? hf.fp16.origin
+                         : hf.bf16.value ? hf.bf16.origin
+                                         : default_of(sft ? base_config : training_arguments);
+  const auto& dtype = hf.model_init_dtype.value ? hf.model_init_dtype : hf.dtype;
+  plan.weights_dtype = sft ? setting(dtype, WeightsDType::fp32, model_config)
+                           : setting(dtype, WeightsDType::checkpoint, from_pretrained);
+  plan.outputs_to_fp32 = {plan.autocast.value != Autocast::none, default_of("accelerate 1.15.0: prepare_model")};
+}
+
+// The rows of a batch, and how long they get. Packed rows of one batch are one row, with a mask that keeps them apart
+// where the attention is not flash attention.
+void plan_batch(const Hf& hf, bool sft, TrainingPlan& plan) {
+  plan.micro_batch_size = setting(hf.per_device_train_batch_size, std::int64_t{8}, training_arguments);
+  plan.gradient_accumulation_steps = setting(hf.gradient_accumulation_steps, std::int64_t{1}, training_arguments);
+  const auto& scripts = hf.block_size.value ? hf.block_size : hf.max_seq_length;
+  const auto& trl = hf.max_length.value ? hf.max_length : hf.max_seq_length;
+  plan.sequence_length = sft ? setting(trl, std::int64_t{1024}, sft_config) : setting(scripts, std::int64_t{0}, "");
+  const std::int64_t step = hf.pad_to_multiple_of.value.value_or(1);
+  std::int64_t& length = plan.sequence_length.value;
+  length = (length + step - 1) / step * step;
+}
+
+void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
+  const bool split = !is(hf.packing_strategy, std::string("wrapped"));
+  const bool joined = sft && (is(hf.padding_free, true) || (is(hf.packing, true) && split));
+  const bool fixed = (sft && is(hf.packing, true) && !split) || (!sft && hf.block_size.value);
+  if (joined) {
+    if (plan.micro_batch_size.value > 1)
+      plan.sequence_length.origin.source += " × per_device_train_batch_size, packed into one row";
+    plan.sequence_length.value *= plan.micro_batch_size.value;
+    plan.micro_batch_size = {1, is(hf.packing, true) ? hf.packing.origin : hf.padding_free.origin};
+    plan.padding_mask = {plan.attention.value != Attention::flash_attention_2,
+                         default_of("trl 1.16.0: DataCollatorForLanguageModeling(padding_free=True)")};
+  } else if (fixed) {
+    plan.padding_mask = {false, sft ? hf.packing.origin : hf.block_size.origin};
+  } else {
+    const bool padded = plan.micro_batch_size.value > 1 || is(hf.pad_to_max_length, true);
+    plan.padding_mask = {padded, assumed(padded ? "rows of a batch differ in length and are padded"
+                                                : "a batch of one row needs no padding")};
+  }
+}
+
+void plan_step(const Hf& hf, bool sft, TrainingPlan& plan, Draft& draft) {
+  const auto& checkpointing =
+      hf.activation_checkpointing.value ? hf.activation_checkpointing : hf.gradient_checkpointing;
+  const auto& reentrant = hf.use_reentrant.value ? hf.use_reentrant : hf.old_use_reentrant;
+  plan.gradient_checkpointing = setting(checkpointing, sft, sft ? base_config : training_arguments);
+  plan.reentrant_checkpointing = setting(reentrant, false, "transformers 5.23.0: activation_checkpointing_enable");
+  const auto optim = setting(hf.optim, std::string("adamw_torch_fused"), training_arguments);
+  const OptimizerName& name = *find_optimizer(optim.value);
+  plan.optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
+  if (name.plan.empty()) draft.plan.unmodelled.push_back({"optimizer " + optim.value, "optim", optim.origin.where});
+  if (name.plan == "sgd" && hf.optim_args.value.value_or("").find("momentum") != std::string::npos) {
+    plan.optimizer = {"sgd_momentum", hf.optim_args.origin};
+  }
+  const auto norm = setting(hf.max_grad_norm, 1.0, training_arguments);
+  plan.clip_gradients = {norm.value > 0, norm.origin};
+  plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
+}
+
+void plan_forward(const Hf& hf, bool sft, TrainingPlan& plan) {
+  const auto& attention = hf.model_init_attention.value ? hf.model_init_attention : hf.attn_implementation;
+  plan.attention = setting(attention, Attention::sdpa, from_pretrained);
+  plan.loss = sft ? Setting<Loss>{Loss::chunked_logprob, default_of("trl 1.16.0: add_fused_lm_head")}
+                  : Setting<Loss>{Loss::full_logits, default_of("transformers 5.23.0: ForCausalLMLoss")};
+  plan.outputs_kept = {
+      false, default_of(sft ? "trl 1.16.0: SFTTrainer.compute_loss" : "transformers 5.23.0: Trainer.compute_loss")};
+  plan.use_cache = sft ? Setting<bool>{false, default_of("trl 1.16.0: SFTTrainer.compute_loss")}
+                       : setting(hf.use_cache, false, training_arguments);
+}
+
+DType compute_dtype(WeightsDType dtype) {
+  return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
+}
+
+void plan_adapter(const Hf& hf, TrainingPlan& plan) {
+  const auto peft = setting(hf.use_peft, false, model_config);
+  plan.adapter = {peft.value ? Adapter::lora : Adapter::none, peft.origin};
+  plan.lora_rank = setting(hf.lora_r, std::int64_t{16}, model_config);
+  plan.lora_dropout = setting(hf.lora_dropout, 0.05, model_config);
+  plan.lora_targets = setting(hf.lora_target_modules, {"peft-default"}, "peft 0.21.2: target modules by model_type");
+  const auto four = setting(hf.load_in_4bit, false, model_config);
+  const auto kind = setting(hf.bnb_4bit_quant_type, Quantization::nf4, model_config);
+  plan.quantization = {four.value ? kind.value : Quantization::none, four.origin};
+  plan.adapter_dtype =
+      four.value ? Setting<AdapterDType>{AdapterDType::bf16, default_of(sft_trainer)}
+                 : Setting<AdapterDType>{AdapterDType::fp32,
+                                         default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
+  plan.double_quantization = setting(hf.use_bnb_nested_quant, false, model_config);
+  const auto dtype = setting(hf.dtype, WeightsDType::fp32, model_config);
+  plan.quantization_compute_dtype = {compute_dtype(dtype.value), dtype.origin};
+  for (auto kernel : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel}) {
+    plan.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
+  }
+  plan.fp32_norms = {false, default_of(from_pretrained)};
+  plan.kbit_upcast = {false, default_of(sft_trainer)};
+}
+
+// ---- What is wrong or old ------------------------------------------------------------------------------------------
+
+void check_facts(bool sft, Draft& draft, const Document& document) {
+  const TrainingPlan& plan = draft.plan;
+  if (plan.model.value.empty()) {
+    miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
+         "add model_name_or_path: … or --set plan.model=…");
+  }
+  if (plan.sequence_length.value > 0) return;
+  const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
+                                   : "transformers' Trainer has no sequence length of its own";
+  const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
+                                   : "give block_size or max_seq_length, or --set sequence_length=…";
+  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length"}, std::string(why),
+       std::string(how));
+}
+
+void check_together(const Hf& hf, Draft& draft, const Document& document) {
+  if (is(hf.bf16, true) && is(hf.fp16, true)) {
+    conflict(draft, hf.fp16.origin, document, "fp16 and bf16 are both true: TrainingArguments takes one of them");
+  }
+  if (is(hf.padding_free, true) && !is(hf.packing, true) && !is(hf.max_length, std::int64_t{0})) {
+    conflict(draft, hf.padding_free.origin, document,
+             "padding_free without packing enforces no max_length: SFTTrainer wants max_length: null beside it");
+  }
+  if (is(hf.load_in_4bit, true) && is(hf.dtype, WeightsDType::checkpoint)) {
+    conflict(draft, hf.dtype.origin, document,
+             "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
+  }
+}
+
+void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
+  constexpr std::array<std::array<std::string_view, 2>, 3> renamed{
+      {{"torch_dtype", "dtype"},
+       {"max_seq_length", "max_length"},
+       {"per_gpu_train_batch_size", "per_device_train_batch_size"}}};
+  for (const Input& input : inputs) {
+    const auto* found = std::ranges::find(renamed, input.key, [](const auto& pair) { return pair[0]; });
+    if (found == renamed.end() || (!sft && input.key == "max_seq_length")) continue;
+    plan.warnings.push_back(at_key(input, Severity::warning, "ingest/renamed-key",
+                                   input.key + " is now called " + std::string((*found)[1]) + "; read as that"));
+  }
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  Hf hf;
+  Findings findings;
+  read_rows(table(), inputs, hf, findings);
+  take(draft, std::move(findings));
+  const bool sft = is_sft(hf, inputs, document);
+  TrainingPlan& plan = draft.plan;
+  plan.framework = sft ? "trl 1.16.0 on transformers 5.23.0" : "transformers 5.23.0";
+  plan.model = setting(hf.model_name_or_path, std::string{}, "");
+  plan_precision(hf, sft, plan);
+  plan_forward(hf, sft, plan);
+  plan_batch(hf, sft, plan);
+  plan_padding(hf, sft, plan);
+  plan_step(hf, sft, plan, draft);
+  plan_adapter(hf, plan);
+  warn_renamed(inputs, sft, plan);
+  check_facts(sft, draft, document);
+  check_together(hf, draft, document);
+  return draft;
+}
+
+// ---- Back to keys --------------------------------------------------------------------------------------------------
+
+template <class T>
+void give(Arg<T>& arg, T value) {
+  arg.value = std::move(value);
+}
+
+void write_adapter(const TrainingPlan& plan, Hf& hf) {
+  give(hf.use_peft, plan.adapter.value == Adapter::lora);
+  give(hf.lora_r, plan.lora_rank.value);
+  give(hf.lora_dropout, plan.lora_dropout.value);
+  if (plan.lora_targets.value != std::vector<std::string>{"peft-default"})
+    give(hf.lora_target_modules, plan.lora_targets.value);
+  give(hf.load_in_4bit, plan.quantization.value != Quantization::none);
+  if (*hf.load_in_4bit.value) give(hf.bnb_4bit_quant_type, plan.quantization.value);
+  give(hf.use_bnb_nested_quant, plan.double_quantization.value);
+}
+
+void write_length(const TrainingPlan& plan, bool sft, Hf& hf) {
+  give(hf.per_device_train_batch_size, plan.micro_batch_size.value);
+  give(hf.gradient_accumulation_steps, plan.gradient_accumulation_steps.value);
+  if (sft) return give(hf.max_length, plan.sequence_length.value);
+  if (!plan.padding_mask.value) return give(hf.block_size, plan.sequence_length.value);
+  give(hf.max_seq_length, plan.sequence_length.value);
+  give(hf.pad_to_max_length, true);
+}
+
+void write_step(const TrainingPlan& plan, Hf& hf) {
+  const bool momentum = plan.optimizer.value == "sgd_momentum";
+  give(hf.optim, momentum ? "sgd" : trainer_name(plan.optimizer.value));
+  if (momentum) give(hf.optim_args, std::string("momentum=0.9"));
+  give(hf.max_grad_norm, plan.clip_gradients.value ? 1.0 : 0.0);
+  give(hf.activation_checkpointing, plan.gradient_checkpointing.value);
+  give(hf.use_reentrant, plan.reentrant_checkpointing.value);
+  give(hf.bf16, plan.autocast.value == Autocast::bf16);
+  give(hf.fp16, plan.autocast.value == Autocast::fp16);
+  give(hf.dtype, plan.weights_dtype.value);
+}
+
+std::string write(const TrainingPlan& plan) {
+  const bool sft = plan.loss.value == Loss::chunked_logprob || plan.adapter.value != Adapter::none;
+  Hf hf;
+  give(hf.trainer, std::string(sft ? "sft" : "trainer"));
+  give(hf.model_name_or_path, plan.model.value);
+  write_length(plan, sft, hf);
+  write_step(plan, hf);
+  if (sft) write_adapter(plan, hf);
+  give(hf.attn_implementation, plan.attention.value);
+  if (!sft) give(hf.use_cache, plan.use_cache.value);
+  return write_rows(table(), hf);
+}
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect hf;
+const Dialect hf{"hf", "transformers' TrainingArguments and TRL's SFTConfig", [] { return keys_of(table()); }, read,
+                 write};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,109 @@
+// The plain oomplan.yaml: the plan's own fields by name. Documented in docs/oomplan-yaml.md.
+#include "../dialect.hpp"
+#include "../fields.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+constexpr std::string_view framework = "transformers 5.23.0";
+constexpr std::string_view training_arguments = "transformers 5.23.0: TrainingArguments";
+constexpr std::string_view trainer = "transformers 5.23.0: Trainer.training_step";
+constexpr std::string_view from_pretrained = "transformers 5.23.0: PreTrainedModel.from_pretrained";
+constexpr std::string_view bnb_config = "transformers 5.23.0: BitsAndBytesConfig";
+constexpr std::string_view lora_config = "peft 0.21.2: LoraConfig";
+
+bool read_unmodelled(const Node& node, const Origin& origin, TrainingPlan& plan) {
+  const auto features = read_names(node);
+  if (!features) return false;
+  for (const std::string& feature : *features) plan.unmodelled.push_back({feature, "unmodelled", origin.where});
+  return true;
+}
+
+std::optional<std::string> write_unmodelled(const TrainingPlan& plan) {
+  std::vector<std::string> features;
+  for (const Unmodelled& one : plan.unmodelled) {
+    // What a field of the plan asks for is said by that field.
+    if (find_plan_row(one.key) == nullptr) features.push_back(one.feature);
+  }
+  return features.empty() ? std::nullopt : std::optional(yaml_list(features));
+}
+
+const std::vector<Row<TrainingPlan>>& rows() {
+  static const std::vector<Row<TrainingPlan>> all = [] {
+    std::vector<Row<TrainingPlan>> out{row<TrainingPlan, &TrainingPlan::framework, as::text>("framework")};
+    out.insert(out.end(), plan_rows().begin(), plan_rows().end());
+    out.push_back({"unmodelled", as::names.expected, read_unmodelled, write_unmodelled, {}});
+    return out;
+  }();
+  return all;
+}
+
+Table<TrainingPlan> table() { return {rows(), {}, {}}; }
+
+void default_method(TrainingPlan& plan) {
+  plan.adapter = {Adapter::none, default_of("oomplan.yaml: full fine-tuning")};
+  plan.lora_rank = {8, default_of(lora_config)};
+  plan.lora_targets = {{"peft-default"}, default_of("peft 0.21.2: target modules by model_type")};
+  plan.lora_dropout = {0.0, default_of(lora_config)};
+  plan.adapter_dtype = {AdapterDType::fp32, default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
+  for (auto kernel : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel}) {
+    plan.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
+  }
+  plan.quantization = {Quantization::none, default_of(from_pretrained)};
+  plan.double_quantization = {false, default_of(bnb_config)};
+  plan.quantization_compute_dtype = {DType::fp32, default_of(bnb_config)};
+  plan.fp32_norms = {false, default_of(from_pretrained)};
+  plan.kbit_upcast = {false, default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
+}
+
+void default_step(TrainingPlan& plan) {
+  plan.gradient_accumulation_steps = {1, default_of(training_arguments)};
+  plan.padding_mask = {false, assumed("all rows are of the same length")};
+  plan.weights_dtype = {WeightsDType::checkpoint, default_of(from_pretrained)};
+  plan.autocast = {Autocast::none, default_of(training_arguments)};
+  plan.optimizer = {"adamw_fused", default_of(training_arguments)};
+  plan.clip_gradients = {true, default_of(training_arguments)};
+  plan.gradient_checkpointing = {false, default_of(training_arguments)};
+  plan.reentrant_checkpointing = {false, default_of("transformers 5.23.0: activation_checkpointing_enable")};
+  plan.attention = {Attention::sdpa, default_of(from_pretrained)};
+  plan.loss = {Loss::full_logits, default_of("transformers 5.23.0: ForCausalLMLoss")};
+  plan.outputs_kept = {false, default_of(trainer)};
+  plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
+  plan.use_cache = {false, default_of(training_arguments)};
+}
+
+void require(Draft& draft, const Document& document, const Origin& origin, std::string_view field) {
+  // A default has its source; what is still without one, nobody has said.
+  if (!origin.source.empty()) return;
+  const std::string key(field);
+  miss(draft, document, field, {field}, key + " is not given", "add " + key + ": … or --set " + key + "=…");
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  TrainingPlan& plan = draft.plan;
+  plan.framework = framework;
+  default_method(plan);
+  default_step(plan);
+  Findings findings;
+  read_rows(table(), inputs, plan, findings);
+  take(draft, std::move(findings));
+  if (plan.outputs_to_fp32.origin.source.empty()) {
+    plan.outputs_to_fp32 = {plan.autocast.value != Autocast::none, default_of("accelerate 1.15.0: prepare_model")};
+  }
+  require(draft, document, plan.model.origin, "model");
+  require(draft, document, plan.micro_batch_size.origin, "micro_batch_size");
+  require(draft, document, plan.sequence_length.origin, "sequence_length");
+  return draft;
+}
+
+std::string write(const TrainingPlan& plan) { return write_rows(table(), plan); }
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect oomplan;
+const Dialect oomplan{"oomplan", "the plan's own facts", [] { return keys_of(table()); }, read, write};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

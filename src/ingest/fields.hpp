@@ -1,0 +1,26 @@
+// Each field of the plan once: its name, where it lives, how it is written.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "rows.hpp"
+
+namespace oomplan::ingestion {
+
+/// The plan's own keys, in the order of plan.hpp: the plain dialect's table, and what --set takes in every dialect.
+std::span<const Row<TrainingPlan>> plan_rows();
+
+const Row<TrainingPlan>* find_plan_row(std::string_view name);
+
+namespace as {
+inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
+inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
+inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");
+inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
+inline constexpr auto loss = choice<Loss, loss_names>("one of full_logits, chunked_logprob");
+inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");
+inline constexpr auto adapter_dtype = choice<AdapterDType, adapter_dtype_names>("one of fp32, bf16, as_base");
+}  // namespace as
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,69 @@
+#include "oomplan/ingest.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "compose.hpp"
+#include "overrides.hpp"
+#include "recognise.hpp"
+#include "unplayed.hpp"
+
+namespace oomplan {
+namespace {
+
+using ingestion::Dialect;
+using ingestion::Draft;
+
+void check_together(Draft& draft, const Document& document) {
+  const TrainingPlan& plan = draft.plan;
+  if (plan.quantization.value == Quantization::none || plan.adapter.value != Adapter::none) return;
+  conflict(draft, plan.quantization.origin, document,
+           "quantized weights cannot be trained without an adapter: transformers' Trainer refuses them");
+}
+
+// Beside an error, what else stands in the way is worth knowing at once.
+void add_reasons(TrainingPlan& plan, Diagnostics& errors) {
+  for (const Unmodelled& one : plan.unmodelled) {
+    errors.push_back({Severity::error, "estimate/unmodelled", one.feature + " is not modelled yet", one.where, {}, {}});
+  }
+  errors.insert(errors.end(), plan.warnings.begin(), plan.warnings.end());
+}
+
+Result<TrainingPlan> finish(Draft draft, const Document& document) {
+  check_together(draft, document);
+  for (auto& missing : draft.missing) draft.errors.push_back(std::move(missing.error));
+  if (draft.errors.empty()) return std::move(draft.plan);
+  add_reasons(draft.plan, draft.errors);
+  return std::move(draft.errors);
+}
+
+}  // namespace
+
+Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options) {
+  auto composed = ingestion::compose(document, options.loader);
+  if (!composed) return composed.errors();
+  const auto dialect = ingestion::recognise(composed->inputs, document, options.dialect);
+  if (!dialect) return dialect.errors();
+  Diagnostics errors;
+  const auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
+  for (const auto& input : overrides.own) replace(composed->inputs, input);
+  Draft draft = (*dialect)->read(composed->inputs, document);
+  draft.plan.dialect = (*dialect)->name;
+  draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
+  apply_fields(overrides.fields, draft);
+  if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
+  return finish(std::move(draft), document);
+}
+
+std::vector<std::string_view> dialects() {
+  std::vector<std::string_view> out;
+  for (const Dialect* dialect : ingestion::registry()) out.push_back(dialect->name);
+  return out;
+}
+
+std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
+  const Dialect* found = ingestion::find_dialect(dialect);
+  return found == nullptr ? std::string{} : found->write(plan);
+}
+
+}  // namespace oomplan

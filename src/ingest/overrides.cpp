@@ -1,0 +1,78 @@
+#include "overrides.hpp"
+
+#include <algorithm>
+
+#include "fields.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+constexpr std::string_view plan_prefix = "plan.";
+
+Location place(const std::string& text) { return {"--set " + text, 0, 0}; }
+
+Diagnostic refused(const std::string& text, std::string_view code, std::string message, std::string hint) {
+  return {Severity::error, std::string(code), std::move(message), place(text), std::move(hint), {}};
+}
+
+bool is_own(const Dialect& dialect, const std::string& key) {
+  const auto keys = dialect.keys();
+  return std::ranges::count(keys, key) > 0;
+}
+
+Diagnostic unknown(const std::string& text, const std::string& key, const Dialect& dialect) {
+  auto keys = dialect.keys();
+  for (const auto& row : plan_rows()) keys.push_back(row.key);
+  const auto near = nearest(key, keys);
+  return refused(text, "ingest/unknown-key",
+                 "\"" + key + "\" is no key of " + std::string(dialect.name) + " and no fact of the plan",
+                 near ? "did you mean " + *near + "?" : "");
+}
+
+// `key=` means null, as a key without a value does in YAML.
+Result<Document> parse_value(const std::string& value, const std::string& file) {
+  const bool blank = value.find_first_not_of(" \t\n") == value.npos;
+  return parse_document(blank ? "null" : value, file, Syntax::yaml);
+}
+
+}  // namespace
+
+Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& dialect, Diagnostics& errors) {
+  Overrides out;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == text.npos) {
+      errors.push_back(refused(text, "ingest/bad-override", "expected key=value", {}));
+      continue;
+    }
+    const std::string key = text.substr(0, equals);
+    const bool own = is_own(dialect, key);
+    const std::string field = key.starts_with(plan_prefix) ? key.substr(plan_prefix.size()) : key;
+    if (!own && find_plan_row(field) == nullptr) {
+      errors.push_back(unknown(text, key, dialect));
+      continue;
+    }
+    auto value = parse_value(text.substr(equals + 1), place(text).file);
+    if (!value) {
+      errors.insert(errors.end(), value.errors().begin(), value.errors().end());
+      continue;
+    }
+    const Document& document = out.documents.emplace_back(*std::move(value));
+    const Input input{own ? key : field, &document.root, &document, place(text), text};
+    replace(own ? out.own : out.fields, input);
+  }
+  return out;
+}
+
+void apply_fields(const Inputs& fields, Draft& draft) {
+  for (const Input& input : fields) {
+    const Row<TrainingPlan>& row = *find_plan_row(input.key);
+    if (!row.read(*input.value, origin_of(input), draft.plan)) {
+      draft.errors.push_back(bad_value(input, row.expected, row.choices));
+    }
+    std::erase_if(draft.missing, [&](const Missing& missing) { return missing.field == input.key; });
+  }
+}
+
+}  // namespace oomplan::ingestion

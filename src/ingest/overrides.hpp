@@ -1,0 +1,24 @@
+// --set key=value.
+#pragma once
+
+#include <deque>
+
+#include "dialect.hpp"
+
+namespace oomplan::ingestion {
+
+/// The overrides, parsed: those of the dialect's own keys and those of the plan's fields.
+struct Overrides {
+  std::deque<Document> documents{};
+  Inputs own{};
+  Inputs fields{};
+};
+
+/// A key that is neither the dialect's nor a field of the plan is an error here (ingest/unknown-key): the user has just
+/// typed it. Further errors: ingest/bad-override.
+Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& dialect, Diagnostics& errors);
+
+/// Puts the plan's fields in place; what was missing and is now given is no longer missing.
+void apply_fields(const Inputs& fields, Draft& draft);
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,104 @@
+#include "recognise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+/// A kind of file that people have beside their training config and that says no plan.
+struct Foreign {
+  std::string_view what{};
+  std::array<std::string_view, 8> keys{};  ///< Two of these, which no dialect knows together, tell it.
+};
+
+constexpr std::array foreign{
+    Foreign{"a LLaMA-Factory config",
+            {"finetuning_type", "stage", "template", "cutoff_len", "lora_target", "infer_backend", "export_dir",
+             "quantization_bit"}},
+    Foreign{"a LLaMA-Factory config",
+            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "flash_attn",
+             "cutoff_len"}},
+    Foreign{"an accelerate launcher config",
+            {"compute_environment", "distributed_type", "machine_rank", "num_machines", "num_processes",
+             "main_training_function", "rdzv_backend", "same_network"}},
+    Foreign{"a DeepSpeed config",
+            {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size", "gradient_clipping",
+             "zero_allow_untrusted_optimizer", "wall_clock_breakdown", "steps_per_print", "bf16"}},
+    Foreign{"a model's config.json",
+            {"architectures", "hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads", "n_embd",
+             "transformers_version", "intermediate_size"}},
+};
+
+struct Score {
+  const Dialect* dialect = nullptr;
+  std::size_t known = 0;
+};
+
+std::size_t known_keys(const Dialect& dialect, const Inputs& inputs) {
+  auto keys = dialect.keys();
+  std::ranges::sort(keys);
+  const auto known = [&](const Input& input) { return std::ranges::binary_search(keys, std::string_view(input.key)); };
+  return static_cast<std::size_t>(std::ranges::count_if(inputs, known));
+}
+
+const Foreign* foreign_kind(const Inputs& inputs) {
+  const auto tells = [&](const Foreign& kind) {
+    const auto has = [&](std::string_view key) { return std::ranges::count(inputs, key, &Input::key) > 0; };
+    return std::ranges::count_if(kind.keys, has) >= 2;
+  };
+  const auto* found = std::ranges::find_if(foreign, tells);
+  return found == foreign.end() ? nullptr : found;
+}
+
+std::string listed() {
+  std::string out;
+  for (const Dialect* dialect : registry()) out += (out.empty() ? "" : ", ") + std::string(dialect->name);
+  return out;
+}
+
+Diagnostic about(const Document& document, std::string_view code, std::string message) {
+  return {Severity::error,
+          std::string(code),
+          std::move(message),
+          {document.file, 0, 0},
+          "say which with --dialect: " + listed(),
+          {}};
+}
+
+Result<const Dialect*> named(const Document& document, std::string_view name) {
+  if (const Dialect* found = find_dialect(name)) return found;
+  Diagnostic out = about(document, "ingest/unknown-dialect", "no dialect is called \"" + std::string(name) + "\"");
+  out.hint = "known: " + listed();
+  return out;
+}
+
+}  // namespace
+
+Result<const Dialect*> recognise(const Inputs& inputs, const Document& document, std::string_view name) {
+  if (!name.empty()) return named(document, name);
+  std::vector<Score> scores;
+  for (const Dialect* dialect : registry()) scores.push_back({dialect, known_keys(*dialect, inputs)});
+  std::ranges::sort(scores, std::greater{}, &Score::known);
+  const Score best = scores.front();
+  if (const Foreign* kind = foreign_kind(inputs); kind != nullptr && best.known < inputs.size()) {
+    Diagnostic out = about(document, "ingest/unknown-dialect",
+                           "this is " + std::string(kind->what) + ", which oomplan does not read as a training config");
+    out.hint.clear();
+    return out;
+  }
+  if (best.known * 3 < inputs.size() || best.known == 0) {
+    return about(document, "ingest/unknown-dialect", "no dialect knows enough of these keys");
+  }
+  if (scores.size() > 1 && scores[1].known == best.known) {
+    return about(document, "ingest/ambiguous-dialect",
+                 "these keys are as much " + std::string(best.dialect->name) + "'s as " +
+                     std::string(scores[1].dialect->name) + "'s");
+  }
+  return best.dialect;
+}
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,167 @@
+// A dialect as a table: one row a key, used both to read and to write back.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "codec.hpp"
+#include "inputs.hpp"
+#include "oomplan/plan.hpp"
+
+namespace oomplan::ingestion {
+
+/// A fact of a framework's own config that may have been left out.
+template <class T>
+struct Arg {
+  std::optional<T> value{};
+  Origin origin{};
+};
+
+/// What reading has found besides values.
+struct Findings {
+  Diagnostics errors{};
+  Diagnostics warnings{};
+  std::vector<Unmodelled> unmodelled{};
+  int unknown_keys = 0;
+  std::vector<std::string> bad_keys{};  ///< Given, but not with a value that can be read.
+};
+
+/// A key that holds a value of `Args`, the dialect's picture of its framework's config.
+template <class Args>
+struct Row {
+  std::string_view key{};
+  std::string_view expected{};
+  bool (*read)(const Node&, const Origin&, Args&) = nullptr;
+  std::optional<std::string> (*write)(const Args&) = nullptr;
+  std::span<const std::string_view> choices{};
+};
+
+/// A key that asks, where `active`, for something that affects memory and is not played yet.
+struct Feature {
+  std::string_view key{};
+  std::string_view name{};
+  bool (*active)(const Node&) = is_set;
+};
+
+/// A dialect's keys. A dotted key stands inside a mapping.
+template <class Args>
+struct Table {
+  std::span<const Row<Args>> rows{};
+  std::span<const Feature> features{};
+  std::span<const std::string_view> no_effect{};
+};
+
+template <class T>
+void assign(Arg<T>& to, T value, const Origin& origin) {
+  to = {std::move(value), origin};
+}
+template <class T>
+void assign(Setting<T>& to, T value, const Origin& origin) {
+  to = {std::move(value), origin};
+}
+inline void assign(std::string& to, std::string value, const Origin& /*origin*/) { to = std::move(value); }
+
+template <class T>
+std::optional<T> held(const Arg<T>& arg) {
+  return arg.value;
+}
+template <class T>
+std::optional<T> held(const Setting<T>& setting) {
+  return setting.value;
+}
+inline std::optional<std::string> held(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+template <class Args, auto Member, const auto& Format>
+constexpr Row<Args> row(std::string_view key) {
+  return {key,
+          Format.expected,
+          [](const Node& node, const Origin& origin, Args& args) {
+            auto value = Format.read(node);
+            if (value) assign(args.*Member, *std::move(value), origin);
+            return value.has_value();
+          },
+          [](const Args& args) -> std::optional<std::string> {
+            const auto value = held(args.*Member);
+            return value ? std::optional(Format.write(*value)) : std::nullopt;
+          },
+          {Format.names, Format.name_count}};
+}
+
+/// A key that is read like `row` but never written: another name for something.
+template <class Args, auto Member, const auto& Format>
+constexpr Row<Args> alias(std::string_view key) {
+  Row<Args> out = row<Args, Member, Format>(key);
+  out.write = nullptr;
+  return out;
+}
+
+Diagnostic bad_value(const Input& input, std::string_view expected, std::span<const std::string_view> choices);
+void warn_unknown(const Input& input, std::span<const std::string_view> known, Findings& findings);
+/// "prefix.inner: value" lines as nested YAML.
+std::string nested_yaml(const std::vector<std::pair<std::string_view, std::string>>& lines);
+
+/// Every key of the table as it may be written; the mappings that hold dotted keys too.
+template <class Args>
+std::vector<std::string_view> keys_of(const Table<Args>& table) {
+  std::vector<std::string_view> out(table.no_effect.begin(), table.no_effect.end());
+  const auto add = [&](std::string_view key) {
+    const auto dot = key.find('.');
+    if (dot != key.npos) out.push_back(key.substr(0, dot));
+    out.push_back(key);
+  };
+  for (const auto& row : table.rows) add(row.key);
+  for (const auto& feature : table.features) add(feature.key);
+  return out;
+}
+
+/// Reads `inputs` by the table: values into `args`, the rest into `findings`. Null means "left out", except to a codec
+/// that reads it.
+template <class Args>
+void read_rows(const Table<Args>& table, const Inputs& inputs, Args& args, Findings& findings) {
+  const std::vector<std::string_view> known = keys_of(table);
+  const auto holds = [&](std::string_view key) {
+    const std::string inside = std::string(key) + ".";
+    return std::ranges::any_of(known, [&](std::string_view other) { return other.starts_with(inside); });
+  };
+  const auto named = [](const Input& input) { return [&](const auto& row) { return row.key == input.key; }; };
+  for (const Input& input : inputs) {
+    const auto row = std::ranges::find_if(table.rows, named(input));
+    const auto feature = std::ranges::find_if(table.features, named(input));
+    if (row != table.rows.end() && (feature == table.features.end() || !feature->active(*input.value))) {
+      const bool good = row->read(*input.value, origin_of(input), args);
+      if (!good && input.value->kind != Node::Kind::null) {
+        findings.errors.push_back(bad_value(input, row->expected, row->choices));
+        findings.bad_keys.push_back(input.key);
+      }
+    } else if (feature != table.features.end()) {
+      if (!feature->active(*input.value)) continue;
+      findings.unmodelled.push_back({std::string(feature->name), input.key, origin_of(input).where});
+    } else if (holds(input.key)) {
+      if (input.value->kind == Node::Kind::null) continue;
+      if (!input.value->is_mapping()) findings.errors.push_back(bad_value(input, "a mapping", {}));
+      read_rows(table, inputs_of(*input.document, *input.value, input.key + ".", input.command_line), args, findings);
+    } else if (!std::ranges::count(known, input.key)) {
+      warn_unknown(input, known, findings);
+    }
+  }
+}
+
+/// `args` in the dialect's keys, as YAML.
+template <class Args>
+std::string write_rows(const Table<Args>& table, const Args& args) {
+  std::vector<std::pair<std::string_view, std::string>> lines;
+  for (const auto& row : table.rows) {
+    if (!row.write) continue;
+    if (auto text = row.write(args)) lines.emplace_back(row.key, *std::move(text));
+  }
+  return nested_yaml(lines);
+}
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,118 @@
+#include "facts.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <type_traits>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::report {
+namespace {
+
+template <class T>
+FactValue value_of(const T& value) {
+  return FactValue(value);
+}
+template <class T>
+requires std::is_enum_v<T> FactValue value_of(const T&)
+= delete;  // Needs its table of names.
+FactValue value_of(DType dtype) { return std::string(name_of(dtype)); }
+
+template <class T>
+Fact fact(std::string_view name, const Setting<T>& setting) {
+  return {std::string(name), value_of(setting.value), setting.origin};
+}
+
+template <class E, std::size_t N>
+Fact fact(std::string_view name, const Setting<E>& setting, const std::array<std::string_view, N>& names) {
+  return {std::string(name), std::string(names.at(static_cast<std::size_t>(setting.value))), setting.origin};
+}
+
+std::vector<Fact> size_facts(const TrainingPlan& plan) {
+  return {fact("model", plan.model),
+          fact("micro_batch_size", plan.micro_batch_size),
+          fact("sequence_length", plan.sequence_length),
+          fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
+          fact("padding_mask", plan.padding_mask),
+          fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
+          fact("autocast", plan.autocast, autocast_names),
+          fact("adapter", plan.adapter, adapter_names)};
+}
+
+std::vector<Fact> adapter_facts(const TrainingPlan& plan) {
+  if (plan.adapter.value == Adapter::none) return {};
+  return {fact("lora_rank", plan.lora_rank), fact("lora_targets", plan.lora_targets),
+          fact("lora_dropout", plan.lora_dropout), fact("adapter_dtype", plan.adapter_dtype, adapter_dtype_names)};
+}
+
+std::vector<Fact> quantization_facts(const TrainingPlan& plan) {
+  std::vector<Fact> facts{fact("quantization", plan.quantization, quantization_names)};
+  if (plan.quantization.value == Quantization::none) return facts;
+  facts.push_back(fact("double_quantization", plan.double_quantization));
+  facts.push_back(fact("quantization_compute_dtype", plan.quantization_compute_dtype));
+  facts.push_back(fact("kbit_upcast", plan.kbit_upcast));
+  return facts;
+}
+
+std::vector<Fact> step_facts(const TrainingPlan& plan) {
+  std::vector<Fact> facts{fact("optimizer", plan.optimizer), fact("clip_gradients", plan.clip_gradients),
+                          fact("gradient_checkpointing", plan.gradient_checkpointing)};
+  if (plan.gradient_checkpointing.value) facts.push_back(fact("reentrant_checkpointing", plan.reentrant_checkpointing));
+  for (Fact& row :
+       std::vector<Fact>{fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
+                         fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
+                         fact("set_grads_to_none", plan.set_grads_to_none), fact("use_cache", plan.use_cache)}) {
+    facts.push_back(std::move(row));
+  }
+  return facts;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+struct ToText {
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const std::vector<std::string>& value) const { return joined(value); }
+};
+
+}  // namespace
+
+std::vector<Fact> facts_of(const TrainingPlan& plan) {
+  std::vector<Fact> facts;
+  for (auto group : {size_facts, adapter_facts, quantization_facts, step_facts}) {
+    for (Fact& row : group(plan)) facts.push_back(std::move(row));
+  }
+  return facts;
+}
+
+std::string to_text(const FactValue& value) { return printable(std::visit(ToText{}, value)); }
+
+std::string_view name_of(Origin::Kind kind) {
+  constexpr std::array<std::string_view, 5> names{"assumed", "framework_default", "model", "config", "command_line"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string to_text(const Origin& origin) {
+  switch (origin.kind) {
+    case Origin::Kind::assumed:
+      return origin.source.empty() ? "assumed" : "assumed: " + origin.source;
+    case Origin::Kind::framework_default:
+      return "default of " + origin.source;
+    case Origin::Kind::model:
+      return origin.source.empty() ? "the model's own config" : printable(origin.source);
+    case Origin::Kind::config:
+      return fmt::format("{}:{}", printable(origin.where.file), origin.where.line);
+    case Origin::Kind::command_line:
+      return "command line: " + printable(origin.source);
+  }
+  return {};
+}
+
+}  // namespace oomplan::report

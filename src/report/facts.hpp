@@ -1,0 +1,24 @@
+// The plan's facts as rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/report.hpp"
+
+namespace oomplan::report {
+
+/// One row for each setting of `plan` that has an effect there: without an adapter, no LoRA rank.
+std::vector<Fact> facts_of(const TrainingPlan& plan);
+
+/// A fact's value as people write it in a config ("true", "0.05", "q_proj, v_proj"), fit for a terminal.
+std::string to_text(const FactValue& value);
+
+/// "config", "framework_default", …: the origin's kind as JSON has it.
+std::string_view name_of(Origin::Kind kind);
+
+/// Where a fact came from, in a few words ("config.yml:12", "default of peft 0.21.2: LoraConfig").
+std::string to_text(const Origin& origin);
+
+}  // namespace oomplan::report

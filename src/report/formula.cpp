@@ -1,0 +1,123 @@
+#include "formula.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::report {
+namespace {
+
+/// The numbers that the sentences name.
+struct Numbers {
+  const TrainingPlan& plan;
+  const Architecture& model;
+  const Footprint& footprint;
+  Bytes size{};
+
+  std::int64_t tokens() const { return saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value); }
+  std::string tokens_text() const {
+    return fmt::format("{}×{} tokens", plan.micro_batch_size.value, plan.sequence_length.value);
+  }
+
+  /// The first of `keys` in the model's config, as each family spells it; 0 where it has none.
+  std::int64_t config(std::initializer_list<std::string_view> keys) const {
+    for (const std::string_view key : keys) {
+      for (const auto& [name, value] : model.config) {
+        if (const auto* number = std::get_if<std::int64_t>(&value); name == key && number) return *number;
+      }
+    }
+    return 0;
+  }
+  std::int64_t vocabulary() const { return config({"vocab_size"}); }
+  std::int64_t hidden() const { return config({"hidden_size", "n_embd"}); }
+  std::int64_t heads() const { return config({"num_attention_heads", "n_head"}); }
+
+  /// The bucket's bytes for each of `n` things, to two decimals.
+  std::string each(std::int64_t n) const {
+    return n <= 0 ? "?" : fmt::format("{:.2f}", static_cast<double>(size.count()) / static_cast<double>(n));
+  }
+};
+
+std::string weights(const Numbers& n) {
+  std::string text = fmt::format("every parameter in the dtype that it is stored in: {} parameters × {} B on average",
+                                 with_separators(n.footprint.parameters), n.each(n.footprint.parameters));
+  if (n.plan.quantization.value == Quantization::none) return text;
+  return text + fmt::format("; {} stores half a byte a weight and a scale for each 64 of them",
+                            quantization_names.at(static_cast<std::size_t>(n.plan.quantization.value)));
+}
+
+std::string optimizer(const Numbers& n) {
+  return fmt::format("what {} keeps for each trained parameter from step to step: {} parameters × {} B on average",
+                     n.plan.optimizer.value, with_separators(n.footprint.trainable_parameters),
+                     n.each(n.footprint.trainable_parameters));
+}
+
+std::string gradients(const Numbers& n) {
+  return fmt::format(
+      "one element for each trained parameter that backward has reached, in the parameter's dtype: {} parameters × {} "
+      "B on average",
+      with_separators(n.footprint.trainable_parameters), n.each(n.footprint.trainable_parameters));
+}
+
+std::string activations(const Numbers& n) {
+  const std::string sum = fmt::format("{} × {} layers × {} B on average", n.tokens_text(), n.model.layers,
+                                      n.each(saturating_mul(n.tokens(), n.model.layers)));
+  if (!n.plan.gradient_checkpointing.value) return "what each layer's ops save for backward: " + sum;
+  return fmt::format(
+      "with gradient checkpointing each layer keeps only its input ({} × {} hidden), and in backward one layer at a "
+      "time has all that its ops save: {}",
+      n.tokens_text(), n.hidden(), sum);
+}
+
+std::string attention_scores(const Numbers& n) {
+  const std::int64_t scores = saturating_mul(n.tokens(), saturating_mul(n.plan.sequence_length.value, n.heads()));
+  return fmt::format(
+      "each head's score of every token with every token: {} × {} tokens × {} heads × {} B over all layers",
+      n.tokens_text(), n.plan.sequence_length.value, n.heads(), n.each(scores));
+}
+
+std::string logits_and_loss(const Numbers& n) {
+  return fmt::format(
+      "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "
+      "once: {} × {} vocabulary × {} B over all copies",
+      n.tokens_text(), with_separators(n.vocabulary()), n.each(saturating_mul(n.tokens(), n.vocabulary())));
+}
+
+std::string autocast_copies(const Numbers& n) {
+  return fmt::format(
+      "autocast's low-precision copies of fp32 weights, 2 B a weight, kept from first use to the end of the forward "
+      "pass or to that layer's backward: {} weights",
+      with_separators(n.size.count() / 2));
+}
+
+std::string temporaries(const Numbers&) {
+  return "what lives inside one op or between two, then is gone: the list is the whole of it, no sum over layers";
+}
+
+std::string inputs(const Numbers& n) {
+  return fmt::format("the batch (8 B a token for each of its tensors: {}) and the model's own buffers",
+                     n.tokens_text());
+}
+
+std::string runtime(const Numbers&) {
+  return "beside PyTorch's tensors: the CUDA context with its kernels, and cuBLAS's workspaces, by kind of GPU";
+}
+
+constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
+    weights,         optimizer,       gradients,   activations, attention_scores,
+    logits_and_loss, autocast_copies, temporaries, inputs,      runtime};
+
+}  // namespace
+
+std::string formula_text(const Report& report, Bucket bucket, Bytes size) {
+  const Findings& found = report.found;
+  if (!found.plan || !found.architecture || !found.footprint) return {};
+  const Numbers numbers{*found.plan, *found.architecture, *found.footprint, size};
+  return formulas.at(static_cast<std::size_t>(bucket))(numbers);
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,22 @@
+// The parts of the text view, in the order of reading. Each needs report.found.footprint, ends with a newline, and is
+// empty where it has nothing to say.
+#pragma once
+
+#include <string>
+
+#include "oomplan/report.hpp"
+
+namespace oomplan::report {
+
+std::string verdict_section(const Report& report, const ViewOptions& options);
+std::string model_section(const Report& report, const ViewOptions& options);
+std::string phases_section(const Report& report, const ViewOptions& options);
+std::string largest_section(const Report& report, const ViewOptions& options);
+std::string runtime_section(const Report& report, const ViewOptions& options);
+std::string facts_section(const Report& report, const ViewOptions& options);
+std::string limits_section(const Report& report, const ViewOptions& options);
+
+/// "backward of step 2"; "load".
+std::string moment_text(const PhasePeak& peak);
+
+}  // namespace oomplan::report

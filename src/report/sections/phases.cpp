@@ -1,0 +1,91 @@
+// The table of buckets by phases.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "layout.hpp"
+#include "sections.hpp"
+
+namespace oomplan::report {
+namespace {
+
+/// With one GPU its runtime terms are part of the table, so that the total at the peak is what the verdict says.
+Bytes runtime_of(const Report& report) {
+  if (report.found.fits.size() != 1) return {};
+  Bytes sum;
+  for (const RuntimeTerm& term : report.found.fits.front().runtime) sum += term.bytes;
+  return sum;
+}
+
+class PhaseTable {
+ public:
+  explicit PhaseTable(const Report& report)
+      : phases_(report.phases),
+        peak_(report.found.footprint->peak),
+        runtime_(runtime_of(report)),
+        unit_(unit_for(peak_.total + runtime_)) {}
+
+  std::vector<Row> rows() const {
+    std::vector<Row> rows{heading(), steps()};
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+      const auto bucket = static_cast<Bucket>(i);
+      Row row = line(std::string(name_of(bucket)), [&](const PhasePeak& phase) { return size(phase, bucket); });
+      const bool empty = std::all_of(row.begin() + 1, row.end(), [](const Cell& cell) { return cell.text == "-"; });
+      if (!empty) rows.push_back(std::move(row));
+    }
+    rows.push_back(line("total", [&](const PhasePeak& phase) { return phase.total + runtime_; }));
+    rows.push_back(marks());
+    return rows;
+  }
+
+ private:
+  bool highest(const PhasePeak& phase) const { return phase.phase == peak_.phase && phase.step == peak_.step; }
+
+  Bytes size(const PhasePeak& phase, Bucket bucket) const {
+    return at(phase.by_bucket, bucket) + (bucket == Bucket::runtime ? runtime_ : Bytes());
+  }
+
+  Row heading() const {
+    Row row{{std::string(unit_.name), false, Paint::dim}};
+    for (const PhasePeak& phase : phases_) row.push_back({std::string(name_of(phase.phase)), true, Paint::dim});
+    return row;
+  }
+
+  Row steps() const {
+    Row row{{""}};
+    for (const PhasePeak& phase : phases_) {
+      row.push_back({phase.step == 0 ? "" : fmt::format("step {}", phase.step), true, Paint::dim});
+    }
+    return row;
+  }
+
+  Row line(std::string name, const std::function<Bytes(const PhasePeak&)>& size) const {
+    Row row{{std::move(name)}};
+    for (const PhasePeak& phase : phases_) {
+      row.push_back({in_unit(size(phase), unit_), true, highest(phase) ? Paint::bold : Paint::plain});
+    }
+    return row;
+  }
+
+  Row marks() const {
+    Row row{{""}};
+    for (const PhasePeak& phase : phases_) row.push_back({highest(phase) ? "^ peak" : "", true, Paint::bold});
+    return row;
+  }
+
+  const std::vector<PhasePeak>& phases_;
+  const PhasePeak& peak_;
+  Bytes runtime_;
+  Unit unit_;
+};
+
+}  // namespace
+
+std::string phases_section(const Report& report, const ViewOptions& options) {
+  return "The highest moment of each phase, the worse of two steps\n" +
+         aligned(PhaseTable(report).rows(), options.colour);
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "layout.hpp"
+#include "oomplan/text.hpp"
+#include "sections.hpp"
+
+namespace oomplan::report {
+namespace {
+
+/// Size and name in columns, the source wrapped beside them.
+std::string terms_of(const Fit& fit) {
+  std::size_t names = 0;
+  for (const RuntimeTerm& term : fit.runtime) names = std::max(names, term.name.size());
+  std::string out = fmt::format("Beside the tensors on {}\n", fit.gpu.title);
+  for (const RuntimeTerm& term : fit.runtime) {
+    const std::string head = fmt::format("  {:>10}  {:{}}  ", oomplan::to_text(term.bytes), term.name, names);
+    out += head + wrapped(term.source, head.size(), head.size()) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string runtime_section(const Report& report, const ViewOptions&) {
+  std::string out;
+  for (const Fit& fit : report.found.fits) {
+    if (!fit.runtime.empty()) out += terms_of(fit);
+  }
+  return out;
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,161 @@
+// For programs: everything in bytes, as docs/estimate.schema.json says. One object, whatever happened.
+#include <nlohmann/json.hpp>
+
+#include "../facts.hpp"
+#include "../group.hpp"
+#include "../view.hpp"
+
+namespace oomplan::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view schema = "oomplan/estimate/1";
+
+Json json_of(const Location& where) {
+  Json out = Json::object();
+  out["file"] = where.file.empty() ? Json() : Json(where.file);
+  out["line"] = where.line > 0 ? Json(where.line) : Json();
+  out["column"] = where.column > 0 ? Json(where.column) : Json();
+  return out;
+}
+
+Json json_of(const Diagnostic& diagnostic) {
+  constexpr std::array<std::string_view, 3> severities{"note", "warning", "error"};
+  Json out{{"severity", severities.at(static_cast<std::size_t>(diagnostic.severity))},
+           {"code", diagnostic.code},
+           {"message", diagnostic.message}};
+  out.update(json_of(diagnostic.where));
+  out["hint"] = diagnostic.hint.empty() ? Json() : Json(diagnostic.hint);
+  return out;
+}
+
+Json json_of(const Fact& fact) {
+  Json origin{{"kind", name_of(fact.origin.kind)}, {"source", fact.origin.source}};
+  origin.update(json_of(fact.origin.where));
+  Json out{{"name", fact.name}};
+  std::visit([&](const auto& value) { out["value"] = value; }, fact.value);
+  out["origin"] = std::move(origin);
+  return out;
+}
+
+Json json_of(const ByBucket& by_bucket) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < bucket_count; ++i) out[std::string(bucket_names[i])] = by_bucket[i].count();
+  return out;
+}
+
+Json json_of(const PhasePeak& peak) {
+  return {{"phase", name_of(peak.phase)},
+          {"step", peak.step},
+          {"total", peak.total.count()},
+          {"by_bucket", json_of(peak.by_bucket)}};
+}
+
+Json layer_or_null(int layer) { return layer < 0 ? Json() : Json(layer); }
+
+Json json_of(const LiveGroup& group) {
+  return {{"bucket", name_of(group.bucket)},
+          {"born", name_of(group.born)},
+          {"op", group.op},
+          {"module", group.module},
+          {"first_layer", layer_or_null(group.first_layer)},
+          {"last_layer", layer_or_null(group.last_layer)},
+          {"count", group.count},
+          {"shape", group.shape},
+          {"dtype", name_of(group.dtype)},
+          {"bytes", group.bytes.count()}};
+}
+
+Json json_of(const RuntimeTerm& term) {
+  return {{"name", term.name}, {"bytes", term.bytes.count()}, {"source", term.source}};
+}
+
+Json json_of(const Unmodelled& gap) {
+  return {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}};
+}
+
+Json json_of(const Fit& fit);
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json out = Json::array();
+  for (const T& value : values) out.push_back(json_of(value));
+  return out;
+}
+
+Json json_of(const Fit& fit) {
+  return {{"name", fit.gpu.name},
+          {"title", fit.gpu.title},
+          {"total", fit.gpu.total.count()},
+          {"total_source", fit.gpu.total_source},
+          {"runtime", list_of(fit.runtime)},
+          {"needed", fit.needed.count()},
+          {"headroom", fit.headroom.count()},
+          {"fits", fit.fits}};
+}
+
+Json plan_json(const Report& report) {
+  if (!report.found.plan) return nullptr;
+  return {{"dialect", report.found.plan->dialect},
+          {"framework", report.found.plan->framework},
+          {"facts", list_of(report.facts)}};
+}
+
+Json model_json(const Report& report) {
+  if (!report.found.architecture) return nullptr;
+  const Architecture& model = *report.found.architecture;
+  Json config = Json::object();
+  for (const auto& [key, attribute] : model.config) {
+    std::visit([&, &name = key](const auto& value) { config[name] = value; }, attribute);
+  }
+  return {{"architecture", model.name},
+          {"model_type", model.model_type},
+          {"source", model.source},
+          {"layers", model.layers},
+          {"config", std::move(config)}};
+}
+
+Json bucket_peaks_json(const Footprint& footprint) {
+  Json out = Json::array();
+  const std::size_t count = std::min(footprint.bucket_peaks.size(), footprint.at_bucket_peaks.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    Json row{{"bucket", bucket_names.at(i)}, {"bytes", footprint.bucket_peaks[i].by_bucket.at(i).count()}};
+    row.update(json_of(footprint.bucket_peaks[i]));
+    row["groups"] = list_of(of_bucket(footprint.at_bucket_peaks[i], static_cast<Bucket>(i)));
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+Json footprint_json(const Report& report) {
+  if (!report.found.footprint) return nullptr;
+  const Footprint& footprint = *report.found.footprint;
+  return {{"parameters", footprint.parameters},
+          {"trainable_parameters", footprint.trainable_parameters},
+          {"attention_kernels", footprint.attention_kernels},
+          {"peak", json_of(footprint.peak)},
+          {"peaks", list_of(footprint.peaks)},
+          {"at_peak", list_of(footprint.at_peak)},
+          {"bucket_peaks", bucket_peaks_json(footprint)}};
+}
+
+}  // namespace
+
+std::string views::json(const Report& report, const ViewOptions&) {
+  const Json out{{"schema", schema},
+                 {"oomplan", version()},
+                 {"config", report.found.config},
+                 {"verdict", name_of(report.found.verdict)},
+                 {"plan", plan_json(report)},
+                 {"model", model_json(report)},
+                 {"footprint", footprint_json(report)},
+                 {"gpus", list_of(report.found.fits)},
+                 {"not_counted", report.found.footprint ? Json::array({"allocator_slack"}) : Json::array()},
+                 {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},
+                 {"diagnostics", list_of(report.diagnostics)}};
+  // A file name may hold any byte; the answer stays valid UTF-8.
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,210 @@
+// What a dialect can say it reads back: ingest(write_plan(p)) == p.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "oomplan/ingest.hpp"
+
+namespace oomplan {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : engine_(seed) {}
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(engine_);
+  }
+  bool flip() { return number(0, 1) == 1; }
+  template <class T>
+  T one_of(std::initializer_list<T> all) {
+    return *(all.begin() + number(0, static_cast<std::int64_t>(all.size()) - 1));
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+std::string word(Dice& dice) {
+  static const std::string letters = "aZ09-_./ :#'\"\\{}[],&*!|>%@`~\t\xc3\xa9";
+  std::string out = dice.one_of<std::string>({"a", "null", "true", "1e3", "0x1f", "- ", "? ", "yes", "~", "1:30", "="});
+  for (std::int64_t i = dice.number(0, 8); i > 0; --i) {
+    const auto at = static_cast<std::size_t>(dice.number(0, 30));
+    out += at < 29 ? std::string(1, letters[at]) : "\xc3\xa9";
+  }
+  return out;
+}
+
+// Whatever a plan can hold, but for what is never a plan: quantized weights that are trained.
+TrainingPlan any_plan(Dice& dice) {
+  TrainingPlan plan;
+  plan.dialect = "oomplan";
+  plan.framework = word(dice);
+  plan.model.value = word(dice);
+  plan.micro_batch_size.value = dice.number(1, 1'000'000'000'000);
+  plan.sequence_length.value = dice.number(1, 100'000);
+  plan.gradient_accumulation_steps.value = dice.number(1, 64);
+  plan.weights_dtype.value = static_cast<WeightsDType>(dice.number(0, 3));
+  plan.autocast.value = static_cast<Autocast>(dice.number(0, 2));
+  plan.adapter.value = static_cast<Adapter>(dice.number(0, 1));
+  plan.lora_rank.value = dice.number(1, 512);
+  for (std::int64_t i = dice.number(1, 3); i > 0; --i) plan.lora_targets.value.push_back(word(dice));
+  plan.lora_dropout.value = dice.one_of({0.0, 0.05, 0.1, 1.0 / 3.0, 1e-7});
+  plan.adapter_dtype.value = static_cast<AdapterDType>(dice.number(0, 2));
+  if (plan.adapter.value == Adapter::lora) plan.quantization.value = static_cast<Quantization>(dice.number(0, 2));
+  plan.quantization_compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
+  plan.optimizer.value = word(dice);
+  plan.attention.value = static_cast<Attention>(dice.number(0, 2));
+  plan.loss.value = static_cast<Loss>(dice.number(0, 1));
+  for (auto fact : {&TrainingPlan::padding_mask, &TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel,
+                    &TrainingPlan::lora_mlp_kernel, &TrainingPlan::double_quantization, &TrainingPlan::fp32_norms,
+                    &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients, &TrainingPlan::gradient_checkpointing,
+                    &TrainingPlan::reentrant_checkpointing, &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32,
+                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache}) {
+    (plan.*fact).value = dice.flip();
+  }
+  return plan;
+}
+
+std::string modelled_optimizer(Dice& dice) {
+  return dice.one_of<std::string>(
+      {"adamw_foreach", "adamw_fused", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "adafactor", "sgd"});
+}
+
+std::vector<std::string> modules(Dice& dice) {
+  return dice.one_of<std::vector<std::string>>(
+      {{"all-linear"}, {"q_proj", "v_proj"}, {"q_proj", "k_proj", "v_proj", "o_proj"}, {"gate_proj"}, {"c_attn"}});
+}
+
+// What every framework's dialect has in common.
+TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
+  TrainingPlan plan = any_plan(dice);
+  plan.dialect = dialect;
+  plan.lora_targets.value = modules(dice);
+  plan.optimizer.value = modelled_optimizer(dice);
+  plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
+  plan.set_grads_to_none.value = true;
+  for (auto fact :
+       {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
+        &TrainingPlan::fp32_norms, &TrainingPlan::kbit_upcast, &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {
+    (plan.*fact).value = false;
+  }
+  return plan;
+}
+
+DType of(WeightsDType dtype) {
+  return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
+}
+
+TrainingPlan sft_plan(Dice& dice) {
+  TrainingPlan plan = framework_plan(dice, "hf");
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.loss.value = Loss::chunked_logprob;
+  const bool quantized = plan.quantization.value != Quantization::none;
+  if (quantized && plan.weights_dtype.value == WeightsDType::checkpoint) plan.weights_dtype.value = WeightsDType::bf16;
+  plan.quantization_compute_dtype.value = of(plan.weights_dtype.value);
+  plan.adapter_dtype.value = quantized ? AdapterDType::bf16 : AdapterDType::fp32;
+  plan.padding_mask.value = plan.micro_batch_size.value > 1;
+  if (dice.flip()) plan.lora_targets.value = {"peft-default"};
+  return plan;
+}
+
+TrainingPlan trainer_plan(Dice& dice) {
+  TrainingPlan plan = framework_plan(dice, "hf");
+  plan.framework = "transformers 5.23.0";
+  plan.loss.value = Loss::full_logits;
+  plan.use_cache.value = dice.flip();
+  plan.adapter.value = Adapter::none;
+  plan.quantization.value = Quantization::none;
+  plan.double_quantization.value = false;
+  plan.quantization_compute_dtype.value = of(plan.weights_dtype.value);
+  plan.adapter_dtype.value = AdapterDType::fp32;
+  plan.lora_rank.value = 16;
+  plan.lora_dropout.value = 0.05;
+  plan.lora_targets.value = {"peft-default"};
+  return plan;
+}
+
+TrainingPlan axolotl_plan(Dice& dice) {
+  TrainingPlan plan = framework_plan(dice, "axolotl");
+  plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
+  plan.loss.value = Loss::full_logits;
+  const bool half = dice.flip();
+  plan.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
+  plan.autocast.value = plan.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
+                        : plan.weights_dtype.value == WeightsDType::fp16 && half ? Autocast::fp16
+                                                                                 : Autocast::none;
+  plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
+  plan.adapter_dtype.value = dice.one_of({AdapterDType::fp32, AdapterDType::as_base});
+  if (plan.attention.value == Attention::eager) plan.padding_mask.value = true;
+  if (plan.adapter.value == Adapter::lora) return plan;
+  plan.lora_rank.value = 8;
+  plan.lora_dropout.value = 0;
+  plan.lora_targets.value.clear();
+  plan.adapter_dtype.value = AdapterDType::fp32;
+  const bool flash = plan.attention.value == Attention::flash_attention_2;
+  plan.fp32_norms.value = !flash && plan.weights_dtype.value != WeightsDType::fp32;
+  return plan;
+}
+
+TrainingPlan read_back(const TrainingPlan& plan, const std::string& dialect) {
+  const std::string text = write_plan(plan, dialect);
+  const auto document = parse_document(text, "written.yaml", Syntax::yaml);
+  if (!document.ok()) {
+    ADD_FAILURE() << to_text(document.errors().front()) << text;
+    return {};
+  }
+  auto back = ingest(*document);
+  if (!back) {
+    ADD_FAILURE() << to_text(back.errors().front()) << text;
+    return {};
+  }
+  back->unmodelled.clear();
+  return *std::move(back);
+}
+
+void expect_same(const TrainingPlan& plan, const std::string& dialect) {
+  const TrainingPlan back = read_back(plan, dialect);
+  EXPECT_EQ(back.dialect, plan.dialect);
+  EXPECT_EQ(back.framework, plan.framework);
+  // Where they differ, the plain form says in what.
+  ASSERT_EQ(write_plan(back, "oomplan"), write_plan(plan, "oomplan")) << write_plan(plan, dialect);
+  ASSERT_EQ(back, plan);
+}
+
+constexpr int rounds = 2000;
+
+TEST(WrittenPlans, OomplanSaysAll) {
+  Dice dice(1);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(any_plan(dice), "oomplan");
+}
+
+TEST(WrittenPlans, HfSaysAnSftRun) {
+  Dice dice(2);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(sft_plan(dice), "hf");
+}
+
+TEST(WrittenPlans, HfSaysAPlainRun) {
+  Dice dice(3);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(trainer_plan(dice), "hf");
+}
+
+TEST(WrittenPlans, AxolotlSaysItsRuns) {
+  Dice dice(4);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(axolotl_plan(dice), "axolotl");
+}
+
+// Of a plan that a dialect cannot say in full it says the same each time.
+TEST(WrittenPlans, WhatIsReadBackIsSaidAgain) {
+  Dice dice(5);
+  for (int i = 0; i < rounds / 10 && !testing::Test::HasFailure(); ++i) {
+    const TrainingPlan plan = sft_plan(dice);
+    for (const std::string dialect : {"axolotl", "hf", "oomplan"}) {
+      if (dialect == "axolotl" && plan.lora_targets.value.front() == "peft-default") continue;
+      const TrainingPlan once = read_back(plan, dialect);
+      ASSERT_EQ(read_back(once, dialect), once) << write_plan(plan, dialect);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace oomplan

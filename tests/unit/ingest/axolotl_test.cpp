@@ -1,0 +1,247 @@
+// Axolotl's dialect.
+#include <fstream>
+#include <iterator>
+
+#include "dialects/axolotl/keys.hpp"
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string full = "base_model: a/b\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n";
+const std::string off = "lora_qkv_kernel: false\nlora_o_kernel: false\nlora_mlp_kernel: false\n";
+const std::string qlora = full + "adapter: qlora\nload_in_4bit: true\nlora_r: 16\nlora_target_linear: true\n" + off;
+
+TEST(Axolotl, Defaults) {
+  const TrainingPlan plan = plan_from(full + "attn_implementation: flash_attention_2\n");
+  EXPECT_EQ(plan.dialect, "axolotl");
+  EXPECT_EQ(plan.framework, "axolotl 0.18.0 on transformers 5.14.1");
+  EXPECT_THAT(plan.sequence_length, is_from(512, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.weights_dtype,
+              is_from(WeightsDType::bf16, "default of axolotl 0.18.0: bf16: auto, on a GPU that has it"));
+  EXPECT_EQ(plan.autocast.value, Autocast::bf16);
+  EXPECT_THAT(plan.adapter, is_from(Adapter::none, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.optimizer, is_from("adamw_fused", "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.clip_gradients, is_from(true, "default of transformers 5.14.1: Trainer"));
+  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.reentrant_checkpointing, is_from(true, "default of axolotl 0.18.0: normalize_config"));
+  EXPECT_THAT(plan.loss, is_from(Loss::full_logits, "default of transformers 5.14.1: Trainer.compute_loss"));
+  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of transformers 5.14.1: Trainer.compute_loss"));
+  EXPECT_THAT(plan.outputs_to_fp32, is_from(true, "default of accelerate 1.13.0: prepare_model"));
+  EXPECT_THAT(plan.use_cache, is_from(false, "default of axolotl 0.18.0: check_model_config"));
+  EXPECT_THAT(plan.padding_mask, is_from(true, "assumed: some row is shorter than sequence_len and is padded"));
+  EXPECT_THAT(features(plan), IsEmpty());
+}
+
+TEST(Axolotl, Qlora) {
+  const TrainingPlan plan = plan_from(qlora);
+  EXPECT_THAT(plan.quantization, is_from(Quantization::nf4, "adapter at 4:10"));
+  EXPECT_THAT(plan.double_quantization, is_from(true, "default of axolotl 0.18.0: ModelLoader"));
+  EXPECT_THAT(plan.quantization_compute_dtype, is_from(DType::bf16, "default of axolotl 0.18.0: ModelLoader"));
+  EXPECT_THAT(plan.lora_targets, is_from(std::vector<std::string>{"all-linear"}, "lora_target_linear at 7:21"));
+  EXPECT_THAT(plan.lora_dropout, is_from(0.0, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.adapter_dtype,
+              is_from(AdapterDType::fp32, "default of peft 0.19.1: get_peft_model(autocast_adapter_dtype=True)"));
+  EXPECT_THAT(plan.kbit_upcast,
+              is_from(false, "default of axolotl 0.18.0: ModelLoader casts norms, embeddings and head back"));
+  EXPECT_FALSE(plan.fp32_norms.value);
+  EXPECT_THAT(features(plan), IsEmpty());
+}
+
+TEST(Axolotl, BitsAndBytesArguments) {
+  const TrainingPlan plan = plan_from(qlora +
+                                      "bnb_config_kwargs: {bnb_4bit_use_double_quant: false, "
+                                      "bnb_4bit_quant_type: fp4, bnb_4bit_compute_dtype: float16}\n");
+  EXPECT_EQ(plan.quantization.value, Quantization::fp4);
+  EXPECT_FALSE(plan.double_quantization.value);
+  EXPECT_EQ(plan.quantization_compute_dtype.value, DType::fp16);
+}
+
+struct PrecisionCase {
+  std::string lines{};
+  WeightsDType weights = WeightsDType::fp32;
+  Autocast autocast = Autocast::none;
+};
+
+// resolve_dtype, row by row.
+TEST(Axolotl, Precision) {
+  const std::vector<PrecisionCase> cases{
+      {"", WeightsDType::bf16, Autocast::bf16},
+      {"bf16: auto\n", WeightsDType::bf16, Autocast::bf16},
+      {"bf16: true\nfp16: true\n", WeightsDType::bf16, Autocast::bf16},
+      {"fp16: true\n", WeightsDType::fp16, Autocast::fp16},
+      {"bf16: auto\nfp16: true\n", WeightsDType::fp16, Autocast::fp16},
+      {"bf16: false\nbfloat16: true\n", WeightsDType::bf16, Autocast::bf16},
+      {"bf16: false\nfloat16: true\n", WeightsDType::fp16, Autocast::none},
+      {"bf16: auto\nfloat16: true\n", WeightsDType::bf16, Autocast::bf16},
+      {"bf16: false\n", WeightsDType::fp32, Autocast::none},
+      {"bf16:\n", WeightsDType::fp32, Autocast::none},
+      {"bf16:\nfp16: true\n", WeightsDType::fp16, Autocast::fp16},
+  };
+  for (const PrecisionCase& one : cases) {
+    const TrainingPlan plan = plan_from(full + one.lines);
+    EXPECT_EQ(plan.weights_dtype.value, one.weights) << one.lines;
+    EXPECT_EQ(plan.autocast.value, one.autocast) << one.lines;
+  }
+  EXPECT_THAT(errors_from(full + "bf16: full\n"),
+              ElementsAre("c.yaml:4:7: ingest/bad-value: bf16: expected auto, true or false, found \"full\""));
+}
+
+TEST(Axolotl, NormsStayFp32WithoutFlashAttentionAndAdapter) {
+  EXPECT_TRUE(plan_from(full).fp32_norms.value);
+  EXPECT_TRUE(plan_from(full + "sdp_attention: true\n").fp32_norms.value);
+  EXPECT_FALSE(plan_from(full + "flash_attention: true\n").fp32_norms.value);
+  EXPECT_FALSE(plan_from(full + "bf16: false\n").fp32_norms.value);
+}
+
+TEST(Axolotl, LengthsArePaddedTo64) {
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\n").sequence_length.value, 2048);
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_sequence_len: false\n").sequence_length.value, 2000);
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_multiple_of: 1000\n").sequence_length.value, 2000);
+}
+
+TEST(Axolotl, FlashAttentionPacksIntoOneRow) {
+  const std::string packed = full + "sequence_len: 1024\nsample_packing: true\n";
+  const TrainingPlan flash = plan_from(packed + "flash_attention: true\n");
+  EXPECT_THAT(flash.micro_batch_size, is_from(1, "sample_packing at 5:17"));
+  EXPECT_EQ(flash.sequence_length.value, 2048);
+  EXPECT_EQ(flash.sequence_length.origin.source, "sequence_len × micro_batch_size, packed into one row");
+  EXPECT_FALSE(flash.padding_mask.value);
+  const TrainingPlan rows = plan_from(packed + "flash_attention: true\nmultipack_real_batches: true\n");
+  EXPECT_EQ(rows.micro_batch_size.value, 2);
+  EXPECT_EQ(rows.sequence_length.value, 1024);
+}
+
+TEST(Axolotl, OtherAttentionPacksIntoRows) {
+  const std::string packed = full + "sequence_len: 1024\nsample_packing: true\n";
+  const auto masked = [&](const std::string& lines) { return plan_from(packed + lines).padding_mask.value; };
+  EXPECT_EQ(plan_from(packed).micro_batch_size.value, 2);
+  EXPECT_TRUE(masked(""));
+  EXPECT_FALSE(masked("attn_implementation: sdpa\n"));
+  EXPECT_TRUE(masked("attn_implementation: sdpa\nsdpa_varlen: false\n"));
+  EXPECT_TRUE(masked("eager_attention: true\n"));
+}
+
+TEST(Axolotl, LoraKernelsAreOnUnlessSomethingIsSaid) {
+  const std::string lora = full + "adapter: lora\nlora_r: 8\n";
+  const auto kernels = [&](const std::string& lines) {
+    const TrainingPlan plan = plan_from(lora + lines);
+    return std::vector{plan.lora_qkv_kernel.value, plan.lora_o_kernel.value, plan.lora_mlp_kernel.value};
+  };
+  EXPECT_THAT(kernels("lora_target_linear: true\n"), ElementsAre(true, true, true));
+  EXPECT_THAT(kernels("lora_target_modules: [q_proj, v_proj, o_proj]\n"), ElementsAre(false, true, false));
+  EXPECT_THAT(kernels("lora_target_linear: true\nlora_mlp_kernel: true\n"), ElementsAre(false, false, true));
+  EXPECT_THAT(kernels("lora_target_linear: true\nlora_embedding_kernel: false\n"), ElementsAre(false, false, false));
+  EXPECT_THAT(kernels("lora_target_linear: true\ntrust_remote_code: true\n"), ElementsAre(false, false, false));
+  EXPECT_THAT(kernels("lora_target_linear: true\nload_in_8bit: true\n"), ElementsAre(false, false, false));
+  EXPECT_THAT(kernels("lora_target_linear: true\nrl: dpo\n"), ElementsAre(false, false, false));
+  EXPECT_THAT(features(plan_from(lora + "lora_target_modules: [o_proj]\n")),
+              ElementsAre("lora_o_kernel: Axolotl's LoRA kernels"));
+}
+
+TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
+  const std::string plugin =
+      full + "flash_attention: true\nplugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\n";
+  EXPECT_THAT(features(plan_from(plugin)), ElementsAre("plugins: cut cross entropy"));
+  EXPECT_THAT(features(plan_from(plugin + "cut_cross_entropy: false\n")), IsEmpty());
+  EXPECT_THAT(features(plan_from(full + "flash_attention: true\ncut_cross_entropy: true\n")), IsEmpty());
+}
+
+TEST(Axolotl, LigersKeysNeedItsPlugin) {
+  const std::string keys = full + "flash_attention: true\nliger_rope: true\nliger_fused_linear_cross_entropy: true\n";
+  EXPECT_THAT(features(plan_from(keys)), IsEmpty());
+  EXPECT_THAT(
+      features(plan_from(keys + "plugins:\n  - axolotl.integrations.liger.LigerPlugin\n")),
+      ElementsAre("liger_rope: liger kernels", "liger_fused_linear_cross_entropy: liger fused linear cross entropy"));
+  EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [my.own.Plugin]\n")),
+              ElementsAre("plugins: plugin"));
+}
+
+TEST(Axolotl, WhatIsNotPlayedIsNamed) {
+  const auto one = [](const std::string& line) { return features(plan_from(full + "flash_attention: true\n" + line)); };
+  EXPECT_THAT(one("deepspeed: ds.json\n"), ElementsAre("deepspeed: DeepSpeed"));
+  EXPECT_THAT(one("gradient_checkpointing: offload\n"), ElementsAre("gradient_checkpointing: activation offloading"));
+  EXPECT_THAT(one("context_parallel_size: 2\n"), ElementsAre("context_parallel_size: context parallel"));
+  EXPECT_THAT(one("optimizer: muon\n"), ElementsAre("optimizer: optimizer muon"));
+  EXPECT_THAT(one("torch_compile: auto\n"), ElementsAre("torch_compile: torch.compile"));
+  EXPECT_THAT(one("rl: dpo\n"), ElementsAre("rl: reinforcement/preference training (rl)"));
+  EXPECT_THAT(one("adapter: llama-adapter\n"), ElementsAre("adapter: adapter"));
+  EXPECT_THAT(one("model_type: AutoModelForSequenceClassification\n"), ElementsAre("model_type: model class"));
+  EXPECT_THAT(one("model_config: {num_hidden_layers: 2}\n"), ElementsAre("model_config: overridden model config"));
+  EXPECT_THAT(one("optim_args: {rank: 8}\n"), ElementsAre("optim_args: optimizer arguments"));
+  EXPECT_THAT(one("peft: {loftq_config: {loftq_bits: 4}}\n"), ElementsAre("peft: LoftQ"));
+  EXPECT_THAT(one("device_map: sequential\n"), ElementsAre("device_map: device map"));
+}
+
+TEST(Axolotl, WhatIsSwitchedOffIsNot) {
+  const TrainingPlan plan = plan_from(
+      full +
+      "flash_attention: true\ndeepspeed:\nfsdp: []\nfsdp_config:\nload_in_8bit: false\nrl:\nunfrozen_parameters:\n"
+      "context_parallel_size: 1\ntensor_parallel_size: 1\ndevice_map: auto\nmodel_type: LlamaForCausalLM\n"
+      "model_config: {rope_scaling: {factor: 2}}\noptim_args: {betas: [0.9, 0.99]}\npeft: {loftq_config: null}\n"
+      "plugins: [axolotl.integrations.liger.LigerPlugin]\nexperts_implementation: eager\nadapter:\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+TEST(Axolotl, AdapterRules) {
+  EXPECT_THAT(errors_from(full + "adapter: qlora\nlora_r: 8\nlora_target_linear: true\n" + off),
+              ElementsAre("c.yaml:4:10: ingest/conflict: adapter: qlora needs load_in_4bit: true"));
+  EXPECT_THAT(errors_from(full + "flash_attention: true\nload_in_4bit: true\n"),
+              ElementsAre("c.yaml:5:15: ingest/conflict: load_in_4bit needs adapter: qlora"));
+  EXPECT_THAT(errors_from(full + "adapter: lora\n" + off),
+              ElementsAre("c.yaml: ingest/missing-fact: lora_r is not given (add lora_r: …)",
+                          "c.yaml: ingest/missing-fact: neither lora_target_linear nor lora_target_modules is given "
+                          "(add lora_target_linear: true or --set lora_target_modules=[…])"));
+  EXPECT_THAT(
+      features(plan_from(full + "adapter: lora\nload_in_4bit: true\nlora_r: 8\nlora_target_linear: true\n" + off)),
+      ElementsAre(HasSubstr("load_in_4bit: adapter: lora with load_in_4bit")));
+}
+
+TEST(Axolotl, TwoOfThreeBatchKeys) {
+  EXPECT_THAT(errors_from("base_model: a\nmicro_batch_size: 2\nflash_attention: true\n"),
+              ElementsAre("c.yaml: ingest/missing-fact: axolotl wants two of micro_batch_size, "
+                          "gradient_accumulation_steps and batch_size (add micro_batch_size and another)"));
+  EXPECT_THAT(errors_from(full + "flash_attention: true\nbatch_size: 8\n"),
+              ElementsAre("c.yaml:5:13: ingest/conflict: axolotl refuses batch_size beside "
+                          "gradient_accumulation_steps"));
+  const std::string null = "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\n";
+  EXPECT_EQ(plan_from(null + "gradient_accumulation_steps:\n").gradient_accumulation_steps.value, 4);
+  EXPECT_EQ(plan_from(null).gradient_accumulation_steps.value, 1);
+}
+
+TEST(Axolotl, ErrorsComeWithTheOtherReasons) {
+  EXPECT_THAT(
+      errors_from("micro_batch_size: 2\nbatch_size: 2\nflash_attention: true\nfsdp: [full_shard]\nsekuence_len: 8\n"),
+      ElementsAre("c.yaml: ingest/missing-fact: base_model is not given (add base_model: … or --set "
+                  "base_model=…)",
+                  "c.yaml:4:7: estimate/unmodelled: FSDP is not modelled yet",
+                  "c.yaml:5:1: ingest/unknown-key: unknown key \"sekuence_len\", ignored (did you mean "
+                  "sequence_len?)"));
+}
+
+TEST(Axolotl, NoKeyStandsTwice) {
+  const auto table = ingestion::axolotl::table();
+  for (const auto& row : table.rows) EXPECT_THAT(table.no_effect, Not(Contains(row.key)));
+  for (const auto& feature : table.features) EXPECT_THAT(table.no_effect, Not(Contains(feature.key)));
+}
+
+TEST(Axolotl, TheExampleIsAPlan) {
+  const auto document = read_document(OOMPLAN_SOURCE_DIR "/examples/axolotl/llama-3.1-8b-qlora.yml");
+  ASSERT_TRUE(document.ok());
+  const auto plan = ingest(*document);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(plan->warnings, IsEmpty());
+  EXPECT_THAT(plan->unmodelled, IsEmpty());
+  EXPECT_EQ(plan->optimizer.value, "paged_adamw_8bit");
+  EXPECT_EQ(plan->sequence_length.value, 4096);
+}
+
+}  // namespace
+}  // namespace oomplan

@@ -1,0 +1,244 @@
+// Hugging Face's dialect: transformers' Trainer and TRL's SFT.
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string sft = "trainer: sft\nmodel_name_or_path: a/b\n";
+const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 512\n";
+
+TEST(Hf, TrlDefaults) {
+  const TrainingPlan plan = plan_from("model_name_or_path: a/b\nuse_peft: true\n");
+  EXPECT_EQ(plan.dialect, "hf");
+  EXPECT_EQ(plan.framework, "trl 1.16.0 on transformers 5.23.0");
+  EXPECT_THAT(plan.model, is_from("a/b", "model_name_or_path at 1:21"));
+  EXPECT_THAT(plan.micro_batch_size, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.sequence_length, is_from(1024, "default of trl 1.16.0: SFTConfig"));
+  EXPECT_THAT(plan.weights_dtype, is_from(WeightsDType::fp32, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.autocast, is_from(Autocast::bf16, "default of trl 1.16.0: _BaseConfig"));
+  EXPECT_THAT(plan.gradient_checkpointing, is_from(true, "default of trl 1.16.0: _BaseConfig"));
+  EXPECT_THAT(plan.reentrant_checkpointing,
+              is_from(false, "default of transformers 5.23.0: activation_checkpointing_enable"));
+  EXPECT_THAT(plan.optimizer, is_from("adamw_fused", "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.attention,
+              is_from(Attention::sdpa, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
+  EXPECT_THAT(plan.loss, is_from(Loss::chunked_logprob, "default of trl 1.16.0: add_fused_lm_head"));
+  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
+  EXPECT_THAT(plan.outputs_to_fp32, is_from(true, "default of accelerate 1.15.0: prepare_model"));
+  EXPECT_THAT(plan.use_cache, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
+  EXPECT_THAT(plan.padding_mask, is_from(true, "assumed: rows of a batch differ in length and are padded"));
+}
+
+TEST(Hf, TrlAdapterDefaults) {
+  const TrainingPlan plan = plan_from("model_name_or_path: a/b\nuse_peft: true\n");
+  EXPECT_THAT(plan.adapter, is_from(Adapter::lora, "use_peft at 2:11"));
+  EXPECT_THAT(plan.lora_rank, is_from(16, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.lora_dropout, is_from(0.05, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.lora_targets, is_from(std::vector<std::string>{"peft-default"},
+                                         "default of peft 0.21.2: target modules by model_type"));
+  EXPECT_THAT(plan.adapter_dtype,
+              is_from(AdapterDType::fp32, "default of peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)"));
+  EXPECT_THAT(plan.quantization, is_from(Quantization::none, "default of trl 1.16.0: ModelConfig"));
+}
+
+TEST(Hf, QloraInTrlHasBf16AdaptersAndNoUpcast) {
+  const TrainingPlan plan = plan_from(sft + "use_peft: true\nload_in_4bit: true\ndtype: bfloat16\n");
+  EXPECT_THAT(plan.quantization, is_from(Quantization::nf4, "load_in_4bit at 4:15"));
+  EXPECT_THAT(plan.double_quantization, is_from(false, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.quantization_compute_dtype, is_from(DType::bf16, "dtype at 5:8"));
+  EXPECT_THAT(plan.adapter_dtype, is_from(AdapterDType::bf16, "default of trl 1.16.0: SFTTrainer"));
+  EXPECT_THAT(plan.kbit_upcast, is_from(false, "default of trl 1.16.0: SFTTrainer"));
+}
+
+TEST(Hf, PlainTrainerDefaults) {
+  const TrainingPlan plan = plan_from(plain);
+  EXPECT_EQ(plan.framework, "transformers 5.23.0");
+  EXPECT_THAT(plan.sequence_length, is_from(512, "block_size at 3:13"));
+  EXPECT_THAT(plan.padding_mask, is_from(false, "block_size at 3:13"));
+  EXPECT_THAT(plan.weights_dtype,
+              is_from(WeightsDType::checkpoint, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
+  EXPECT_THAT(plan.autocast, is_from(Autocast::none, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.loss, is_from(Loss::full_logits, "default of transformers 5.23.0: ForCausalLMLoss"));
+  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of transformers 5.23.0: Trainer.compute_loss"));
+  EXPECT_THAT(plan.use_cache, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
+}
+
+TEST(Hf, WhoseTrainerItIs) {
+  const auto is_trl = [](const std::string& text, Syntax syntax = Syntax::yaml) {
+    const auto plan = ingest(yaml(text, syntax), {"hf", {"plan.sequence_length=8"}, {}});
+    return plan.ok() && plan->framework.starts_with("trl");
+  };
+  EXPECT_TRUE(is_trl("model_name_or_path: a\n"));
+  EXPECT_FALSE(is_trl(R"({"model_name_or_path": "a"})", Syntax::json));
+  EXPECT_TRUE(is_trl(R"({"model_name_or_path": "a", "packing": false})", Syntax::json));
+  EXPECT_TRUE(is_trl("model_name_or_path: a\nmodel_init_kwargs: {dtype: auto}\n"));
+  EXPECT_FALSE(is_trl("model_name_or_path: a\nblock_size: 8\n"));
+  EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
+}
+
+TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
+  EXPECT_THAT(errors_from("trainer: trainer\nmodel_name_or_path: a\n"),
+              ElementsAre("c.yaml: ingest/missing-fact: transformers' Trainer has no sequence length of its own "
+                          "(give block_size or max_seq_length, or --set sequence_length=…)"));
+  EXPECT_EQ(plan_with("trainer: trainer\nmodel_name_or_path: a\n", {"sequence_length=77"}).sequence_length.value, 77);
+}
+
+TEST(Hf, NoLimitIsNoLength) {
+  EXPECT_THAT(errors_from(sft + "max_length:\n"),
+              ElementsAre("c.yaml: ingest/missing-fact: max_length is null, so rows are as long as the data "
+                          "(give max_length, or --set sequence_length=…)"));
+}
+
+TEST(Hf, PackedRowsAreOneRow) {
+  const std::string packed = sft + "per_device_train_batch_size: 4\nmax_length: 100\npacking: true\n";
+  const TrainingPlan plan = plan_from(packed);
+  EXPECT_THAT(plan.micro_batch_size, is_from(1, "packing at 5:10"));
+  EXPECT_EQ(plan.sequence_length.value, 400);
+  EXPECT_EQ(plan.sequence_length.origin.source, "max_length × per_device_train_batch_size, packed into one row");
+  EXPECT_TRUE(plan.padding_mask.value);
+  EXPECT_FALSE(plan_from(packed + "attn_implementation: flash_attention_2\n").padding_mask.value);
+}
+
+TEST(Hf, WrappedRowsStayRows) {
+  const TrainingPlan plan =
+      plan_from(sft + "per_device_train_batch_size: 4\npacking: true\npacking_strategy: wrapped\n");
+  EXPECT_EQ(plan.micro_batch_size.value, 4);
+  EXPECT_THAT(plan.padding_mask, is_from(false, "packing at 4:10"));
+}
+
+TEST(Hf, OneRowNeedsNoPadding) {
+  EXPECT_THAT(plan_from(sft + "per_device_train_batch_size: 1\n").padding_mask,
+              is_from(false, "assumed: a batch of one row needs no padding"));
+}
+
+TEST(Hf, LengthsArePaddedToTheMultiple) {
+  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n").sequence_length.value, 128);
+  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").sequence_length.value, 100);
+}
+
+TEST(Hf, NewNamesWinOverOld) {
+  const TrainingPlan plan = plan_from(sft +
+                                      "gradient_checkpointing: true\nactivation_checkpointing: false\n"
+                                      "gradient_checkpointing_kwargs: {use_reentrant: true}\n");
+  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "activation_checkpointing at 4:27"));
+  EXPECT_THAT(plan.reentrant_checkpointing, is_from(true, "gradient_checkpointing_kwargs.use_reentrant at 5:48"));
+}
+
+TEST(Hf, ModelInitKwargsWin) {
+  const TrainingPlan plan =
+      plan_from(sft + "dtype: float32\nmodel_init_kwargs:\n  dtype: bfloat16\n  attn_implementation: eager\n");
+  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_EQ(plan.attention.value, Attention::eager);
+}
+
+TEST(Hf, DtypeNullIsAuto) { EXPECT_EQ(plan_from(sft + "dtype:\n").weights_dtype.value, WeightsDType::checkpoint); }
+
+TEST(Hf, Precision) {
+  EXPECT_EQ(plan_from(sft + "fp16: true\n").autocast.value, Autocast::fp16);
+  EXPECT_EQ(plan_from(sft + "bf16: false\n").autocast.value, Autocast::none);
+  EXPECT_FALSE(plan_from(sft + "bf16: false\n").outputs_to_fp32.value);
+  EXPECT_THAT(errors_from(sft + "fp16: true\nbf16: true\n"),
+              ElementsAre("c.yaml:3:7: ingest/conflict: fp16 and bf16 are both true: TrainingArguments takes one of "
+                          "them"));
+}
+
+TEST(Hf, OptimizersByTheirNames) {
+  const auto optimizer = [](const std::string& lines) { return plan_from(sft + lines).optimizer.value; };
+  EXPECT_EQ(optimizer("optim: adamw_torch\n"), "adamw_foreach");
+  EXPECT_EQ(optimizer("optim: adamw_bnb_8bit\n"), "adamw_8bit");
+  EXPECT_EQ(optimizer("optim: paged_adamw_32bit\n"), "paged_adamw_32bit");
+  EXPECT_EQ(optimizer("optim: sgd\n"), "sgd");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0.9\n"), "sgd_momentum");
+  const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
+  EXPECT_EQ(lion.optimizer.value, "lion_8bit");
+  EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
+  EXPECT_THAT(errors_from(sft + "optim: adamw_tosch\n"),
+              ElementsAre("c.yaml:3:8: ingest/bad-value: optim: expected an optimizer that transformers names, found "
+                          "\"adamw_tosch\"; did you mean adamw_torch?"));
+}
+
+TEST(Hf, ZeroNormClipsNothing) {
+  EXPECT_THAT(plan_from(sft + "max_grad_norm: 0.0\n").clip_gradients, is_from(false, "max_grad_norm at 3:16"));
+}
+
+TEST(Hf, WhatIsNotPlayedIsNamed) {
+  const TrainingPlan plan = plan_from(
+      sft +
+      "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nuse_liger_kernel: true\nload_in_8bit: true\n"
+      "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
+      "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
+  EXPECT_THAT(features(plan),
+              ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
+                          "use_liger_kernel: Liger kernels", "load_in_8bit: LLM.int8 base weights",
+                          "neftune_noise_alpha: NEFTune", "num_generations: preference, RL or distillation training",
+                          "attn_implementation: attention implementation", "loss_type: preference or RL training",
+                          "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
+                          "lora_task_type: LoRA task type"));
+}
+
+TEST(Hf, WhatIsSwitchedOffIsNot) {
+  const TrainingPlan plan = plan_from(
+      sft +
+      "deepspeed:\nfsdp: []\ntorch_compile: false\nuse_liger_kernel: 'False'\nload_in_8bit: no\n"
+      "neftune_noise_alpha: 0\nlora_modules_to_save: []\nparallelism_config: {}\nlabel_smoothing_factor: 0.0\n"
+      "loss_type: nll\nlora_task_type: CAUSAL_LM\nsharded_ddp: ''\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+TEST(Hf, KeysWithoutEffectAreKnown) {
+  const TrainingPlan plan =
+      plan_from(sft +
+                "learning_rate: 1e-4\nevaluation_strategy: steps\nwarmup_ratio: 0.1\ndataset_name: x\nlora_alpha: 32\n"
+                "env: {A: b}\nreport_to: none\nfsdp_config: {version: 2}\noverwrite_output_dir: true\n");
+  EXPECT_THAT(plan.warnings, IsEmpty());
+  EXPECT_THAT(features(plan), IsEmpty());
+}
+
+TEST(Hf, OldNamesAreReadAndSaid) {
+  const TrainingPlan plan = plan_from(sft + "torch_dtype: bfloat16\nmax_seq_length: 300\n");
+  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_EQ(plan.sequence_length.value, 300);
+  EXPECT_THAT(said(plan.warnings),
+              ElementsAre("c.yaml:3:1: ingest/renamed-key: torch_dtype is now called dtype; read as that",
+                          "c.yaml:4:1: ingest/renamed-key: max_seq_length is now called max_length; read as that"));
+}
+
+TEST(Hf, RefusesWhatTrlRefuses) {
+  EXPECT_THAT(errors_from(sft + "use_peft: true\nload_in_4bit: true\ndtype: auto\n"),
+              ElementsAre("c.yaml:5:8: ingest/conflict: dtype: auto cannot be bitsandbytes' compute dtype: with "
+                          "load_in_4bit, name one (bfloat16)"));
+  EXPECT_THAT(errors_from(sft + "padding_free: true\n"), Contains(HasSubstr("ingest/conflict: padding_free")));
+  EXPECT_THAT(errors_from(sft + "load_in_4bit: true\n"),
+              ElementsAre(HasSubstr("quantized weights cannot be trained without an adapter")));
+}
+
+TEST(Hf, MappingsAreMappings) {
+  EXPECT_THAT(errors_from(sft + "gradient_checkpointing_kwargs: reentrant\n"),
+              ElementsAre("c.yaml:3:32: ingest/bad-value: gradient_checkpointing_kwargs: expected a mapping, found "
+                          "\"reentrant\""));
+  EXPECT_THAT(said(plan_from(sft + "model_init_kwargs: {dtipe: auto}\n").warnings),
+              ElementsAre("c.yaml:3:21: ingest/unknown-key: unknown key \"model_init_kwargs.dtipe\", ignored "
+                          "(did you mean model_init_kwargs.dtype?)"));
+}
+
+TEST(Hf, TargetsByPatternAreNotPlayed) {
+  EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: '.*proj'\n")),
+              ElementsAre("lora_targets: LoRA targets by a regular expression"));
+  EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: all-linear\n")), IsEmpty());
+}
+
+TEST(Hf, WritesTheStyleThatThePlanNeeds) {
+  EXPECT_THAT(write_plan(plan_from(sft), "hf"), HasSubstr("trainer: sft\n"));
+  EXPECT_THAT(write_plan(plan_from(plain), "hf"), HasSubstr("trainer: trainer\n"));
+}
+
+}  // namespace
+}  // namespace oomplan

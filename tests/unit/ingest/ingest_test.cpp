@@ -1,0 +1,184 @@
+// Recognition, composition, overrides, hostile files.
+#include <map>
+
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::string least = "model: gpt2\nmicro_batch_size: 2\nsequence_length: 64\n";
+
+Loader files(const std::map<std::string, std::string>& all) {
+  return [all](const std::string& path) -> Result<Document> {
+    const auto found = all.find(path);
+    if (found == all.end()) return Diagnostic{Severity::error, "read/missing", "no such file", {path, 0, 0}, {}, {}};
+    return parse_document(found->second, path, Syntax::yaml);
+  };
+}
+
+TEST(Recognise, Dialects) { EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "oomplan")); }
+
+TEST(Recognise, ByTheKeys) {
+  EXPECT_EQ(plan_from(least).dialect, "oomplan");
+  EXPECT_EQ(plan_from("model_name_or_path: a\nlearning_rate: 1\n").dialect, "hf");
+  EXPECT_EQ(
+      plan_from("base_model: a\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\nflash_attention: true\n").dialect,
+      "axolotl");
+}
+
+TEST(Recognise, ATieIsSaid) {
+  EXPECT_THAT(errors_from("micro_batch_size: 1\n"),
+              ElementsAre("c.yaml: ingest/ambiguous-dialect: these keys are as much axolotl's as oomplan's (say which "
+                          "with --dialect: axolotl, hf, oomplan)"));
+  EXPECT_THAT(errors_from("micro_batch_size: 1\n", {"oomplan", {}, {}}), SizeIs(2));
+}
+
+TEST(Recognise, NothingKnown) {
+  EXPECT_THAT(errors_from("a: 1\nb: 2\n"),
+              ElementsAre("c.yaml: ingest/unknown-dialect: no dialect knows enough of these keys (say which with "
+                          "--dialect: axolotl, hf, oomplan)"));
+  EXPECT_THAT(errors_from("{}"), ElementsAre(HasSubstr("no dialect knows enough")));
+  EXPECT_THAT(errors_from(least, {"axolotol", {}, {}}),
+              ElementsAre("c.yaml: ingest/unknown-dialect: no dialect is called \"axolotol\" (known: axolotl, hf, "
+                          "oomplan)"));
+}
+
+TEST(Recognise, OtherKindsOfFileAreNamed) {
+  EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\nfinetuning_type: lora\n"),
+              ElementsAre("c.yaml: ingest/unknown-dialect: this is a LLaMA-Factory config, which oomplan does not read "
+                          "as a training config"));
+  EXPECT_THAT(errors_from("distributed_type: FSDP\nnum_machines: 1\nfsdp_config: {}\n"),
+              ElementsAre(HasSubstr("this is an accelerate launcher config")));
+  EXPECT_THAT(errors_from("architectures: [a]\nhidden_size: 8\nvocab_size: 9\n"),
+              ElementsAre(HasSubstr("this is a model's config.json")));
+}
+
+TEST(Recognise, OnlyMappings) {
+  EXPECT_THAT(errors_from("[1, 2]"),
+              ElementsAre("c.yaml:1:1: ingest/not-a-mapping: expected a mapping of keys to values, found a list"));
+  EXPECT_THAT(errors_from("hello"), ElementsAre(HasSubstr("ingest/not-a-mapping")));
+}
+
+TEST(Compose, WhatExtendsWins) {
+  IngestOptions options;
+  options.loader = files({{"base.yaml", "model: a\nmicro_batch_size: 1\nextends: sub/deep.yaml\n"},
+                          {"sub/deep.yaml", "extends: ../x.yaml\nsequence_length: 5\nmodel: z\n"},
+                          {"sub/../x.yaml", "autocast: bf16\n"}});
+  const TrainingPlan plan = plan_from("extends: base.yaml\nmicro_batch_size: 3\n", options);
+  EXPECT_EQ(plan.micro_batch_size.value, 3);
+  EXPECT_EQ(plan.model.value, "a");
+  EXPECT_EQ(plan.model.origin.where, (Location{"base.yaml", 1, 8}));
+  EXPECT_EQ(plan.sequence_length.value, 5);
+  EXPECT_EQ(plan.autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan.autocast.origin.where.file, "sub/../x.yaml");
+}
+
+TEST(Compose, MissingFile) {
+  IngestOptions options;
+  options.loader = files({});
+  EXPECT_THAT(errors_from("model: a\nextends: base.yaml\n", options),
+              ElementsAre("c.yaml:2:10: ingest/extends-missing: extends: base.yaml cannot be read",
+                          "base.yaml: read/missing: no such file"));
+  EXPECT_THAT(errors_from("model: a\nextends: base.yaml\n"),
+              ElementsAre("c.yaml:2:10: ingest/extends-missing: extends: base.yaml cannot be read from here"));
+  EXPECT_THAT(errors_from("model: a\nextends: [b]\n", options),
+              ElementsAre("c.yaml:2:10: ingest/bad-value: extends: expected the path of a config, found a list"));
+}
+
+TEST(Compose, Cycles) {
+  IngestOptions options;
+  options.loader = files({{"b.yaml", "extends: c.yaml\n"}});
+  EXPECT_THAT(errors_from("extends: b.yaml\n", options),
+              ElementsAre("b.yaml:1:10: ingest/extends-cycle: extends: c.yaml leads back to itself"));
+  options.loader = [](const std::string& path) { return parse_document("extends: ./x.yaml", path, Syntax::yaml); };
+  EXPECT_THAT(errors_from("extends: d/x.yaml\n", options), ElementsAre(HasSubstr("ingest/extends-cycle")));
+}
+
+TEST(Overrides, OwnKeysAndFields) {
+  const std::string text = "model_name_or_path: a\nuse_peft: true\nmax_length: 8\n";
+  const TrainingPlan plan =
+      plan_with(text, {"max_length=16", "lora_target_modules=[q_proj, v_proj]", "plan.padding_mask=false",
+                       "optimizer=sgd", "model_init_kwargs.dtype=auto"});
+  EXPECT_THAT(plan.sequence_length, is_from(16, "--set max_length=16"));
+  EXPECT_EQ(plan.lora_targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(plan.padding_mask, is_from(false, "--set plan.padding_mask=false"));
+  EXPECT_EQ(plan.optimizer.value, "sgd");
+  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::checkpoint);
+}
+
+TEST(Overrides, NullTakesAKeyAway) {
+  const std::string text = "model_name_or_path: a\nuse_peft: true\ndeepspeed: ds.json\n";
+  EXPECT_THAT(features(plan_from(text)), ElementsAre("deepspeed: DeepSpeed"));
+  EXPECT_THAT(features(plan_with(text, {"deepspeed="})), IsEmpty());
+  EXPECT_THAT(features(plan_with(text, {"deepspeed=null"})), IsEmpty());
+}
+
+TEST(Overrides, TheLastOneWins) {
+  EXPECT_EQ(plan_with(least, {"micro_batch_size=5", "micro_batch_size=6"}).micro_batch_size.value, 6);
+}
+
+TEST(Overrides, InsideAMapping) {
+  const std::string text =
+      "model_name_or_path: a\nuse_peft: true\ngradient_checkpointing_kwargs: {use_reentrant: false}\n";
+  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs.use_reentrant=true"}).reentrant_checkpointing.value);
+  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs={use_reentrant: true}"}).reentrant_checkpointing.value);
+}
+
+TEST(Overrides, WhatIsWrongWithThem) {
+  EXPECT_THAT(
+      errors_with(least, {"x", "=3", "micro_bach_size=3", "micro_batch_size=two", "attention=[", "plan.foo=1"}),
+      ElementsAre(
+          "--set x: ingest/bad-override: expected key=value", "--set =3: ingest/bad-override: expected key=value",
+          "--set micro_bach_size=3: ingest/unknown-key: \"micro_bach_size\" is no key of oomplan and no "
+          "fact of the plan (did you mean micro_batch_size?)",
+          HasSubstr("--set attention=[:1:"), HasSubstr("--set plan.foo=1: ingest/unknown-key: \"plan.foo\" is no key"),
+          "--set micro_batch_size=two: ingest/bad-value: micro_batch_size: expected a positive "
+          "integer, found \"two\"; did you mean 2?"));
+}
+
+TEST(Settle, PeftsTargetsByModelType) {
+  TrainingPlan plan = plan_from(least + "adapter: lora\n");
+  EXPECT_THAT(settle(plan, "gpt2")->lora_targets,
+              is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
+  EXPECT_EQ(settle(plan, "qwen3")->lora_targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(said(settle(plan, "mamba").errors()),
+              ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
+                                    "peft for mamba")));
+  plan.lora_targets.value = {"k_proj"};
+  EXPECT_EQ(settle(plan, "mamba")->lora_targets.value, std::vector<std::string>{"k_proj"});
+}
+
+TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {
+  std::string text = least;
+  for (int i = 0; i < 5; ++i) text += "model_" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(plan_from(text).warnings, SizeIs(5));
+  for (int i = 5; i < 5000; ++i) text += "model_" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(plan_from(text, {"oomplan", {}, {}}).warnings, SizeIs(50));
+}
+
+TEST(Hostile, LongValuesMakeShortMessages) {
+  const auto errors =
+      errors_from("model: a\nsequence_length: 1\nmicro_batch_size: " + std::string(1'000'000, 'x') + "\n");
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_LT(errors.front().size(), 200U);
+}
+
+TEST(Hostile, EveryKeyTakesEveryKindOfValue) {
+  for (const std::string value : {"", "[]", "{}", "[1, [2]]", "{a: {b: 1}}", "-1", "1e999", "'\\x00'", "~", "true"}) {
+    for (const auto& dialect : dialects()) {
+      for (const std::string key :
+           {"model", "base_model", "plugins", "bf16", "model_init_kwargs", "optim", "lora_target_modules", "peft",
+            "gradient_checkpointing", "bnb_config_kwargs", "unmodelled", "max_length", "attn_implementation"}) {
+        (void)ingest(yaml(key + ": " + value + "\n"), {std::string(dialect), {}, {}});
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace oomplan

@@ -1,0 +1,56 @@
+#include "facts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace oomplan::report {
+namespace {
+
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+/// How many members an aggregate has, so that a field added to TrainingPlan cannot be forgotten here.
+template <class T, class... Members>
+consteval std::size_t arity() {
+  if constexpr (requires { T{Members{}..., Anything{}}; }) {
+    return arity<T, Members..., Anything>();
+  } else {
+    return sizeof...(Members);
+  }
+}
+
+constexpr std::size_t without_fact = 4;  // dialect, framework, unmodelled, warnings
+
+std::vector<std::string> names(const TrainingPlan& plan) {
+  std::vector<std::string> out;
+  for (const Fact& fact : facts_of(plan)) out.push_back(fact.name);
+  return out;
+}
+
+TEST(Facts, OnlyThoseWithAnEffectAreListed) {
+  TrainingPlan plan;
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("lora_rank")));
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("double_quantization")));
+  plan.adapter.value = Adapter::lora;
+  plan.quantization.value = Quantization::nf4;
+  plan.gradient_checkpointing.value = true;
+  EXPECT_EQ(names(plan).size(), arity<TrainingPlan>() - without_fact);
+}
+
+TEST(Facts, ValuesReadAsInAConfig) {
+  EXPECT_EQ(to_text(FactValue(true)), "true");
+  EXPECT_EQ(to_text(FactValue(0.05)), "0.05");
+  EXPECT_EQ(to_text(FactValue(std::vector<std::string>{"q_proj", "v_proj"})), "q_proj, v_proj");
+}
+
+TEST(Facts, OriginsReadAsPlaces) {
+  EXPECT_EQ(to_text(Origin{Origin::Kind::config, "bf16", {"c.yml", 12, 3}}), "c.yml:12");
+  EXPECT_EQ(to_text(Origin{Origin::Kind::framework_default, "peft 0.21.2: LoraConfig", {}}),
+            "default of peft 0.21.2: LoraConfig");
+  EXPECT_EQ(to_text(Origin{Origin::Kind::assumed, "the longest row", {}}), "assumed: the longest row");
+}
+
+}  // namespace
+}  // namespace oomplan::report

@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "example.hpp"
+#include "layout.hpp"
+
+namespace oomplan::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string text(const Report& report, ViewOptions options = {}) { return *render(report, "text", options); }
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) out.push_back(line);
+  return out;
+}
+
+TEST(TextView, BeginsWithTheVerdict) {
+  EXPECT_THAT(text(example({example_fit("NVIDIA One", Bytes::gib(200))})),
+              StartsWith("fits on NVIDIA One: 181.00 GiB needed of 200.00 GiB, headroom 19.00 GiB\n"));
+  EXPECT_THAT(text(example({example_fit("NVIDIA Two", Bytes::gib(80))})),
+              StartsWith("does not fit on NVIDIA Two: 181.00 GiB needed of 80.00 GiB, 101.00 GiB too much\n"));
+  EXPECT_THAT(text(example()), StartsWith("peak 180.00 GiB of tensors, in backward of step 2\n"));
+}
+
+TEST(TextView, ComparesSeveralGpus) {
+  const std::string out = text(example({example_fit("A", Bytes::gib(200)), example_fit("B", Bytes::gib(80))}));
+  EXPECT_THAT(out, StartsWith("fits on 1 of 2 GPUs\n  GPU       total      needed"));
+  EXPECT_THAT(out, HasSubstr("  B     80.00 GiB  181.00 GiB  -101.00 GiB  does not fit\n"));
+}
+
+TEST(TextView, TheTableShowsTheWorseStepAndMarksThePeak) {
+  const std::string out = text(example({example_fit("A", Bytes::gib(200))}));
+  EXPECT_THAT(out, HasSubstr("  GiB                load  forward  backward  between\n"
+                             "                            step 1    step 2   step 1\n"
+                             "  weights            1.00     2.00      4.00     1.00\n"));
+  EXPECT_THAT(out, HasSubstr("  runtime            1.00     1.00      1.00     1.00\n"
+                             "  total             46.00    91.00    181.00    46.00\n"
+                             "                                      ^ peak\n"));
+}
+
+TEST(TextView, WithoutOneGpuTheTableHoldsTensorsOnly) {
+  EXPECT_THAT(text(example()), Not(HasSubstr("\n  runtime")));
+  EXPECT_THAT(text(example()), HasSubstr("Without --gpu"));
+  const std::string two = text(example({example_fit("A", Bytes::gib(200)), example_fit("B", Bytes::gib(80))}));
+  EXPECT_THAT(two, Not(HasSubstr("\n  runtime")));
+}
+
+TEST(TextView, SaysWhereEachFactCameFrom) {
+  const std::string out = text(example());
+  EXPECT_THAT(out, HasSubstr("model=org/model (3), micro_batch_size=2 (command line: --set micro_batch_size=2),"
+                             "\n  sequence_length=2048 (base.yml:7)"));
+  EXPECT_THAT(out, HasSubstr("adamw_fused  default of transformers 5.23.0: TrainingArguments\n"));
+  EXPECT_THAT(out, Not(HasSubstr("lora_rank")));
+}
+
+TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
+  for (const std::string& line : lines(text(example({example_fit("NVIDIA One", Bytes::gib(200))})))) {
+    EXPECT_LE(width_of(line), page_width) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << line;
+  }
+}
+
+TEST(TextView, ColourChangesNothingButEscapes) {
+  const Report report = example({example_fit("A", Bytes::gib(200))});
+  std::string coloured = text(report, {.colour = true});
+  EXPECT_THAT(coloured, HasSubstr("\x1b[1;32mfits\x1b[0m on A"));
+  for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;) {
+    coloured.erase(at, coloured.find('m', at) - at + 1);
+  }
+  EXPECT_EQ(coloured, text(report));
+  EXPECT_THAT(text(report), Not(HasSubstr("\x1b")));
+}
+
+TEST(TextView, ObeysNoEscapeInAName) {
+  Report report = example();
+  report.found.config = "a\x1b[31m.yml";
+  EXPECT_THAT(text(report), Not(HasSubstr("\x1b")));
+}
+
+TEST(TextView, IsEmptyWithoutAnAnswer) { EXPECT_EQ(text(collect({.config = "config.yml"})), ""); }
+
+TEST(Render, KnowsItsViews) {
+  EXPECT_THAT(views(), ::testing::ElementsAre("explain", "json", "text"));
+  EXPECT_FALSE(render(example(), "html").has_value());
+}
+
+}  // namespace
+}  // namespace oomplan::report
