@@ -34,8 +34,10 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   t.recorder.mark(Phase::forward);
   t.enter_autocast(play.facts.autocast);
   model.forward(play, s);
-  s = after_forward(std::move(s), plan.outputs_kept.value);
   t.exit_autocast();
+  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
+  if (plan.outputs_to_fp32.value && s.logits) s.logits = t.to(s.logits, DType::fp32);
+  s = after_forward(std::move(s), plan.outputs_kept.value);
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);
@@ -64,7 +66,7 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
   Result<Model> model = build(torch, facts, architecture, built);
   if (!model) return model.errors();
   run->model = std::move(*model);
-  run->optimizer = make_optimizer(plan.optimizer.value);
+  run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
   Play play{torch, facts};
   // From the third micro-batch on every one is the second over again.
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2));

@@ -10,9 +10,7 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
 }
 
-Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-             Softmax softmax) {
-  Torch& t = play.torch;
+Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, Softmax softmax) {
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const Tensor key = repeat_kv(t, k, groups);
   const Tensor value = repeat_kv(t, v, groups);
@@ -20,7 +18,7 @@ Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, cons
   {
     InBucket scores(t, Bucket::attention_scores);
     weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
-    if (mask) weights = t.add(weights, mask);
+    if (s.mask) weights = t.add(weights, s.mask);
     if (softmax == Softmax::in_fp32) {
       weights = t.to(t.softmax_last(weights, DType::fp32), q->dtype);
     } else {
@@ -31,21 +29,22 @@ Tensor eager(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, cons
   }
   Tensor out = t.matmul(weights, value);
   out = t.contiguous(t.transpose(out, 1, 2));
+  s.attn_weights = std::move(weights);
   return out;
 }
 
 }  // namespace
 
-Tensor attend(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-              bool causal, Softmax softmax) {
-  if (play.facts.attention == Attention::eager) return eager(play, q, k, v, mask, dropout, softmax);
+Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal,
+              Softmax softmax) {
   Torch& t = play.torch;
+  if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, dropout, softmax);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
-  const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  const bool gqa = groups > 1 && !s.mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);
   const Tensor value = gqa ? v : repeat_kv(t, v, groups);
-  const bool is_causal = causal && !mask && q->sizes[2] > 1;
-  const Tensor out = t.attention(q, key, value, mask, dropout, is_causal, gqa);
+  const bool is_causal = causal && !s.mask && q->sizes[2] > 1;
+  const Tensor out = t.attention(q, key, value, s.mask, dropout, is_causal, gqa);
   return t.contiguous(t.transpose(out, 1, 2));
 }
 

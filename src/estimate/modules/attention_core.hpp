@@ -12,8 +12,9 @@ enum class Softmax {
   as_is,           ///< softmax(...), as BERT.
 };
 
-/// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width.
-Tensor attend(Play& play, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout,
-              bool causal, Softmax softmax);
+/// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width; the weights
+/// that eager attention returns too stay with the block (`hidden_states, _ = self_attn(...)`).
+Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal,
+              Softmax softmax);
 
 }  // namespace oomplan::estimator

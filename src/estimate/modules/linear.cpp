@@ -98,9 +98,14 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
     sizes[sizes.size() - 1] = out_;
     return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
   }
-  const Tensor input = t.to(x, play.facts.quantized_compute);
-  const Tensor output = t.to(product(play, input), x->dtype);
+  Tensor output = product(play, t.to(x, play.facts.quantized_compute));
+  output = t.to(output, x->dtype);
   return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
+}
+
+Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
+  if (absmax_blocks_ == 0) return weight_;
+  return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 
 Tensor Linear::product(Play& play, const Tensor& x) const {
@@ -115,7 +120,7 @@ Tensor Linear::product(Play& play, const Tensor& x) const {
   const DType compute = play.facts.quantized_compute;
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
-  const Tensor weight = dequantized(t, in_, out_, absmax_blocks_, nested, compute);
+  const Tensor weight = dequantized_weight(t, play.facts);
   Tensor out = t.linear(x, t.to(weight, x->dtype), {});
   if (!node) return out;
   Tensor plain = t.detach(out);

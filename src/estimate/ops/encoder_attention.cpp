@@ -31,12 +31,12 @@ class EncoderAttention final : public Module {
     return t.transpose(t.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
   }
 
-  Tensor self_attention(Play& play, const Stream& s, const Tensor& x) const {
+  Tensor self_attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     const Tensor q = heads(play, query_, x);
     const Tensor k = heads(play, key_, x);
     const Tensor v = heads(play, value_, x);
-    const Tensor out = attend(play, q, k, v, s.mask, dropout_, false, Softmax::as_is);
+    const Tensor out = attend(play, s, q, k, v, dropout_, false, Softmax::as_is);
     return t.reshape(out, {x->sizes[0], x->sizes[1], -1});
   }
 

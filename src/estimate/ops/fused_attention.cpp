@@ -25,14 +25,14 @@ class FusedAttention final : public Module {
     return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
   }
 
-  Tensor attention(Play& play, const Stream& s, const Tensor& x) const {
+  Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const std::vector<Tensor> parts = t.split(c_attn_(play, x), width_, 2);
     const Tensor k = heads(t, parts[1]);
     const Tensor v = heads(t, parts[2]);
     const Tensor q = heads(t, parts[0]);
-    Tensor out = attend(play, q, k, v, s.mask, dropout_, true, Softmax::cast_to_values);
+    Tensor out = attend(play, s, q, k, v, dropout_, true, Softmax::cast_to_values);
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     out = c_proj_(play, out);
     return t.dropout(out, residual_dropout_);

@@ -177,7 +177,8 @@ Tensor Torch::math(const Tensor& q, const Tensor& k, const Tensor& v, const Tens
   }
   Tensor weights = matmul(query, mul_scalar(transpose(key, 2, 3)));
   if (mask) weights = add_(weights, mask);
-  weights = dropout(safe_softmax(weights), p);
+  weights = safe_softmax(weights);
+  weights = dropout(weights, p);
   return to(matmul(weights, value), q->dtype);
 }
 
