@@ -215,17 +215,17 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
         Broken{"op: embedding, ", "", "\"op\" is missing"},
         Broken{"rows: 100", "rows: [1, 2]", "expected a value, not a list"},
-        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]} or {product: [a, b]}"},
+        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …}"},
+               "aliases: […], minimum: …, optional: true}"},
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …}"},
+               "aliases: […], minimum: …, optional: true}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));
@@ -236,6 +236,33 @@ TEST(ArchitectureFile, AHugeFileIsRefusedByTheReadersBudget) {
   const Result<Architecture> out = read(good, std::move(text));
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.errors()[0].code, "read/too-many-nodes");
+}
+
+TEST(ArchitectureFile, NamesWhatAConfigSwitchesOnAndNoOpPlays) {
+  const std::string file = with("layers: 3", "not_played: {cross: cross attention}\nlayers: 3");
+  const auto features = [&](const std::string& more) {
+    const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}", file);
+    EXPECT_TRUE(out.ok()) << to_text(out.errors()[0]);
+    return out ? out->not_played : std::vector<std::string>{};
+  };
+  EXPECT_EQ(features(""), std::vector<std::string>{});
+  EXPECT_EQ(features(R"(, "cross": false, "quantization_config": null)"), std::vector<std::string>{});
+  EXPECT_EQ(features(R"(, "cross": true)"), std::vector<std::string>{"cross attention"});
+  EXPECT_EQ(features(R"(, "quantization_config": {"quant_method": "gptq"})"),
+            std::vector<std::string>{"weights quantized in the checkpoint (gptq)"});
+}
+
+TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
+  const std::string file = with("{type: integer, default: null}", "{type: integer, default: 4096, optional: true}");
+  const auto has_window = [&](const std::string& window) {
+    const std::string fixed = std::string(file).replace(file.find("max_positions: $window"), 22, "max_positions: 0");
+    const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4)" + window + "}", fixed);
+    return out.ok() && out->block[0].find("window") != nullptr;
+  };
+  EXPECT_TRUE(has_window(""));
+  EXPECT_FALSE(has_window(R"(, "window": null)"));
+  const Result<Architecture> less = read(good, with("max_positions: $window", "max_positions: {difference: [$window, 2]}"));
+  EXPECT_EQ(less->max_positions, 510);
 }
 
 TEST(ArchitectureFile, HugeProductsSaturate) {
