@@ -34,6 +34,12 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes) {
   return register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
 }
 
+Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
+  Tensor p = weight(name + ".weight", sizes);
+  p->embedding = true;
+  return p;
+}
+
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes) {
   return register_weight(name + ".weight", sizes, facts.adapter, true);
 }

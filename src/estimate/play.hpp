@@ -86,6 +86,8 @@ class Builder {
 
   /// A weight that is neither quantised nor adapted: embedding, norm, bias.
   Tensor weight(const std::string& name, const Dims& sizes);
+  /// The weight of an nn.Embedding.
+  Tensor embedding(const std::string& name, const Dims& sizes);
   /// A weight of an adapter.
   Tensor adapter_weight(const std::string& name, const Dims& sizes);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.

@@ -1,0 +1,76 @@
+// Time of one estimate inside a process: what a search over thousands of plans pays for each.
+//
+//   build/release/estimate_speed [--benchmark_filter=70B]
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "oomplan/catalog.hpp"
+#include "oomplan/estimate.hpp"
+
+namespace {
+
+using namespace oomplan;
+
+constexpr const char* small_model = "meta-llama/Llama-3.1-8B";
+constexpr const char* large_model = "meta-llama/Llama-3.1-70B";
+
+/// A full fine-tune in bf16 autocast over fp32 weights.
+TrainingPlan full() {
+  TrainingPlan p;
+  p.micro_batch_size.value = 2;
+  p.sequence_length.value = 2048;
+  p.gradient_accumulation_steps.value = 4;
+  p.weights_dtype.value = WeightsDType::fp32;
+  p.autocast.value = Autocast::bf16;
+  p.optimizer.value = "adamw_fused";
+  p.clip_gradients.value = true;
+  p.attention.value = Attention::sdpa;
+  p.set_grads_to_none.value = true;
+  return p;
+}
+
+TrainingPlan checkpointed() {
+  TrainingPlan p = full();
+  p.gradient_checkpointing.value = true;
+  return p;
+}
+
+TrainingPlan qlora() {
+  TrainingPlan p = checkpointed();
+  p.weights_dtype.value = WeightsDType::bf16;
+  p.adapter.value = Adapter::lora;
+  p.lora_rank.value = 32;
+  p.lora_targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  p.lora_dropout.value = 0.05;
+  p.quantization.value = Quantization::nf4;
+  p.double_quantization.value = true;
+  p.quantization_compute_dtype.value = DType::bf16;
+  p.optimizer.value = "paged_adamw_8bit";
+  return p;
+}
+
+using MakePlan = TrainingPlan (*)();
+
+template <class Answer>
+void time(benchmark::State& state, const char* model, MakePlan make_plan, Answer&& answer) {
+  const auto architecture = find_model(model);
+  const TrainingPlan plan = make_plan();
+  if (!architecture || !answer(plan, *architecture)) return state.SkipWithError("the plan cannot be estimated");
+  for (auto _ : state) benchmark::DoNotOptimize(answer(plan, *architecture));
+}
+
+void footprint(benchmark::State& state, const char* model, MakePlan plan) {
+  time(state, model, plan, [](const TrainingPlan& p, const Architecture& a) { return estimate(p, a); });
+}
+
+BENCHMARK_CAPTURE(footprint, 8B / full, small_model, full);
+BENCHMARK_CAPTURE(footprint, 8B / checkpointing, small_model, checkpointed);
+BENCHMARK_CAPTURE(footprint, 8B / qlora, small_model, qlora);
+BENCHMARK_CAPTURE(footprint, 70B / full, large_model, full);
+BENCHMARK_CAPTURE(footprint, 70B / checkpointing, large_model, checkpointed);
+BENCHMARK_CAPTURE(footprint, 70B / qlora, large_model, qlora);
+
+}  // namespace
+
+BENCHMARK_MAIN();
