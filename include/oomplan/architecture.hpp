@@ -43,6 +43,7 @@ struct Architecture {
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;        ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;           ///< The exact count that the preset states; 0: none stated.
+  std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<OpSpec> stem{};
   std::vector<OpSpec> block{};
   std::vector<OpSpec> tail{};

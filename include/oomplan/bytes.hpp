@@ -25,6 +25,9 @@ constexpr std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
   return (a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
+/// n / step rounded up, for n >= 0 and step > 0.
+constexpr std::int64_t divided_up(std::int64_t n, std::int64_t step) { return n / step + (n % step != 0 ? 1 : 0); }
+
 /// Bytes of memory; signed so that a difference ("headroom") is a Bytes too.
 class Bytes {
  public:

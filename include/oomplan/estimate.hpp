@@ -1,6 +1,8 @@
 // The estimator: plays a training run and reads the peaks off its timeline.
 #pragma once
 
+#include <optional>
+
 #include "oomplan/architecture.hpp"
 #include "oomplan/footprint.hpp"
 #include "oomplan/machine.hpp"
@@ -31,5 +33,9 @@ struct Fit {
 };
 
 Fit fit(const Footprint& footprint, const Gpu& gpu);
+
+/// Why the footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without the
+/// kernels that it was played with (estimate/unmodelled). Nothing where it holds.
+std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu);
 
 }  // namespace oomplan

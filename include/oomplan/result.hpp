@@ -57,8 +57,9 @@ class Result {
   std::variant<T, Diagnostics> state_;
 };
 
-/// "config.yaml:12:3: error: message [code]", then the excerpt with a caret under the column, both indented by four, then
-/// "hint: …"; lines end in \n. Of a long line only the part around the caret is shown. Nothing in it drives a terminal.
+/// "config.yaml:12:3: error: message [code]", then the excerpt with a caret under the column, both indented by four,
+/// then "hint: …"; lines end in \n. Of a long line only the part around the caret is shown. Nothing in it drives a
+/// terminal.
 std::string to_text(const Diagnostic& diagnostic);
 
 }  // namespace oomplan

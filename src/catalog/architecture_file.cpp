@@ -15,9 +15,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 12> known_keys{
+constexpr std::array<std::string_view, 13> known_keys{
     "model_types",     "task",          "source", "config", "layers", "block_module",
-    "tied_embeddings", "max_positions", "stem",   "block",  "tail",   "expect"};
+    "tied_embeddings", "max_positions", "stem",   "block",  "tail",   "expect", "not_played"};
 constexpr std::int64_t most_layers = 10'000;
 
 std::optional<Task> task_of(Fields& fields) {
@@ -80,6 +80,24 @@ std::optional<DType> checkpoint_dtype(const Document& config, Diagnostics& error
   return std::nullopt;
 }
 
+/// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
+/// architecture file names under `not_played` by the key that switches them on.
+std::vector<std::string> not_played(const Document& config, Fields& fields) {
+  std::vector<std::string> out;
+  const Node* quantized = config.root.find("quantization_config");
+  if (quantized != nullptr && quantized->kind != Node::Kind::null) {
+    const Node* method = quantized->find("quant_method");
+    out.push_back("weights quantized in the checkpoint" + (method == nullptr ? "" : " (" + method->text + ")"));
+  }
+  const Node* features = fields.find("not_played");
+  for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
+    const Entry& feature = features->entries[i];
+    const Node* value = config.root.find(feature.key);
+    if (value != nullptr && value->as_boolean().value_or(false)) out.push_back(feature.value.text);
+  }
+  return out;
+}
+
 void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.task = task_of(fields).value_or(Task::causal_lm);
   out.block_module = fields.text("block_module");
@@ -134,6 +152,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.name = file.name;
   out.model_type = config.root.find("model_type")->text;
   out.checkpoint_dtype = checkpoint_dtype(config, errors).value_or(DType::fp32);
+  out.not_played = not_played(config, fields);
   if (errors.empty()) read_body(out, fields, values);
   check_expectations(fields);
   if (!errors.empty()) return errors;

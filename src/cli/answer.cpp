@@ -83,6 +83,20 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   add_excerpts(findings.diagnostics, *document);
 }
 
+/// A GPU that the footprint says nothing of leaves the whole question undecided.
+void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
+  for (const Gpu& gpu : gpus) {
+    if (std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu)) {
+      findings.diagnostics.push_back(std::move(*undecided));
+    } else {
+      findings.fits.push_back(fit(*findings.footprint, gpu));
+    }
+  }
+  if (findings.fits.size() == gpus.size()) return;
+  findings.fits.clear();
+  findings.footprint.reset();
+}
+
 Verdict verdict_after(const Findings& findings) {
   if (!findings.footprint) return verdict_of(findings.diagnostics);
   if (findings.fits.empty()) return Verdict::answered;
@@ -98,7 +112,7 @@ Findings answer(const Question& question) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog);
     if (findings.footprint) {
-      for (const Gpu& gpu : gpus) findings.fits.push_back(fit(*findings.footprint, gpu));
+      hold_against(findings, gpus);
     }
   } else {
     append(findings.diagnostics, catalog.errors());

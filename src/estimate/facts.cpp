@@ -35,6 +35,10 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     d.where = u.where;
     errors.push_back(std::move(d));
   }
+  for (const std::string& feature : architecture.not_played) {
+    errors.push_back(unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature),
+                                plan.model.origin));
+  }
   if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
     errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
   }

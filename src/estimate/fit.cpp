@@ -1,4 +1,9 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "oomplan/estimate.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan {
 namespace {
@@ -6,7 +11,26 @@ namespace {
 // Backward runs on a thread of its own, with a cuBLAS handle and so a workspace of its own; neither is ever freed.
 constexpr int cublas_handles = 2;
 
+/// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: check_flash_attention_hardware_support.
+constexpr double flash_capability = 8.0;
+
+bool has_flash_attention(const Gpu& gpu) {
+  const std::optional<double> capability = parse_number(gpu.compute_capability);
+  return !capability || *capability >= flash_capability;
+}
+
 }  // namespace
+
+std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu) {
+  const auto& kernels = footprint.attention_kernels;
+  const bool flash = std::find(kernels.begin(), kernels.end(), "flash") != kernels.end();
+  if (!flash || has_flash_attention(gpu)) return std::nullopt;
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("{} (compute capability {}) has no flash attention, and what runs in its place is not modelled yet",
+                          gpu.title, gpu.compute_capability);
+  return d;
+}
 
 Fit fit(const Footprint& footprint, const Gpu& gpu) {
   Fit fit;

@@ -108,7 +108,7 @@ class AdamW8bit final : public Optimizer {
         for (int i = 0; i < 2; ++i) state_.push_back(state(t, {256}, DType::fp32, "bitsandbytes::qmap"));
       }
       for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::uint8, "bitsandbytes::state"));
-      const Dims blocks{(n + block - 1) / block};
+      const Dims blocks{divided_up(n, block)};
       for (int i = 0; i < 2; ++i) state_.push_back(state(t, blocks, DType::fp32, "bitsandbytes::absmax"));
     });
   }

@@ -76,11 +76,8 @@ class Builder {
   }
 
   void report_duplicate(const Item& key, std::size_t first) {
-    const Location where = source_.at(first);
     if (errors_.size() == most_reported) return;
-    errors_.push_back(source_.error(key.offset, "read/duplicate-key", "key '" + key.text + "' is given twice",
-                                    "the first is at " + where.file + ":" + std::to_string(where.line) + ":" +
-                                        std::to_string(where.column) + "; keep one of them"));
+    errors_.push_back(duplicate_key(source_, key.text, key.offset, first));
   }
 
   // As PyYAML has it: of a list the first is strongest, and a later `<<` is stronger than an earlier one.

@@ -12,6 +12,21 @@ constexpr int deepest = 256;  // trees are built and destroyed by recursion
 
 }  // namespace
 
+void refuse_depth(const Source& source, std::size_t offset, int depth, const std::string& when) {
+  source.refuse(offset, "read/too-deep", "nested deeper than " + with_separators(depth) + " levels" + when);
+}
+
+void refuse_nodes(const Source& source, std::size_t offset, int nodes, const std::string& when) {
+  source.refuse(offset, "read/too-many-nodes", "more than " + with_separators(nodes) + " keys and values" + when);
+}
+
+Diagnostic duplicate_key(const Source& source, const std::string& key, std::size_t offset, std::size_t first) {
+  const Location where = source.at(first);
+  const std::string place = where.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  return source.error(offset, "read/duplicate-key", "key '" + key + "' is given twice",
+                      "the first is at " + place + "; keep one of them");
+}
+
 Tape::Tape(const Source& source, const ReadBudget& budget) : source_(source), budget_(budget) {
   budget_.depth = std::min(budget_.depth, deepest);
 }
@@ -46,13 +61,8 @@ void Tape::push(Item item, std::size_t blamed) {
 
 void Tape::check(std::size_t blamed) const {
   const std::string when = expanding_ ? " once aliases are expanded" : "";
-  if (depth_ > budget_.depth) {
-    source_.refuse(blamed, "read/too-deep", "nested deeper than " + with_separators(budget_.depth) + " levels" + when);
-  }
-  if (nodes_ > budget_.nodes) {
-    source_.refuse(blamed, "read/too-many-nodes",
-                   "more than " + with_separators(budget_.nodes) + " keys and values" + when);
-  }
+  if (depth_ > budget_.depth) refuse_depth(source_, blamed, budget_.depth, when);
+  if (nodes_ > budget_.nodes) refuse_nodes(source_, blamed, budget_.nodes, when);
   if (bytes_ > budget_.bytes) {
     const Bytes most(static_cast<std::int64_t>(budget_.bytes));
     source_.refuse(blamed, "read/too-large", "more than " + to_text(most) + " of text" + when);

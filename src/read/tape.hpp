@@ -10,6 +10,13 @@
 
 namespace oomplan::read {
 
+/// The budget is exceeded; `when` ends the sentence (" once aliases are expanded").
+[[noreturn]] void refuse_depth(const Source& source, std::size_t offset, int depth, const std::string& when = {});
+[[noreturn]] void refuse_nodes(const Source& source, std::size_t offset, int nodes, const std::string& when = {});
+
+/// The error for a key given at `offset` that was given at `first` already.
+Diagnostic duplicate_key(const Source& source, const std::string& key, std::size_t offset, std::size_t first);
+
 struct Item {
   enum class Type { scalar, open, close };
   Type type = Type::scalar;

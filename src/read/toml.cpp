@@ -1,97 +1,121 @@
-// TOML by toml++, whose tree is put on the tape in the file's order and let go.
-#include <toml++/toml.h>
-
-#include <algorithm>
-#include <exception>
+// TOML 1.0. No library here: toml++ 3.3 takes things for granted of malformed text (`[` at a line's end, `[}`, letters
+// beyond ASCII) that the compiler believes, has no budget while it parses, and its destructor recurses as deep as a
+// dotted key is long.
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "columns.hpp"
 #include "syntax.hpp"
-#include "toml_guard.hpp"
+#include "toml_scalar.hpp"
+#include "toml_text.hpp"
+#include "toml_tree.hpp"
 
 namespace oomplan::read {
 namespace {
 
-class Writer {
+using Form = TomlTree::Form;
+
+class Parser {
  public:
-  Writer(const Source& source, Tape& tape) : source_(source), tape_(tape), columns_(source) {}
+  Parser(const Source& source, Tape& tape)
+      : source_(source), tape_(tape), text_(source), tree_(source, tape.budget()) {}
 
-  std::size_t offset(const toml::source_position& where) const {
-    return columns_.offset(static_cast<int>(where.line), static_cast<int>(where.column));
-  }
-
-  void value(const toml::node& node) {
-    if (const toml::table* table = node.as_table()) return mapping(*table);
-    if (const toml::array* array = node.as_array()) return sequence(*array);
-    const std::size_t begin = offset(node.source().begin);
-    if (const auto* text = node.as_string()) return tape_.scalar(begin, Node::Kind::string, text->get());
-    const std::size_t end = std::max(begin, offset(node.source().end));
-    tape_.scalar(begin, kind_of(node), std::string(source_.text().substr(begin, end - begin)));
+  void document() {
+    for (text_.skip_blank(); !text_.ended(); text_.skip_blank()) {
+      if (text_.peek() == '[') {
+        header();
+      } else {
+        pair(table_);
+      }
+      text_.end_line();
+    }
+    if (tree_.empty()) source_.refuse(0, "read/empty", "the file holds nothing but comments");
+    tree_.write(tape_);
   }
 
  private:
-  struct Row {
-    std::size_t offset = 0;
-    std::string_view key;
-    const toml::node* value = nullptr;
-  };
-
-  static Node::Kind kind_of(const toml::node& node) {
-    if (node.is_boolean()) return Node::Kind::boolean;
-    if (node.is_integer()) return Node::Kind::integer;
-    return node.is_floating_point() ? Node::Kind::real : Node::Kind::string;  // dates and times are text to a plan
+  void header() {
+    const std::size_t begin = text_.offset();
+    const bool item = text_.take("[[");
+    if (!item) text_.expect("[", "");
+    const std::vector<TomlKey> keys = key();
+    text_.expect(item ? "]]" : "]", item ? "']]' must stand here" : "']' must stand here");
+    table_ = tree_.header(keys, begin, item);
   }
 
-  // toml++ keeps a table sorted by key.
-  void mapping(const toml::table& table) {
-    std::vector<Row> rows;
-    for (const auto& [key, value] : table) rows.push_back({offset(key.source().begin), key.str(), &value});
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.offset < b.offset; });
-    tape_.open(offset(table.source().begin), Node::Kind::mapping);
-    for (const Row& row : rows) {
-      tape_.scalar(row.offset, Node::Kind::string, std::string(row.key));
-      value(*row.value);
+  std::vector<TomlKey> key() {
+    std::vector<TomlKey> out;
+    do {
+      text_.skip_space();
+      const std::size_t begin = text_.offset();
+      if (static_cast<int>(out.size()) >= tape_.budget().depth) refuse_depth(source_, begin, tape_.budget().depth);
+      out.push_back({begin, text_.key_part()});
+      text_.skip_space();
+    } while (text_.take("."));
+    return out;
+  }
+
+  void pair(TomlTree::Index table) {
+    const std::vector<TomlKey> keys = key();
+    text_.expect("=", "'=' must stand between a key and its value");
+    text_.skip_space();
+    const TomlTree::Index owner = tree_.dotted(table, keys);
+    fill(tree_.add(owner, keys.back(), form(), text_.offset()));
+  }
+
+  Form form() const {
+    if (text_.peek() == '[') return Form::array;
+    return text_.peek() == '{' ? Form::inline_table : Form::scalar;
+  }
+
+  // The value here, for which the tree has a place already.
+  void fill(TomlTree::Index index) {
+    const char c = text_.peek();
+    if (c == '[') return array(index);
+    if (c == '{') return inline_table(index);
+    if (c == '"' || c == '\'') return tree_.set(index, Node::Kind::string, text_.string());
+    const std::size_t begin = text_.offset();
+    const std::string_view word = text_.word();
+    const auto kind = toml_kind(word);
+    if (!kind) refuse_word(begin, word);
+    tree_.set(index, *kind, std::string(word));
+  }
+
+  [[noreturn]] void refuse_word(std::size_t begin, std::string_view word) const {
+    if (word.empty()) text_.refuse_at(begin, "a value must begin here");
+    text_.refuse_at(begin, "this is no value of TOML: a string stands in quotes, a number fits in 64 bits");
+  }
+
+  void array(TomlTree::Index index) {
+    text_.expect("[", "");
+    for (text_.skip_blank(); !text_.take("]"); text_.skip_blank()) {
+      fill(tree_.add_item(index, form(), text_.offset()));
+      text_.skip_blank();
+      if (!text_.take(",") && text_.peek() != ']') text_.refuse("',' or ']' must stand here");
     }
-    tape_.close();
   }
 
-  void sequence(const toml::array& array) {
-    tape_.open(offset(array.source().begin), Node::Kind::sequence);
-    for (const toml::node& item : array) value(item);
-    tape_.close();
+  void inline_table(TomlTree::Index index) {
+    text_.expect("{", "");
+    text_.skip_space();
+    if (text_.take("}")) return;
+    do {
+      pair(index);
+      text_.skip_space();
+    } while (text_.take(","));
+    text_.expect("}", "',' or '}' must stand here: an inline table is one line");
   }
 
   const Source& source_;
   Tape& tape_;
-  Columns columns_;
+  TomlText text_;
+  TomlTree tree_;
+  TomlTree::Index table_ = TomlTree::root;
 };
-
-[[noreturn]] void refuse(const Source& source, const toml::parse_error& error) {
-  const toml::source_position where = error.source().begin;
-  const std::size_t offset = Columns(source).offset(static_cast<int>(where.line), static_cast<int>(where.column));
-  constexpr std::string_view preamble = "Error while parsing ";
-  std::string_view what = error.description();
-  if (what.starts_with(preamble)) what.remove_prefix(preamble.size());
-  const bool twice = what.find("redefine") != std::string_view::npos;
-  source.refuse(offset, twice ? "read/duplicate-key" : "read/syntax", std::string(what));
-}
 
 }  // namespace
 
-void parse_toml(const Source& source, Tape& tape) {
-  guard_toml(source, tape.budget());
-  try {
-    const toml::table root = toml::parse(source.text());
-    if (root.empty()) source.refuse(0, "read/empty", "the file holds nothing but comments");
-    Writer(source, tape).value(root);
-  } catch (const toml::parse_error& error) {
-    refuse(source, error);
-  } catch (const std::exception& error) {
-    source.refuse(0, "read/syntax", std::string("the TOML parser gave up: ") + error.what());
-  }
-}
+void parse_toml(const Source& source, Tape& tape) { Parser(source, tape).document(); }
 
 }  // namespace oomplan::read

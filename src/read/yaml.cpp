@@ -17,6 +17,7 @@
 #include "yaml_meter.hpp"
 #include "yaml_place.hpp"
 #include "yaml_scalar.hpp"
+#include "yaml_words.hpp"
 
 namespace oomplan::read {
 namespace {
@@ -46,7 +47,8 @@ class Handler : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    event(mark);
+    check_absent(offset_of(mark));
+    event(mark, true);
     null(mark, anchor);
   }
 
@@ -68,14 +70,15 @@ class Handler : public YAML::EventHandler {
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    open(mark, tag, anchor, Node::Kind::sequence, "seq");
+                       YAML::EmitterStyle::value style) override {
+    open(mark, tag, Node::Kind::sequence, {.anchor = anchor, .block = style == YAML::EmitterStyle::Block});
   }
   void OnSequenceEnd() override { close(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    open(mark, tag, anchor, Node::Kind::mapping, "map");
+                  YAML::EmitterStyle::value style) override {
+    open(mark, tag, Node::Kind::mapping,
+         {.anchor = anchor, .mapping = true, .block = style == YAML::EmitterStyle::Block});
   }
   void OnMapEnd() override { close(); }
 
@@ -92,10 +95,43 @@ class Handler : public YAML::EventHandler {
     std::size_t end = 0;  // 0 while the value is not complete
   };
 
-  void event(const YAML::Mark& mark) {
+  struct Open {
+    YAML::anchor_t anchor = 0;
+    bool mapping = false;
+    bool block = false;           // not within brackets
+    std::size_t key = no_offset;  // whose value comes next
+    YAML::Mark key_mark{};
+  };
+
+  static constexpr std::size_t no_offset = std::string_view::npos;
+
+  // Every key and value, or its beginning, is an event. Only a list may stand `level` with the key it belongs to.
+  void event(const YAML::Mark& mark, bool level = false) {
     meter_.event();
     position_ = offset_of(mark);
     if (meter_.exceeded()) refuse_length();
+    if (open_.empty() || !open_.back().mapping) return;
+    Open& mapping = open_.back();
+    if (mapping.key != no_offset && mapping.block && !level) check_indent(mark, mapping);
+    mapping.key = mapping.key == no_offset ? position_ : no_offset;
+    mapping.key_mark = mark;
+  }
+
+  // yaml-cpp takes a line that lacks its ':' for the value of the key above.
+  void check_indent(const YAML::Mark& mark, const Open& mapping) const {
+    const bool below = mark.line > mapping.key_mark.line && mark.column <= mapping.key_mark.column;
+    if (!below || !begins_line(source_.text(), position_) || is_explicit_key(source_.text(), mapping.key)) return;
+    source_.refuse(position_, "read/syntax", "this line must be indented, or its ':' is missing");
+  }
+
+  // What yaml-cpp lets pass: a key that is not there, and one without its ':', which is a line whose ':' was forgotten.
+  void check_absent(std::size_t offset) const {
+    if (open_.empty() || !open_.back().mapping) return;
+    const Open& mapping = open_.back();
+    const bool no_key = mapping.key == no_offset && source_.text().substr(offset).starts_with(':');
+    if (no_key) source_.refuse(offset, "read/syntax", "the key before this ':' is missing");
+    if (mapping.key == no_offset || !mapping.block || is_marked_key(source_.text(), mapping.key)) return;
+    source_.refuse(mapping.key, "read/syntax", "':' is missing after this key");
   }
 
   std::size_t offset_of(const YAML::Mark& mark) const {
@@ -146,18 +182,18 @@ class Handler : public YAML::EventHandler {
                    "write the value without a tag");
   }
 
-  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind,
-            std::string_view name) {
-    event(mark);
-    if (tag != "?" && tag != "!" && standard_name(tag) != name) refuse_tag(mark, tag);
-    open_.push_back(anchor);
-    anchors_[anchor] = {tape_.size(), 0};
+  void open(const YAML::Mark& mark, const std::string& tag, Node::Kind kind, Open opened) {
+    event(mark, opened.block && !opened.mapping);
+    const bool fits = standard_name(tag) == (opened.mapping ? "map" : "seq");
+    if (tag != "?" && tag != "!" && !fits) refuse_tag(mark, tag);
+    anchors_[opened.anchor] = {tape_.size(), 0};
+    open_.push_back(opened);
     tape_.open(value_at(mark), kind);
   }
 
   void close() {
     tape_.close();
-    anchors_[open_.back()].end = tape_.size();
+    anchors_[open_.back().anchor].end = tape_.size();
     open_.pop_back();
   }
 
@@ -167,7 +203,7 @@ class Handler : public YAML::EventHandler {
   std::size_t position_ = 0;
   int documents_ = 0;
   std::map<YAML::anchor_t, Range> anchors_;
-  std::vector<YAML::anchor_t> open_;
+  std::vector<Open> open_;
 };
 
 constexpr std::size_t tokens_a_node = 4;        // a value of JSON in YAML: two quotes, a colon, a comma
@@ -181,7 +217,8 @@ void parse(const Source& source, YamlMeter& meter, Handler& handler) {
     }
   } catch (const YAML::Exception& error) {
     if (meter.exceeded()) handler.refuse_length();
-    source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax", error.msg);
+    source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax",
+                  std::string(in_plain_words(error.msg)));
   } catch (const std::exception& error) {
     source.refuse(handler.position(), "read/syntax", std::string("the YAML parser gave up: ") + error.what());
   }

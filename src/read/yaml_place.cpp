@@ -18,6 +18,31 @@ std::size_t skip_space_and_comments(std::string_view text, std::size_t at) {
   return at;
 }
 
+bool opens_quote(std::string_view text, std::size_t offset) {
+  return offset < text.size() && (text[offset] == '"' || text[offset] == '\'');
+}
+
+std::size_t closing_quote(std::string_view text, std::size_t offset) {
+  const char quote = text[offset];
+  for (std::size_t at = offset + 1; at < text.size(); ++at) {
+    const bool escaped = quote == '"' ? text[at] == '\\' : text.substr(at, 2) == "''";
+    if (escaped) {
+      ++at;
+    } else if (text[at] == quote) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+// A ':' before space or the line's end.
+bool ends_key(std::string_view line) {
+  for (std::size_t at = line.find(':'); at != std::string_view::npos; at = line.find(':', at + 1)) {
+    if (at + 1 == line.size() || any_of(space, line[at + 1])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::size_t value_offset(std::string_view text, std::size_t mark) {
@@ -47,17 +72,26 @@ std::size_t null_offset(std::string_view text, std::size_t mark) {
 }
 
 bool quote_stays_open(std::string_view text, std::size_t offset) {
-  const char quote = offset < text.size() ? text[offset] : ' ';
-  if (quote != '"' && quote != '\'') return false;
-  for (std::size_t at = offset + 1; at < text.size(); ++at) {
-    const bool escaped = quote == '"' ? text[at] == '\\' : text.substr(at, 2) == "''";
-    if (escaped) {
-      ++at;
-    } else if (text[at] == quote) {
-      return false;
-    }
-  }
-  return true;
+  return opens_quote(text, offset) && closing_quote(text, offset) == std::string_view::npos;
+}
+
+bool is_explicit_key(std::string_view text, std::size_t offset) {
+  const std::size_t before = offset == 0 ? std::string_view::npos : text.find_last_not_of(space, offset - 1);
+  return before != std::string_view::npos && text[before] == '?';
+}
+
+bool begins_line(std::string_view text, std::size_t offset) {
+  const std::size_t before = offset == 0 ? std::string_view::npos : text.find_last_not_of(" \t", offset - 1);
+  return before == std::string_view::npos || text[before] == '\n';
+}
+
+bool is_marked_key(std::string_view text, std::size_t offset) {
+  if (is_explicit_key(text, offset)) return true;
+  const std::size_t begin = value_offset(text, offset);
+  const std::size_t end = opens_quote(text, begin) ? closing_quote(text, begin) : begin;
+  if (end == std::string_view::npos) return true;
+  const std::string_view line = text.substr(end, text.find('\n', end) - end);
+  return ends_key(line.substr(0, line.find(" #")));
 }
 
 }  // namespace oomplan::read

@@ -19,4 +19,13 @@ std::string_view null_word(std::string_view text, std::size_t offset);
 /// True where a quote opens at `offset` and none closes it: yaml-cpp takes the rest of the file without a word.
 bool quote_stays_open(std::string_view text, std::size_t offset);
 
+/// True where a ':' ends the key at `offset`, or a '?' begins it. yaml-cpp takes "lr 1e-5" on a line of its own for a
+/// key without a value.
+bool is_marked_key(std::string_view text, std::size_t offset);
+
+bool is_explicit_key(std::string_view text, std::size_t offset);
+
+/// True where only space stands before `offset` on its line.
+bool begins_line(std::string_view text, std::size_t offset);
+
 }  // namespace oomplan::read

@@ -59,11 +59,11 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
 
 void Linear::quantize(Builder& builder, std::int64_t in, std::int64_t out) {
   const std::int64_t elements = saturating_mul(in, out);
-  absmax_blocks_ = (elements + block - 1) / block;
-  builder.quantized_storage({(elements + 1) / 2}, DType::uint8);
+  absmax_blocks_ = divided_up(elements, block);
+  builder.quantized_storage({divided_up(elements, 2)}, DType::uint8);
   if (builder.facts.double_quantized) {
     builder.quantized_storage({absmax_blocks_}, DType::uint8);
-    builder.quantized_storage({(absmax_blocks_ + nested_block - 1) / nested_block}, DType::fp32);
+    builder.quantized_storage({divided_up(absmax_blocks_, nested_block)}, DType::fp32);
     builder.quantized_storage({}, DType::fp32);
     builder.quantized_storage({256}, DType::fp32);
   } else {

@@ -5,7 +5,7 @@
 namespace oomplan::estimator {
 namespace {
 
-std::int64_t up_to(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+std::int64_t up_to(std::int64_t n, std::int64_t step) { return saturating_mul(divided_up(n, step), step); }
 
 Tensor like(Torch& t, const Tensor& x, const char* op) { return t.empty_strided(x->sizes, x->strides, x->dtype, op); }
 

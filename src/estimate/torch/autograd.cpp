@@ -19,18 +19,22 @@ bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
 
 }  // namespace
 
+Node* Torch::new_node() {
+  if (free_nodes_.empty()) {
+    Node& fresh = node_pool_.emplace_back();
+    fresh.torch = this;
+    return &fresh;
+  }
+  Node* node = free_nodes_.back();
+  free_nodes_.pop_back();
+  return node;
+}
+
 NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn formula) {
   bool any = false;
   for (const Tensor* x : inputs) any = any || (*x && (*x)->requires_grad);
   if (!any || !grad_enabled) return {};
-  Node* node = nullptr;
-  if (free_nodes_.empty()) {
-    node = &node_pool_.emplace_back();
-    node->torch = this;
-  } else {
-    node = free_nodes_.back();
-    free_nodes_.pop_back();
-  }
+  Node* node = new_node();
   node->sequence = next_sequence_++;
   node->name = name;
   node->backward = formula;
@@ -48,14 +52,7 @@ NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inp
 
 NodeRef Torch::accumulator_of(const Tensor& leaf) {
   if (leaf->accumulator != nullptr) return NodeRef(leaf->accumulator);
-  Node* node = nullptr;
-  if (free_nodes_.empty()) {
-    node = &node_pool_.emplace_back();
-    node->torch = this;
-  } else {
-    node = free_nodes_.back();
-    free_nodes_.pop_back();
-  }
+  Node* node = new_node();
   node->sequence = first_of_all;
   node->name = "AccumulateGrad";
   node->variable = leaf;

@@ -145,6 +145,7 @@ class Torch {
 
   TensorImpl* new_impl();
   void free_impl(TensorImpl* impl);
+  Node* new_node();
   void free_node(Node* node);
 
  private:

@@ -1,6 +1,4 @@
 // aten/src/ATen/native/TensorShape.cpp and TensorUtils.cpp (computeStride).
-#include <cassert>
-
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -33,6 +31,12 @@ std::optional<Dims> view_strides(const TensorImpl& x, const Dims& sizes) {
   return d == -1 ? std::optional(strides) : std::nullopt;
 }
 
+/// The strides of a view that the framework's own code takes, so that there are some; but for sizes that have run out of
+/// 64 bits, of which any will do: such a run is refused when it is counted.
+Dims strides_of_view(const TensorImpl& x, const Dims& sizes) {
+  return view_strides(x, sizes).value_or(contiguous_strides(sizes));
+}
+
 Dims inferred(Dims sizes, std::int64_t numel) {
   std::int64_t known = 1;
   for (int i = 0; i < sizes.size(); ++i) known = saturating_mul(known, sizes[i] == -1 ? 1 : sizes[i]);
@@ -55,18 +59,14 @@ Tensor viewed(Torch& t, const char* name, const Tensor& x, const Dims& sizes, co
 
 Tensor Torch::view(const Tensor& x, Dims sizes) {
   sizes = inferred(sizes, x->numel());
-  const std::optional<Dims> strides = view_strides(*x, sizes);
-  assert(strides.has_value());
-  return viewed(*this, "ViewBackward0", x, sizes, *strides, reshape_backward);
+  return viewed(*this, "ViewBackward0", x, sizes, strides_of_view(*x, sizes), reshape_backward);
 }
 
 Tensor Torch::unsafe_view(const Tensor& x, Dims sizes) {
   sizes = inferred(sizes, x->numel());
   NodeRef node = record("UnsafeViewBackward0", {&x}, reshape_backward);
   if (node) node->dims = x->sizes;
-  const std::optional<Dims> strides = view_strides(*x, sizes);
-  assert(strides.has_value());
-  return attach(node, alias(x, sizes, *strides));
+  return attach(node, alias(x, sizes, strides_of_view(*x, sizes)));
 }
 
 Tensor Torch::reshape(const Tensor& x, Dims sizes) {

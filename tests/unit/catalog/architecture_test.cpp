@@ -238,6 +238,33 @@ TEST(ArchitectureFile, AHugeFileIsRefusedByTheReadersBudget) {
   EXPECT_EQ(out.errors()[0].code, "read/too-many-nodes");
 }
 
+TEST(ArchitectureFile, NamesWhatAConfigSwitchesOnAndNoOpPlays) {
+  const std::string file = with("layers: 3", "not_played: {cross: cross attention}\nlayers: 3");
+  const auto features = [&](const std::string& more) {
+    const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}", file);
+    EXPECT_TRUE(out.ok()) << to_text(out.errors()[0]);
+    return out ? out->not_played : std::vector<std::string>{};
+  };
+  EXPECT_EQ(features(""), std::vector<std::string>{});
+  EXPECT_EQ(features(R"(, "cross": false, "quantization_config": null)"), std::vector<std::string>{});
+  EXPECT_EQ(features(R"(, "cross": true)"), std::vector<std::string>{"cross attention"});
+  EXPECT_EQ(features(R"(, "quantization_config": {"quant_method": "gptq"})"),
+            std::vector<std::string>{"weights quantized in the checkpoint (gptq)"});
+}
+
+TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
+  const std::string file = with("{type: integer, default: null}", "{type: integer, default: 4096, optional: true}");
+  const auto has_window = [&](const std::string& window) {
+    const std::string fixed = std::string(file).replace(file.find("max_positions: $window"), 22, "max_positions: 0");
+    const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4)" + window + "}", fixed);
+    return out.ok() && out->block[0].find("window") != nullptr;
+  };
+  EXPECT_TRUE(has_window(""));
+  EXPECT_FALSE(has_window(R"(, "window": null)"));
+  const Result<Architecture> less = read(good, with("max_positions: $window", "max_positions: {difference: [$window, 2]}"));
+  EXPECT_EQ(less->max_positions, 510);
+}
+
 TEST(ArchitectureFile, HugeProductsSaturate) {
   const Result<Architecture> out = read(
       R"({"model_type": "tiny", "width": 16777216, "heads": 16777216, "window": 1, "kv_heads": 16777216, "head_dim": 16777216})",

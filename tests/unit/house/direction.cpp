@@ -37,7 +37,6 @@ const std::map<std::string_view, Names> foreign{
     {"fmt/", {"core", "estimate", "report", "cli"}},
     {"yaml-cpp/", {"read"}},
     {"nlohmann/", {"read", "report"}},
-    {"toml++/", {"read"}},
     {"CLI/", {"cli"}},
     {"Eigen/", {"estimate"}},
     {"arrow/", {"measure"}},

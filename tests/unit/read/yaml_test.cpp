@@ -140,7 +140,7 @@ TEST(YamlAlias, CannotStandInsideItself) {
 
 TEST(YamlAlias, NeedsItsAnchor) {
   EXPECT_EQ(yaml("a: *b\n"),
-            "c:1:4: error: the referenced anchor is not defined [read/syntax]\n"
+            "c:1:4: error: no anchor of this name comes before [read/syntax]\n"
             "    a: *b\n"
             "       ^\n");
 }
@@ -259,7 +259,8 @@ TEST(YamlRefuses, TemplatesAndOtherKeysThatAreNoWords) {
             "    a: {{ lr }}\n"
             "        ^\n"
             "hint: '{{ ... }}' is a template: render it first\n");
-  EXPECT_EQ(first_line(yaml("{% if x %}\na: 1\n")), "c:1:2: error: unknown token [read/syntax]");
+  EXPECT_EQ(first_line(yaml("{% if x %}\na: 1\n")),
+            "c:1:2: error: a value cannot begin with this character: put it in quotes [read/syntax]");
   EXPECT_EQ(yaml("? [a, b]\n: 1\n"),
             "c:1:3: error: a key must be a single word or string [read/syntax]\n"
             "    ? [a, b]\n"
@@ -268,15 +269,79 @@ TEST(YamlRefuses, TemplatesAndOtherKeysThatAreNoWords) {
 
 TEST(YamlRefuses, BrokenSyntax) {
   EXPECT_EQ(yaml("a: [1, 2\nb: 3\n"),
-            "c:2:2: error: end of sequence flow not found [read/syntax]\n"
+            "c:2:2: error: ',' or ']' is expected here [read/syntax]\n"
             "    b: 3\n"
             "     ^\n");
   EXPECT_EQ(yaml("a: 1\n b: 2\n"),
-            "c:2:3: error: illegal map value [read/syntax]\n"
+            "c:2:3: error: no ':' can stand here: is one missing above, is the indent right, does text with ': ' lack "
+            "quotes? "
+            "[read/syntax]\n"
             "     b: 2\n"
             "      ^\n");
-  EXPECT_EQ(first_line(yaml("a: b: c\n")), "c:1:5: error: illegal map value [read/syntax]");
-  EXPECT_EQ(first_line(yaml("a: @x\n")), "c:1:4: error: unknown token [read/syntax]");
+  EXPECT_EQ(first_line(yaml("a: b: c\n")),
+            "c:1:5: error: no ':' can stand here: is one missing above, is the indent right, does text with ': ' lack "
+            "quotes? "
+            "[read/syntax]");
+  EXPECT_EQ(first_line(yaml("a: @x\n")),
+            "c:1:4: error: a value cannot begin with this character: put it in quotes [read/syntax]");
+}
+
+TEST(YamlRefuses, AKeyWithoutItsColon) {
+  EXPECT_EQ(yaml("a: 1\nlr 1e-5\nb: 2\n"),
+            "c:3:2: error: no ':' can stand here: is one missing above, is the indent right, does text with ': ' lack "
+            "quotes? [read/syntax]\n"
+            "    b: 2\n"
+            "     ^\n");
+  EXPECT_EQ(first_line(yaml("a: 1\nlr 1e-5 # what: ever\nb: 2\n")),
+            "c:2:1: error: a key with its ':' is expected here [read/syntax]");
+  EXPECT_EQ(yaml("a: 1\nlr 1e-5\n"),
+            "c:2:1: error: ':' is missing after this key [read/syntax]\n"
+            "    lr 1e-5\n"
+            "    ^\n");
+  EXPECT_EQ(yaml("a:\nlr 1e-5  # what: ever\nb: 2\n"),
+            "c:2:1: error: this line must be indented, or its ':' is missing [read/syntax]\n"
+            "    lr 1e-5  # what: ever\n"
+            "    ^\n");
+  EXPECT_EQ(first_line(yaml("a:\n  b:\n  'c'\n")),
+            "c:3:3: error: this line must be indented, or its ':' is missing [read/syntax]");
+  EXPECT_EQ(first_line(yaml("a:\n{b: 1}\n")),
+            "c:2:1: error: this line must be indented, or its ':' is missing [read/syntax]");
+  EXPECT_EQ(first_line(yaml("a:\nlr:1")), "c:2:1: error: ':' is missing after this key [read/syntax]");
+}
+
+TEST(Yaml, AValueMayStandOnTheNextLine) {
+  EXPECT_EQ(yaml("a:\n  1\nb:\n- 2\n? c\n:\n  3\n? d\n: 4\ne: &x\n  5\nf:\n # why\n {g: [\n6\n]}\n"),
+            "mapping @1:1\n"
+            "a @1:1: integer '1' @2:3\n"
+            "b @3:1: sequence @4:1\n"
+            "  - integer '2' @4:3\n"
+            "c @5:3: integer '3' @7:3\n"
+            "d @8:3: integer '4' @9:3\n"
+            "e @10:1: integer '5' @11:3\n"
+            "f @12:1: mapping @14:2\n"
+            "  g @14:3: sequence @14:6\n"
+            "    - integer '6' @15:1\n");
+}
+
+TEST(YamlRefuses, AColonWithoutItsKey) {
+  EXPECT_EQ(yaml("a: 1\n: 2\n"),
+            "c:2:1: error: the key before this ':' is missing [read/syntax]\n"
+            "    : 2\n"
+            "    ^\n");
+  EXPECT_EQ(first_line(yaml("{: 1}")), "c:1:2: error: the key before this ':' is missing [read/syntax]");
+}
+
+TEST(Yaml, AKeyMayHaveNoValue) {
+  EXPECT_EQ(yaml("? a\n'c:': # why\nd :\n\"f\\\"\":\ng: {h, i: }\n\"\":\n"),
+            "mapping @1:1\n"
+            "a @1:3: null @1:1\n"
+            "c: @2:1: null @3:1\n"
+            "d @3:1: null @3:4\n"
+            "f\" @4:1: null @4:7\n"
+            "g @5:1: mapping @5:4\n"
+            "  h @5:5: null @5:6\n"
+            "  i @5:8: null @5:10\n"
+            " @6:1: null @6:4\n");
 }
 
 TEST(YamlRefuses, AQuoteThatIsNeverClosed) {
