@@ -1,0 +1,372 @@
+// Laws that every estimate obeys, over random models and plans.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <random>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+using example::Keys;
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n)); }
+  bool one_in(std::int64_t n) { return below(n) == 0; }
+  template <class T>
+  T pick(std::initializer_list<T> values) {
+    return *(values.begin() + below(static_cast<std::int64_t>(values.size())));
+  }
+  std::string number(std::initializer_list<std::int64_t> values) { return std::to_string(pick(values)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// A small model of any family, its sizes odd as often as round.
+struct Model {
+  Keys keys{};
+  std::string layers_key = "num_hidden_layers";
+  bool rotary = true;
+
+  std::int64_t layers() const { return std::stoll(keys.at(layers_key)); }
+  Architecture architecture() const { return example::architecture(keys); }
+};
+
+Model rotary_model(Dice& dice) {
+  const std::int64_t heads = dice.pick({1, 2, 4, 6});
+  const std::int64_t groups = heads % 2 == 0 ? dice.pick({1, 2}) : 1;
+  const std::int64_t width = dice.pick({8, 20, 32, 64});
+  const std::string type = dice.pick<std::string>({"llama", "mistral", "qwen2", "qwen3"});
+  Model m{.keys = {{"model_type", '"' + type + '"'},
+                   {"hidden_size", std::to_string(heads * width)},
+                   {"intermediate_size", dice.number({60, 128, 333})},
+                   {"num_attention_heads", std::to_string(heads)},
+                   {"num_key_value_heads", std::to_string(heads / groups)},
+                   {"tie_word_embeddings", dice.one_in(2) ? "true" : "false"}}};
+  if (type == "mistral") m.keys["sliding_window"] = dice.pick<std::string>({"null", "40", "4096"});
+  if (type == "qwen3") m.keys["head_dim"] = std::to_string(width);
+  if (type == "llama" && dice.one_in(4)) m.keys["attention_bias"] = m.keys["mlp_bias"] = "true";
+  if (dice.one_in(4)) m.keys["attention_dropout"] = "0.1";
+  return m;
+}
+
+Model gpt2_model(Dice& dice) {
+  const std::int64_t heads = dice.pick({1, 2, 4});
+  return {.keys = {{"model_type", "\"gpt2\""},
+                   {"n_embd", std::to_string(heads * dice.pick({16, 32}))},
+                   {"n_head", std::to_string(heads)},
+                   {"n_positions", "4096"},
+                   {"resid_pdrop", dice.one_in(2) ? "0.1" : "0.0"},
+                   {"attn_pdrop", dice.one_in(2) ? "0.1" : "0.0"}},
+          .layers_key = "n_layer",
+          .rotary = false};
+}
+
+Model bert_model(Dice& dice) {
+  const std::int64_t heads = dice.pick({1, 2, 4});
+  return {.keys = {{"model_type", dice.one_in(2) ? "\"bert\"" : "\"roberta\""},
+                   {"hidden_size", std::to_string(heads * dice.pick({16, 32}))},
+                   {"intermediate_size", dice.number({60, 128, 333})},
+                   {"num_attention_heads", std::to_string(heads)},
+                   {"max_position_embeddings", "4096"},
+                   {"hidden_dropout_prob", dice.one_in(2) ? "0.1" : "0.0"}},
+          .rotary = false};
+}
+
+Model random_model(Dice& dice) {
+  const std::int64_t family = dice.below(6);
+  Model m = family < 4 ? rotary_model(dice) : family == 4 ? gpt2_model(dice) : bert_model(dice);
+  m.keys["vocab_size"] = dice.number({50, 501, 3000});
+  m.keys[m.layers_key] = dice.number({1, 2, 3, 5, 6, 8});
+  return m;
+}
+
+TrainingPlan random_plan(Dice& dice, const Model& model) {
+  TrainingPlan p = example::plan(dice.pick({1, 1, 2, 3, 8}), dice.pick({1, 2, 16, 31, 64, 100}));
+  const std::int64_t precision = dice.below(3);
+  if (precision > 0) p.weights_dtype.value = WeightsDType::fp32;
+  if (precision > 1) p.autocast.value = Autocast::bf16;
+  p.gradient_accumulation_steps.value = dice.pick({1, 1, 2, 4});
+  p.padding_mask.value = dice.one_in(3);
+  p.attention.value = dice.pick({Attention::eager, Attention::sdpa, Attention::sdpa, Attention::flash_attention_2});
+  p.optimizer.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "adamw_8bit", "sgd",
+                                              "sgd_momentum", "adafactor", "paged_adamw_32bit"});
+  p.clip_gradients.value = dice.one_in(2);
+  p.gradient_checkpointing.value = dice.one_in(2);
+  p.reentrant_checkpointing.value = dice.one_in(3);
+  p.outputs_kept.value = dice.one_in(2);
+  p.set_grads_to_none.value = !dice.one_in(4);
+  p.outputs_to_fp32.value = dice.one_in(3);
+  p.fp32_norms.value = dice.one_in(4);
+  if (!model.rotary) return p;
+  if (dice.one_in(4)) p.loss.value = Loss::chunked_logprob;
+  if (dice.one_in(2)) return p;
+  p.adapter.value = Adapter::lora;
+  p.lora_rank.value = dice.pick({1, 8, 64});
+  p.lora_dropout.value = dice.pick({0.0, 0.05});
+  p.adapter_dtype.value = dice.one_in(2) ? AdapterDType::fp32 : AdapterDType::as_base;
+  if (dice.one_in(2)) p.lora_targets.value = {"all-linear"};
+  p.lora_qkv_kernel.value = p.lora_o_kernel.value = p.lora_mlp_kernel.value = dice.one_in(3);
+  if (!dice.one_in(2)) return p;
+  p.quantization.value = Quantization::nf4;
+  p.double_quantization.value = dice.one_in(2);
+  p.kbit_upcast.value = dice.one_in(2);
+  return p;
+}
+
+std::string described(const Model& model, const TrainingPlan& p) {
+  std::string out;
+  for (const auto& [key, value] : model.keys) out += key + "=" + value + " ";
+  const auto flag = [&](const char* name, bool set) { out += set ? std::string(name) + " " : ""; };
+  out += "batch " + std::to_string(p.micro_batch_size.value) + " length " + std::to_string(p.sequence_length.value);
+  out += " accumulation " + std::to_string(p.gradient_accumulation_steps.value) + " " + p.optimizer.value + " ";
+  flag("fp32", p.weights_dtype.value == WeightsDType::fp32);
+  flag("autocast", p.autocast.value != Autocast::none);
+  flag("padded", p.padding_mask.value);
+  out += std::string(attention_names[static_cast<std::size_t>(p.attention.value)]) + " ";
+  flag("checkpointed", p.gradient_checkpointing.value);
+  flag("reentrant", p.reentrant_checkpointing.value);
+  flag("outputs kept", p.outputs_kept.value);
+  flag("gradients kept", !p.set_grads_to_none.value);
+  flag("outputs to fp32", p.outputs_to_fp32.value);
+  flag("fp32 norms", p.fp32_norms.value);
+  flag("chunked loss", p.loss.value == Loss::chunked_logprob);
+  flag("lora kernels", p.lora_qkv_kernel.value);
+  flag("lora", p.adapter.value == Adapter::lora);
+  flag("all-linear", p.lora_targets.value.size() == 1);
+  flag("nf4", p.quantization.value != Quantization::none);
+  flag("double", p.double_quantization.value);
+  flag("upcast", p.kbit_upcast.value);
+  return out + "rank " + std::to_string(p.lora_rank.value) + " dropout " + std::to_string(p.lora_dropout.value);
+}
+
+/// Runs `law` over many random models and plans.
+void over_many(std::uint64_t seed, int count,
+               const std::function<void(Dice&, const Model&, const TrainingPlan&)>& law) {
+  Dice dice(seed);
+  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    const Model model = random_model(dice);
+    const TrainingPlan plan = random_plan(dice, model);
+    SCOPED_TRACE(described(model, plan));
+    law(dice, model, plan);
+  }
+}
+
+Bytes sum(const ByBucket& by) {
+  Bytes out;
+  for (const Bytes b : by) out += b;
+  return out;
+}
+
+void expect_adding_up(const PhasePeak& peak) {
+  EXPECT_EQ(sum(peak.by_bucket), peak.total) << name_of(peak.phase) << ' ' << peak.step;
+  for (std::size_t b = 0; b < bucket_count; ++b) {
+    EXPECT_GE(peak.by_bucket[b], Bytes(0)) << bucket_names[b] << ' ' << name_of(peak.phase) << ' ' << peak.step;
+    EXPECT_FALSE(peak.by_bucket[b].saturated());
+  }
+  EXPECT_EQ(at(peak.by_bucket, Bucket::runtime), Bytes(0));
+}
+
+Bytes sum(const std::vector<LiveGroup>& groups, std::optional<Bucket> of = {}) {
+  Bytes out;
+  for (const LiveGroup& g : groups) {
+    if (!of || g.bucket == *of) out += g.bytes;
+  }
+  return out;
+}
+
+void expect_whole_tensors(const std::vector<LiveGroup>& groups) {
+  for (const LiveGroup& g : groups) {
+    std::int64_t bytes = bytes_of(g.dtype);
+    for (const std::int64_t size : g.shape) bytes *= size;
+    EXPECT_GT(g.count, 0) << g.op;
+    EXPECT_EQ(g.bytes, Bytes(bytes).rounded_up(512) * g.count) << g.op << " in " << g.module;
+    EXPECT_LE(g.first_layer, g.last_layer) << g.op;
+  }
+  EXPECT_TRUE(std::is_sorted(groups.begin(), groups.end(), [](auto& a, auto& b) { return a.bytes > b.bytes; }));
+}
+
+TEST(EstimateLaws, EveryTotalIsTheSumOfItsParts) {
+  over_many(1, 250, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Footprint f = example::played(plan, model.architecture());
+    for (const PhasePeak& p : f.peaks) expect_adding_up(p);
+    EXPECT_EQ(sum(f.at_peak), f.peak.total);
+    for (std::size_t b = 0; b < bucket_count; ++b) {
+      const Bucket bucket = static_cast<Bucket>(b);
+      EXPECT_EQ(sum(f.at_peak, bucket), f.peak.by_bucket[b]) << bucket_names[b];
+      EXPECT_EQ(f.bucket_peaks.at(b).total, f.bucket_peaks.at(b).by_bucket[b]) << bucket_names[b];
+      EXPECT_EQ(sum(f.at_bucket_peaks.at(b), bucket), f.bucket_peaks.at(b).total) << bucket_names[b];
+    }
+    expect_whole_tensors(f.at_peak);
+  });
+}
+
+TEST(EstimateLaws, ThePeakIsTheHighestOfThePhasesAndSoIsEachBuckets) {
+  over_many(2, 150, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Footprint f = example::played(plan, model.architecture());
+    ASSERT_EQ(f.peaks.size(), 11U);  // Load, and five phases of two steps.
+    EXPECT_EQ(f.peaks.front().phase, Phase::load);
+    Bytes highest;
+    ByBucket highest_of{};
+    for (const PhasePeak& p : f.peaks) {
+      highest = std::max(highest, p.total);
+      for (std::size_t b = 0; b < bucket_count; ++b) highest_of[b] = std::max(highest_of[b], p.by_bucket[b]);
+    }
+    EXPECT_EQ(f.peak.total, highest);
+    for (std::size_t b = 0; b < bucket_count; ++b) {
+      EXPECT_GE(f.bucket_peaks.at(b).by_bucket[b], highest_of[b]) << bucket_names[b];
+    }
+    EXPECT_LE(f.trainable_parameters, f.parameters);
+    EXPECT_GT(f.trainable_parameters, 0);
+  });
+}
+
+TEST(EstimateLaws, TheSamePlanTwiceIsTheSameFootprint) {
+  over_many(3, 100, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Footprint a = example::played(plan, model.architecture());
+    const Footprint b = example::played(plan, model.architecture());
+    ASSERT_EQ(a.peaks.size(), b.peaks.size());
+    for (std::size_t i = 0; i < a.peaks.size(); ++i) EXPECT_EQ(a.peaks[i].by_bucket, b.peaks[i].by_bucket);
+    ASSERT_EQ(a.at_peak.size(), b.at_peak.size());
+    for (std::size_t i = 0; i < a.at_peak.size(); ++i) {
+      EXPECT_EQ(a.at_peak[i].op, b.at_peak[i].op);
+      EXPECT_EQ(a.at_peak[i].bytes, b.at_peak[i].bytes);
+    }
+    EXPECT_EQ(a.events, b.events);
+  });
+}
+
+/// Every phase of `more` needs at least what it does in `less`.
+void expect_no_less(const Footprint& more, const Footprint& less) {
+  EXPECT_GE(more.peak.total, less.peak.total);
+  ASSERT_EQ(more.peaks.size(), less.peaks.size());
+  for (std::size_t i = 0; i < more.peaks.size(); ++i) {
+    EXPECT_GE(more.peaks[i].total, less.peaks[i].total) << name_of(more.peaks[i].phase) << ' ' << more.peaks[i].step;
+  }
+}
+
+using Change = std::function<void(Dice&, TrainingPlan&)>;
+
+void never_less(std::uint64_t seed, const Change& change) {
+  over_many(seed, 150, [&](Dice& dice, const Model& model, const TrainingPlan& plan) {
+    const Architecture architecture = model.architecture();
+    TrainingPlan more = plan;
+    change(dice, more);
+    expect_no_less(example::played(more, architecture), example::played(plan, architecture));
+  });
+}
+
+TEST(EstimateLaws, MoreRowsNeverNeedLess) {
+  never_less(4, [](Dice& dice, TrainingPlan& p) { p.micro_batch_size.value += 1 + dice.below(4); });
+}
+
+TEST(EstimateLaws, LongerRowsNeverNeedLess) {
+  never_less(5, [](Dice& dice, TrainingPlan& p) { p.sequence_length.value += 1 + dice.below(64); });
+}
+
+TEST(EstimateLaws, MoreLayersNeverNeedLess) {
+  over_many(6, 150, [](Dice& dice, const Model& model, const TrainingPlan& plan) {
+    Model more = model;
+    more.keys[model.layers_key] = std::to_string(model.layers() + 1 + dice.below(3));
+    expect_no_less(example::played(plan, more.architecture()), example::played(plan, model.architecture()));
+  });
+}
+
+TEST(EstimateLaws, AnAccumulationStepMoreNeverNeedsLess) {
+  never_less(7, [](Dice&, TrainingPlan& p) { ++p.gradient_accumulation_steps.value; });
+}
+
+TEST(EstimateLaws, AHigherRankNeverNeedsLess) {
+  over_many(8, 150, [](Dice& dice, const Model& model, TrainingPlan plan) {
+    // An 8-bit optimizer keeps the state of small tensors in fp32: there, growing past the limit saves memory.
+    if (plan.optimizer.value == "adamw_8bit") plan.optimizer.value = "adamw_fused";
+    TrainingPlan more = plan;
+    more.lora_rank.value += 1 + dice.below(32);
+    expect_no_less(example::played(more, model.architecture()), example::played(plan, model.architecture()));
+  });
+}
+
+TEST(EstimateLaws, KeepingOutputsOrGradientsNeverNeedsLess) {
+  never_less(9, [](Dice&, TrainingPlan& p) { p.outputs_kept.value = true; });
+  never_less(10, [](Dice&, TrainingPlan& p) { p.set_grads_to_none.value = false; });
+}
+
+TEST(EstimateLaws, ClippingNeverNeedsLess) {
+  never_less(11, [](Dice&, TrainingPlan& p) { p.clip_gradients.value = true; });
+}
+
+TEST(EstimateLaws, TheSecondStepNeverNeedsLessThanTheFirstUntilItsEnd) {
+  over_many(12, 150, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Footprint f = example::played(plan, model.architecture());
+    for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward}) {
+      EXPECT_GE(example::peak_of(f, phase, 2).total, example::peak_of(f, phase, 1).total) << name_of(phase);
+    }
+  });
+}
+
+TEST(EstimateLaws, CheckpointingChangesNeitherWeightsNorStateNorInputs) {
+  over_many(13, 100, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Architecture architecture = model.architecture();
+    TrainingPlan other = plan;
+    other.gradient_checkpointing.value = !plan.gradient_checkpointing.value;
+    const Footprint a = example::played(plan, architecture);
+    const Footprint b = example::played(other, architecture);
+    EXPECT_EQ(a.parameters, b.parameters);
+    EXPECT_EQ(a.trainable_parameters, b.trainable_parameters);
+    EXPECT_EQ(a.peaks.front().by_bucket, b.peaks.front().by_bucket);
+    for (std::size_t i = 0; i < a.peaks.size(); ++i) {
+      EXPECT_EQ(at(a.peaks[i].by_bucket, Bucket::weights), at(b.peaks[i].by_bucket, Bucket::weights));
+    }
+    for (const Bucket bucket : {Bucket::weights, Bucket::optimizer, Bucket::inputs}) {
+      const auto i = static_cast<std::size_t>(bucket);
+      EXPECT_EQ(a.bucket_peaks[i].by_bucket[i], b.bucket_peaks[i].by_bucket[i]) << name_of(bucket);
+    }
+  });
+}
+
+TEST(EstimateLaws, EveryWeightIsHeldFromLoadToEnd) {
+  over_many(14, 100, [](Dice&, const Model& model, const TrainingPlan& plan) {
+    const Footprint f = example::played(plan, model.architecture());
+    for (const PhasePeak& p : f.peaks) {
+      EXPECT_EQ(at(p.by_bucket, Bucket::weights), at(f.peaks.front().by_bucket, Bucket::weights)) << name_of(p.phase);
+    }
+    EXPECT_GE(at(f.peak.by_bucket, Bucket::weights).count(), f.parameters / 2);  // Four bits are the fewest.
+  });
+}
+
+TEST(EstimateLaws, SizesThatNoMachineHasAreRefusedOrNeverFit) {
+  constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  const std::vector<Gpu> gpus = known_gpus();
+  int refused = 0;
+  over_many(15, 200, [&](Dice& dice, const Model& model, TrainingPlan plan) {
+    const auto huge = [&] {
+      return dice.pick({std::int64_t{1} << 31, std::int64_t{1} << 45, std::int64_t{1} << 60, end - 1, end});
+    };
+    const std::int64_t what = dice.below(4);
+    if (what != 1) plan.micro_batch_size.value = huge();
+    if (what != 0) plan.sequence_length.value = huge();
+    if (what == 3) plan.lora_rank.value = plan.gradient_accumulation_steps.value = huge();
+    const auto footprint = estimate(plan, model.architecture());
+    if (!footprint) {
+      EXPECT_TRUE(footprint.errors().front().code.starts_with("estimate/too-")) << footprint.errors().front().message;
+      ++refused;
+      return;
+    }
+    for (const PhasePeak& p : footprint->peaks) {
+      EXPECT_GE(p.total, Bytes(0));
+      for (const Bytes b : p.by_bucket) EXPECT_GE(b, Bytes(0));
+    }
+    for (const Gpu& gpu : gpus) EXPECT_FALSE(fit(*footprint, gpu).fits) << gpu.name;
+  });
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace oomplan

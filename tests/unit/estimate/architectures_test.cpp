@@ -1,0 +1,44 @@
+// Every model that the catalog describes has the parameters that it is known to have.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+std::int64_t parameters_of(const Architecture& model) { return example::played(example::plan(1, 1), model).parameters; }
+
+TEST(Architectures, CountTheParametersThatTheirFilesExpect) {
+  int checked = 0;
+  for (const auto& file : std::filesystem::directory_iterator(OOMPLAN_SOURCE_DIR "/models/architectures")) {
+    const auto document = read_document(file.path().string());
+    ASSERT_TRUE(document.ok()) << file.path();
+    const Node* expect = document->root.find("expect");
+    ASSERT_NE(expect, nullptr) << file.path() << " names no model by which it can be checked";
+    for (const Entry& entry : expect->entries) {
+      const auto model = find_model(entry.key);
+      ASSERT_TRUE(model.ok()) << entry.key;
+      EXPECT_EQ(model->name, file.path().stem()) << entry.key;
+      EXPECT_EQ(parameters_of(*model), entry.value.as_integer()) << entry.key;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 7);
+}
+
+TEST(Architectures, CountTheParametersThatThePresetsState) {
+  int checked = 0;
+  for (const std::string& id : known_models()) {
+    const auto model = find_model(id);
+    ASSERT_TRUE(model.ok()) << id;
+    if (model->parameters == 0) continue;
+    EXPECT_EQ(parameters_of(*model), model->parameters) << id;
+    ++checked;
+  }
+  EXPECT_GE(checked, 40);
+}
+
+}  // namespace
+}  // namespace oomplan

@@ -1,0 +1,163 @@
+// Bytes of state and of the step itself, an element and a parameter.
+#include "optimizer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recording.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+using ::testing::Contains;
+
+/// Parameters with gradients, and one step of an optimizer on them after another.
+class Stepped {
+ public:
+  Stepped(std::string_view name, const std::vector<Dims>& shapes, DType dtype = DType::fp32)
+      : optimizer_(make_optimizer(name)) {
+    for (const Dims& shape : shapes) {
+      Tensor p = leaf(torch, shape, dtype);
+      p->grad = torch.empty(shape, dtype, "gradient");
+      parameters.push_back(std::move(p));
+    }
+  }
+
+  Watch step() {
+    Watch watch(torch);
+    optimizer_->step(torch, parameters);
+    return watch;
+  }
+
+  Torch torch{};
+  std::vector<Tensor> parameters{};
+
+ private:
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+constexpr std::int64_t n = 64 * 1024;  // Elements of the large parameter; the small one has n / 2.
+const std::vector<Dims> two{{64, 1024}, {32, 1024}};
+constexpr std::int64_t all = n + n / 2;
+
+/// The state after a step, and the most that the step needs beside it.
+struct Cost {
+  std::int64_t state = 0;
+  std::int64_t first = 0;  ///< Above weights and gradients, state being made included.
+  std::int64_t later = 0;  ///< Above weights, gradients and state.
+};
+
+Cost cost(std::string_view name, DType dtype = DType::fp32, const std::vector<Dims>& shapes = two) {
+  Stepped s(name, shapes, dtype);
+  const Watch first = s.step();
+  const std::int64_t state = first.net();
+  const std::int64_t peak = first.peak();
+  const Watch later = s.step();
+  EXPECT_EQ(later.net(), 0) << name;
+  return {state, peak, later.peak()};
+}
+
+TEST(AdamW, ForeachKeepsTwoMomentsAndTakesAllRootsAtOnce) {
+  const Cost c = cost("adamw_foreach");
+  EXPECT_EQ(c.state, 8 * all);
+  EXPECT_EQ(c.first, 12 * all);
+  EXPECT_EQ(c.later, 4 * all);
+}
+
+TEST(AdamW, ItsStateIsOfTheParametersType) {
+  const Cost c = cost("adamw_foreach", DType::bf16);
+  EXPECT_EQ(c.state, 4 * all);
+  EXPECT_EQ(c.later, 2 * all);
+}
+
+TEST(AdamW, ForLoopNeedsARootAndAQuotientAndKeepsTheLastQuotient) {
+  EXPECT_EQ(cost("adamw_for_each", DType::fp32, {{64, 1024}}).state, 8 * n);
+  EXPECT_EQ(cost("adamw_for_each", DType::fp32, {{64, 1024}}).later, 2 * 4 * n);
+  EXPECT_EQ(cost("adamw_for_each", DType::fp32, {{64, 1024}, {64, 1024}}).later, 3 * 4 * n);
+  EXPECT_EQ(cost("adamw_for_each", DType::bf16, {{64, 1024}, {64, 1024}}).later, 3 * 2 * n);
+}
+
+TEST(AdamW, FusedNeedsNothingButAStepCountAParameter) {
+  const Cost c = cost("adamw_fused");
+  EXPECT_EQ(c.state, 8 * all + 2 * 512);
+  EXPECT_EQ(c.first, c.state);
+  EXPECT_EQ(c.later, 0);
+}
+
+TEST(AdamW, EightBitKeepsTwoBytesAnElementAndAScaleABlockOf256) {
+  for (const std::string_view name : {"adamw_8bit", "paged_adamw_8bit"}) {
+    const Cost c = cost(name, DType::bf16);
+    EXPECT_EQ(c.state, 2 * all + 2 * 4 * all / 256 + 2 * 1024) << name;  // And the two maps of 256 values.
+    EXPECT_EQ(c.later, 0) << name;
+  }
+}
+
+TEST(AdamW, EightBitKeepsSmallTensorsInFp32) {
+  EXPECT_EQ(cost("adamw_8bit", DType::bf16, {{4095}}).state, 2 * 16'384);
+  EXPECT_EQ(cost("adamw_8bit", DType::bf16, {{4096}}).state, 2 * 4096 + 2 * 512 + 2 * 1024);
+}
+
+TEST(Sgd, KeepsNothingAndWithMomentumOneCopy) {
+  EXPECT_EQ(cost("sgd").state, 0);
+  EXPECT_EQ(cost("sgd").first, 0);
+  EXPECT_EQ(cost("sgd_momentum").state, 4 * all);
+  EXPECT_EQ(cost("sgd_momentum").later, 0);
+  EXPECT_EQ(cost("sgd_momentum", DType::bf16).state, 2 * all);
+}
+
+TEST(Adafactor, KeepsARowAndAColumnOfAMatrixTheWholeOfAVectorAndAScalarOfEach) {
+  EXPECT_EQ(cost("adafactor", DType::fp32, {{256, 1024}}).state, 4 * (256 + 1024) + 512);
+  EXPECT_EQ(cost("adafactor", DType::bf16, {{256, 1024}}).state, 4 * (256 + 1024) + 512);
+  EXPECT_EQ(cost("adafactor", DType::fp32, {{1024}}).state, 4 * 1024 + 512);
+}
+
+TEST(Adafactor, WorksOnOneParameterAtATime) {
+  const std::int64_t fp32 = 4 * n;
+  const std::int64_t vectors = 16 * 1024;  // Rows, columns and scalars.
+  const std::int64_t single = cost("adafactor").later;
+  EXPECT_GE(single, 2 * fp32);
+  EXPECT_LE(single, 2 * fp32 + vectors);
+  const std::int64_t half = cost("adafactor", DType::bf16).later;  // And fp32 copies of the gradient and the weight.
+  EXPECT_GE(half, 4 * fp32);
+  EXPECT_LE(half, 4 * fp32 + vectors);
+}
+
+TEST(Optimizer, StateIsABucketOfItsOwnAndBelongsToTheParametersLayer) {
+  for (const std::string_view name : known_optimizers()) {
+    Stepped s(name, {{64, 1024}});
+    s.parameters[0]->layer = 7;
+    const std::size_t before = s.torch.recorder.storages.size();
+    s.step();
+    for (std::size_t i = before; i < s.torch.recorder.storages.size(); ++i) {
+      const Storage& state = s.torch.recorder.storages[i];
+      if (state.refs == 0) continue;
+      EXPECT_EQ(state.bucket, Bucket::optimizer) << name;
+      EXPECT_EQ(state.layer, 7) << name;
+    }
+  }
+}
+
+TEST(Optimizer, SkipsWhatHasNoGradient) {
+  for (const std::string_view name : known_optimizers()) {
+    Stepped s(name, two);
+    for (Tensor& p : s.parameters) p->grad.reset();
+    EXPECT_TRUE(s.step().nothing()) << name;
+  }
+}
+
+TEST(Optimizer, AnUnknownNameIsNone) {
+  EXPECT_EQ(make_optimizer("adamw"), nullptr);
+  EXPECT_EQ(make_optimizer(""), nullptr);
+  EXPECT_THAT(known_optimizers(), Contains("adamw_fused"));
+}
+
+TEST(ClipGradients, MakesANormAParameterAndLetsThemGo) {
+  Stepped s("sgd", two);
+  const Watch watch(s.torch);
+  clip_gradients(s.torch, s.parameters);
+  EXPECT_EQ(watch.peak(), 2 * 512);
+  EXPECT_EQ(watch.net(), 0);
+}
+
+}  // namespace
+}  // namespace oomplan::estimator

@@ -1,0 +1,212 @@
+// Five blocks played and repeated give what playing every block gives, for runs of real models.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+#include "facts.hpp"
+#include "plans.hpp"
+#include "run.hpp"
+#include "timeline.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+struct Named {
+  std::string name{};
+  TrainingPlan plan{};
+  example::Keys model{};
+};
+
+TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
+  TrainingPlan p = example::plan(2, 48);
+  p.optimizer.value = "adamw_foreach";
+  change(p);
+  return p;
+}
+
+void lora(TrainingPlan& p) {
+  p.adapter.value = Adapter::lora;
+  p.lora_targets.value = {"all-linear"};
+}
+
+std::vector<Named> runs() {
+  const auto amp = [](TrainingPlan& p) {
+    p.weights_dtype.value = WeightsDType::fp32;
+    p.autocast.value = Autocast::bf16;
+  };
+  return {
+      {"bf16", changed([](TrainingPlan&) {}), example::llama()},
+      {"autocast", changed(amp), example::llama()},
+      {"fp32, for-loop", changed([](TrainingPlan& p) {
+         p.weights_dtype.value = WeightsDType::fp32;
+         p.optimizer.value = "adamw_for_each";
+       }),
+       example::qwen3()},
+      {"eager, padded", changed([](TrainingPlan& p) {
+         p.attention.value = Attention::eager;
+         p.padding_mask.value = true;
+       }),
+       example::llama()},
+      {"sdpa, padded, fused", changed([](TrainingPlan& p) {
+         p.padding_mask.value = true;
+         p.optimizer.value = "adamw_fused";
+       }),
+       example::mistral()},
+      {"checkpointed, accumulated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.gradient_checkpointing.value = true;
+         p.gradient_accumulation_steps.value = 3;
+       }),
+       example::llama()},
+      {"reentrant, gradients kept", changed([](TrainingPlan& p) {
+         p.gradient_checkpointing.value = p.reentrant_checkpointing.value = true;
+         p.set_grads_to_none.value = false;
+         p.optimizer.value = "sgd_momentum";
+       }),
+       example::llama()},
+      {"LoRA, dropout", changed([](TrainingPlan& p) {
+         lora(p);
+         p.lora_dropout.value = 0.1;
+       }),
+       example::llama()},
+      {"QLoRA, checkpointed", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.value = Quantization::nf4;
+         p.gradient_checkpointing.value = true;
+         p.optimizer.value = "adamw_8bit";
+       }),
+       example::llama()},
+      {"GPT-2, adafactor, clipped", changed([](TrainingPlan& p) {
+         p.optimizer.value = "adafactor";
+         p.clip_gradients.value = true;
+       }),
+       example::gpt2()},
+      {"GPT-2, eager, autocast", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.attention.value = Attention::eager;
+       }),
+       example::gpt2()},
+      {"BERT", changed([](TrainingPlan& p) { p.optimizer.value = "adamw_8bit"; }), example::bert()},
+  };
+}
+
+Architecture deep(const Named& run, std::int64_t layers) {
+  const char* key = run.model.contains("n_layer") ? "n_layer" : "num_hidden_layers";
+  return example::architecture(example::with(run.model, {{key, std::to_string(layers)}}));
+}
+
+std::unique_ptr<Run> play(const Named& run, const Architecture& model, int built) {
+  const auto facts = resolve(run.plan, model);
+  auto out = facts ? play_run(run.plan, *facts, model, built) : Result<std::unique_ptr<Run>>(facts.errors());
+  if (out) return std::move(*out);
+  ADD_FAILURE() << run.name << ": " << to_text(out.errors().front());
+  return std::make_unique<Run>();
+}
+
+/// What is alive at a moment, alike in all but the layer.
+using Group = std::tuple<Bucket, std::string, std::string, std::vector<std::int64_t>, DType, bool>;
+struct Sum {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  int first = -1;
+  int last = -1;
+  friend bool operator==(const Sum&, const Sum&) = default;
+};
+
+using Groups = std::map<Group, Sum>;
+
+void add(Groups& groups, const Group& group, const Sum& more) {
+  Sum& sum = groups.try_emplace(group, Sum{0, 0, more.first, more.last}).first->second;
+  sum = {sum.count + more.count, sum.bytes + more.bytes, std::min(sum.first, more.first),
+         std::max(sum.last, more.last)};
+}
+
+Groups groups(const std::vector<LiveGroup>& all) {
+  Groups out;
+  for (const LiveGroup& g : all) {
+    add(out, {g.bucket, g.op, g.module, g.shape, g.dtype, g.first_layer < 0},
+        {g.count, g.bytes.count(), g.first_layer, g.last_layer});
+  }
+  return out;
+}
+
+Groups groups(const Run& run, const Repetition& repetition, const Moment& moment) {
+  Groups out;
+  for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
+    const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
+    const std::string module = s.module < 0 ? "" : run.model.modules[static_cast<std::size_t>(s.module)];
+    const std::vector<std::int64_t> shape(s.shape.span().begin(), s.shape.span().end());
+    add(out, {s.bucket, s.op, module, shape, s.dtype, live.first_layer < 0},
+        {live.count, live.count * s.bytes, live.first_layer, live.last_layer});
+  }
+  return out;
+}
+
+/// The groups of either that the other has not, a line each.
+std::string difference(const Groups& played, const Groups& expected) {
+  std::string out;
+  const auto lines = [&](const Groups& from, const Groups& other, const char* sign) {
+    for (const auto& [g, sum] : from) {
+      const auto same = other.find(g);
+      if (same != other.end() && same->second == sum) continue;
+      out += std::string(sign) + std::string(name_of(std::get<Bucket>(g))) + " " + std::get<1>(g) + " in " +
+             std::get<2>(g) + ": " + std::to_string(sum.count) + ", " + std::to_string(sum.bytes) + " bytes, layers " +
+             std::to_string(sum.first) + " to " + std::to_string(sum.last) + "\n";
+    }
+  };
+  lines(played, expected, "+ ");
+  lines(expected, played, "- ");
+  return out;
+}
+
+void expect_same(const Named& named, std::int64_t layers) {
+  SCOPED_TRACE(named.name + ", " + std::to_string(layers) + " layers");
+  const Architecture model = deep(named, layers);
+  const std::unique_ptr<Run> all = play(named, model, static_cast<int>(layers));
+  const Repetition whole{static_cast<int>(layers), layers};
+  const Footprint f = example::played(named.plan, model);
+
+  const std::vector<Moment> moments = peaks(all->recorder(), whole);
+  ASSERT_EQ(f.peaks.size(), moments.size());
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    EXPECT_EQ(f.peaks[i].phase, moments[i].phase);
+    EXPECT_EQ(f.peaks[i].total.count(), moments[i].bytes) << name_of(moments[i].phase) << ' ' << moments[i].step;
+  }
+  const Moment& highest = *std::max_element(moments.begin(), moments.end(),
+                                            [](const Moment& a, const Moment& b) { return a.bytes < b.bytes; });
+  EXPECT_EQ(difference(groups(f.at_peak), groups(*all, whole, highest)), "");
+  const std::vector<Moment> of_buckets = bucket_peaks(all->recorder(), whole);
+  for (std::size_t b = 0; b < bucket_count; ++b) {
+    EXPECT_EQ(f.bucket_peaks[b].by_bucket[b].count(), of_buckets[b].bytes) << bucket_names[b];
+    EXPECT_EQ(difference(groups(f.at_bucket_peaks[b]), groups(*all, whole, of_buckets[b])), "") << bucket_names[b];
+  }
+  EXPECT_EQ(f.events, event_count(all->recorder(), whole));
+  EXPECT_EQ(f.parameters, all->model.total);
+  EXPECT_EQ(f.trainable_parameters, all->model.trained);
+}
+
+TEST(RepeatedBlocks, GiveTheFootprintOfBlocksPlayedOneByOne) {
+  for (const Named& run : runs()) {
+    for (const std::int64_t layers : {6, 7, 12}) expect_same(run, layers);
+  }
+}
+
+TEST(RepeatedBlocks, AreUsedForEveryKindOfRun) {
+  for (const Named& run : runs()) {
+    const auto few = play(run, deep(run, 40), 5);
+    EXPECT_TRUE(repeats_exactly(few->recorder(), {5, 40})) << run.name;
+  }
+}
+
+TEST(RepeatedBlocks, CountParametersOfTheBlocksThatAreNotBuilt) {
+  const Footprint few = example::played(example::plan(1, 16), example::architecture(example::llama()));
+  const Footprint many =
+      example::played(example::plan(1, 16), example::architecture(example::llama({{"num_hidden_layers", "1002"}})));
+  const std::int64_t layer = 2 * 256 + 2 * 256 * 256 + 2 * 256 * 128 + 3 * 256 * 512;
+  EXPECT_EQ(many.parameters - few.parameters, 1000 * layer);
+}
+
+}  // namespace
+}  // namespace oomplan::estimator
