@@ -160,7 +160,7 @@ class Torch {
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
-  Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout);
+  Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double dropout);
   Tensor repeat_heads(const Tensor& x, std::int64_t times);
   Tensor safe_softmax(const Tensor& x);
   Tensor math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
