@@ -56,6 +56,7 @@ class Recorder {
     if (--at(id).refs == 0) events.push_back({id, scope.layer, false});
   }
   Storage& at(StorageId id) { return storages[static_cast<std::size_t>(id)]; }
+  const Storage& at(StorageId id) const { return storages[static_cast<std::size_t>(id)]; }
   /// A phase of the step at hand begins.
   void mark(Phase phase);
 
