@@ -101,6 +101,8 @@ struct TrainingPlan {
   Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   Setting<std::string> optimizer{};                  ///< A name that the estimator plays ("adamw_fused"); where it is
                                                      ///< unmodelled, the framework's own.
+  Setting<bool> fp32_embedding_state{};              ///< An 8-bit optimizer keeps embeddings' state in fp32, as
+                                                     ///< transformers' Trainer asks of bitsandbytes.
   Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};
   Setting<bool> reentrant_checkpointing{};

@@ -74,9 +74,12 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   if (!document) return append(findings.diagnostics, document.errors());
   Result<TrainingPlan> plan =
       ingest(*document, {.dialect = question.dialect, .overrides = question.overrides, .loader = load});
-  if (!plan) return append(findings.diagnostics, plan.errors());
-  findings.plan = std::move(*plan);
-  find_and_estimate(findings, catalog);
+  if (plan) {
+    findings.plan = std::move(*plan);
+    find_and_estimate(findings, catalog);
+  } else {
+    append(findings.diagnostics, plan.errors());
+  }
   add_excerpts(findings.diagnostics, *document);
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr auto rows = std::to_array<CodeRow>({
     {"catalog/bad-file", Verdict::invalid,
      "A data file that describes a model, an architecture or a GPU is not what it should be. If it is your own,"
-     " from --models, mend it as docs/adding.md says; if it came with the program, please report it."},
+     " from --models, mend it as docs/catalog.md says; if it came with the program, please report it."},
     {"catalog/bad-value", Verdict::invalid,
      "The model's config.json has a value of the wrong type or out of range, so its shapes cannot be known. "
      "Mend the file, or name the model by its hub id."},
@@ -21,7 +21,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "adapter's directory, name the model that the adapter was made for."},
     {"catalog/unknown-architecture", Verdict::undecided,
      "The model's model_type is one that oomplan has no description of, so no number is given. The message "
-     "lists the known ones; docs/adding.md says how to describe another."},
+     "lists the known ones; docs/catalog.md says how to describe another."},
     {"catalog/unknown-gpu", Verdict::usage,
      "No GPU of that name is known. `oomplan gpus` lists them; a size such as 24GiB is taken as well."},
     {"catalog/unknown-model", Verdict::undecided,
@@ -35,6 +35,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "the content."},
     {"cli/usage", Verdict::usage,
      "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
+    {"estimate/bad-architecture", Verdict::invalid,
+     "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
+     "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
+     "it."},
     {"estimate/too-large", Verdict::invalid,
      "A size in the config is beyond anything that a machine has; most likely a slip of the keyboard."},
     {"estimate/too-long", Verdict::invalid,

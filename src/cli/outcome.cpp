@@ -26,7 +26,7 @@ Outcome outcome_of(const Report& report, std::string_view view, const ViewOption
   if (view == "json") return outcome;
   for (const Diagnostic& diagnostic : report.diagnostics) outcome.err += to_text(diagnostic);
   if (report.found.verdict == Verdict::undecided) {
-    outcome.err += "oomplan: cannot be decided; a number that ignores the above would be wrong\n";
+    outcome.err += "oomplan: cannot be decided, for the reasons above\n";
   }
   return outcome;
 }

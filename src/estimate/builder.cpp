@@ -28,7 +28,16 @@ Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DTyp
 }
 
 Tensor Builder::weight(const std::string& name, const Dims& sizes) {
-  return register_weight(name, sizes, facts.kept, !facts.lora);
+  // Axolotl's convert_embedding_modules_dtype and its like go by the module's name.
+  const bool named = name.find("norm") != std::string::npos || name.find("embed_tokens") != std::string::npos ||
+                     name.find("lm_head") != std::string::npos;
+  return register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
+}
+
+Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
+  Tensor p = weight(name + ".weight", sizes);
+  p->embedding = true;
+  return p;
 }
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes) {

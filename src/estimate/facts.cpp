@@ -38,6 +38,9 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
     errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
   }
+  if (plan.use_cache.value && !plan.gradient_checkpointing.value) {
+    errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.use_cache.origin));
+  }
   if (make_optimizer(plan.optimizer.value) == nullptr) {
     errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", plan.optimizer.value),
                                 plan.optimizer.origin));
@@ -75,13 +78,17 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_targets = plan.lora_targets.value;
   f.lora_dropout = plan.lora_dropout.value;
   f.adapter = resolved(plan.adapter_dtype.value, f.weights);
+  f.lora_qkv_kernel = plan.lora_qkv_kernel.value;
+  f.lora_o_kernel = plan.lora_o_kernel.value;
+  f.lora_mlp_kernel = plan.lora_mlp_kernel.value;
   f.double_quantized = plan.double_quantization.value;
   f.quantized_compute = plan.quantization_compute_dtype.value;
   f.checkpointing = plan.gradient_checkpointing.value;
   f.reentrant = plan.reentrant_checkpointing.value;
   f.attention = plan.attention.value;
   f.padding_mask = plan.padding_mask.value;
-  f.use_cache = plan.use_cache.value && !f.checkpointing;
+  f.fp32_norms = plan.fp32_norms.value;
+  f.loss = plan.loss.value;
   return f;
 }
 

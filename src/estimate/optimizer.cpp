@@ -2,6 +2,7 @@
 #include "optimizer.hpp"
 
 #include <array>
+#include <type_traits>
 
 namespace oomplan::estimator {
 namespace {
@@ -88,15 +89,18 @@ class Sgd final : public Optimizer {
 };
 
 /// bitsandbytes' blockwise 8-bit AdamW: two bytes an element and an fp32 scale a block of 256 for each; small tensors
-/// keep fp32 state.
+/// and, where asked for, embeddings keep fp32 state. A paged one holds the same in managed memory, which is on the GPU
+/// until something else needs the room.
 class AdamW8bit final : public Optimizer {
  public:
+  explicit AdamW8bit(bool fp32_embeddings) : fp32_embeddings_(fp32_embeddings) {}
+
   void step(Torch& t, const std::vector<Tensor>& parameters) override {
     if (!state_.empty()) return;
     bool mapped = false;
     for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
       const std::int64_t n = p->numel();
-      if (n < smallest) {
+      if (n < smallest || (fp32_embeddings_ && p->embedding)) {
         for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::fp32, "bitsandbytes::state"));
         return;
       }
@@ -112,6 +116,21 @@ class AdamW8bit final : public Optimizer {
  private:
   static constexpr std::int64_t smallest = 4096;
   static constexpr std::int64_t block = 256;
+  bool fp32_embeddings_;
+  std::vector<Tensor> state_{};
+};
+
+/// bitsandbytes' AdamW with 32-bit state, whatever the parameter's dtype.
+class AdamW32bit final : public Optimizer {
+ public:
+  void step(Torch& t, const std::vector<Tensor>& parameters) override {
+    if (!state_.empty()) return;
+    for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
+      for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::fp32, "bitsandbytes::state"));
+    });
+  }
+
+ private:
   std::vector<Tensor> state_{};
 };
 
@@ -182,20 +201,25 @@ class Adafactor final : public Optimizer {
 
 struct Row {
   std::string_view name;
-  std::unique_ptr<Optimizer> (*make)();
+  std::unique_ptr<Optimizer> (*make)(bool fp32_embeddings);
 };
 
 template <class O>
-std::unique_ptr<Optimizer> make() {
-  return std::make_unique<O>();
+std::unique_ptr<Optimizer> make(bool fp32_embeddings) {
+  if constexpr (std::is_constructible_v<O, bool>) {
+    return std::make_unique<O>(fp32_embeddings);
+  } else {
+    return std::make_unique<O>();
+  }
 }
 
-constexpr std::array<Row, 8> optimizers{{
+constexpr std::array<Row, 9> optimizers{{
     {"adamw_foreach", make<AdamW<AdamLoop::foreach>>},
     {"adamw_for_each", make<AdamW<AdamLoop::for_each>>},
     {"adamw_fused", make<AdamW<AdamLoop::fused>>},
     {"adamw_8bit", make<AdamW8bit>},
     {"paged_adamw_8bit", make<AdamW8bit>},
+    {"paged_adamw_32bit", make<AdamW32bit>},
     {"sgd", make<Sgd<false>>},
     {"sgd_momentum", make<Sgd<true>>},
     {"adafactor", make<Adafactor>},
@@ -203,9 +227,9 @@ constexpr std::array<Row, 8> optimizers{{
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_optimizer(std::string_view name) {
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings) {
   for (const Row& row : optimizers) {
-    if (row.name == name) return row.make();
+    if (row.name == name) return row.make(fp32_embeddings);
   }
   return nullptr;
 }

@@ -21,8 +21,8 @@ class Optimizer {
   virtual void step(Torch& torch, const std::vector<Tensor>& parameters) = 0;
 };
 
-/// The optimizer of that name, or null.
-std::unique_ptr<Optimizer> make_optimizer(std::string_view name);
+/// The optimizer of that name, or null. `fp32_embeddings`: an 8-bit one keeps embeddings' state in fp32.
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings = false);
 
 std::vector<std::string_view> known_optimizers();
 

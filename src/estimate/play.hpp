@@ -26,6 +26,9 @@ struct Facts {
   double lora_dropout = 0.0;
   DType adapter = DType::fp32;
   std::vector<std::string> lora_targets{};
+  bool lora_qkv_kernel = false;
+  bool lora_o_kernel = false;
+  bool lora_mlp_kernel = false;
   bool quantized = false;
   bool double_quantized = false;
   DType quantized_compute = DType::bf16;
@@ -33,7 +36,8 @@ struct Facts {
   bool reentrant = false;
   Attention attention = Attention::sdpa;
   bool padding_mask = false;
-  bool use_cache = false;
+  bool fp32_norms = false;
+  Loss loss = Loss::full_logits;
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.
@@ -82,6 +86,8 @@ class Builder {
 
   /// A weight that is neither quantised nor adapted: embedding, norm, bias.
   Tensor weight(const std::string& name, const Dims& sizes);
+  /// The weight of an nn.Embedding.
+  Tensor embedding(const std::string& name, const Dims& sizes);
   /// A weight of an adapter.
   Tensor adapter_weight(const std::string& name, const Dims& sizes);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.

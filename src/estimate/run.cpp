@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include <fmt/format.h>
+
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {
@@ -34,8 +36,10 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   t.recorder.mark(Phase::forward);
   t.enter_autocast(play.facts.autocast);
   model.forward(play, s);
-  s = after_forward(std::move(s), plan.outputs_kept.value);
   t.exit_autocast();
+  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
+  if (plan.outputs_to_fp32.value && s.logits) s.logits = t.to(s.logits, DType::fp32);
+  s = after_forward(std::move(s), plan.outputs_kept.value);
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);
@@ -54,6 +58,23 @@ void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Opti
   }
 }
 
+/// Whether every sum over the run stays far from the end of 64 bits: all that is ever allocated, in every block.
+bool is_countable(const Recorder& recorder, const Architecture& architecture) {
+  constexpr std::int64_t limit = std::int64_t{1} << 61;
+  std::int64_t all = 0;
+  for (const Storage& s : recorder.storages) all = saturating_add(all, s.bytes);
+  return saturating_mul(all, architecture.layers) < limit;
+}
+
+Diagnostic too_large(const TrainingPlan& plan) {
+  Diagnostic d;
+  d.code = "estimate/too-large";
+  d.message = fmt::format("{} rows of {} tokens make tensors larger than any memory", plan.micro_batch_size.value,
+                          plan.sequence_length.value);
+  d.where = plan.sequence_length.origin.where;
+  return d;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
@@ -64,7 +85,7 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
   Result<Model> model = build(torch, facts, architecture, built);
   if (!model) return model.errors();
   run->model = std::move(*model);
-  run->optimizer = make_optimizer(plan.optimizer.value);
+  run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
   Play play{torch, facts};
   // From the third micro-batch on every one is the second over again.
   const auto micro_batches = static_cast<int>(std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2));
@@ -73,6 +94,7 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
     for (int i = 0; i < micro_batches; ++i) micro_batch(play, run->model, plan);
     optimizer_step(torch, run->model, plan, *run->optimizer);
   }
+  if (!is_countable(torch.recorder, architecture)) return too_large(plan);
   return run;
 }
 

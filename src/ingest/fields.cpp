@@ -36,6 +36,7 @@ constexpr std::array rows{
     field<&Plan::fp32_norms, as::boolean>("fp32_norms"),
     field<&Plan::kbit_upcast, as::boolean>("kbit_upcast"),
     field<&Plan::optimizer, as::text>("optimizer"),
+    field<&Plan::fp32_embedding_state, as::boolean>("fp32_embedding_state"),
     field<&Plan::clip_gradients, as::boolean>("clip_gradients"),
     field<&Plan::gradient_checkpointing, as::boolean>("gradient_checkpointing"),
     field<&Plan::reentrant_checkpointing, as::boolean>("reentrant_checkpointing"),

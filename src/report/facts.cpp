@@ -36,14 +36,20 @@ std::vector<Fact> size_facts(const TrainingPlan& plan) {
           fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
           fact("padding_mask", plan.padding_mask),
           fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
+          fact("fp32_norms", plan.fp32_norms),
           fact("autocast", plan.autocast, autocast_names),
           fact("adapter", plan.adapter, adapter_names)};
 }
 
 std::vector<Fact> adapter_facts(const TrainingPlan& plan) {
   if (plan.adapter.value == Adapter::none) return {};
-  return {fact("lora_rank", plan.lora_rank), fact("lora_targets", plan.lora_targets),
-          fact("lora_dropout", plan.lora_dropout), fact("adapter_dtype", plan.adapter_dtype, adapter_dtype_names)};
+  return {fact("lora_rank", plan.lora_rank),
+          fact("lora_targets", plan.lora_targets),
+          fact("lora_dropout", plan.lora_dropout),
+          fact("adapter_dtype", plan.adapter_dtype, adapter_dtype_names),
+          fact("lora_qkv_kernel", plan.lora_qkv_kernel),
+          fact("lora_o_kernel", plan.lora_o_kernel),
+          fact("lora_mlp_kernel", plan.lora_mlp_kernel)};
 }
 
 std::vector<Fact> quantization_facts(const TrainingPlan& plan) {
@@ -62,6 +68,7 @@ std::vector<Fact> step_facts(const TrainingPlan& plan) {
   for (Fact& row :
        std::vector<Fact>{fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
                          fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
+                         fact("fp32_embedding_state", plan.fp32_embedding_state),
                          fact("set_grads_to_none", plan.set_grads_to_none), fact("use_cache", plan.use_cache)}) {
     facts.push_back(std::move(row));
   }

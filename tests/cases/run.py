@@ -78,10 +78,10 @@ def decoded(data):
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def matches(expected, actual):
+def matches(wanted, actual):
     """A line `...` stands for any lines, `{*}` for anything within a line."""
     parts = []
-    for line in expected.splitlines():
+    for line in wanted.splitlines():
         if line == "...":
             parts.append(r"(?:[^\n]*\n)*?")
         else:
@@ -115,8 +115,12 @@ def json_failures(case, stdout):
     return out
 
 
-def difference(kind, expected, actual):
-    return "".join(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), f"expected {kind}", f"{kind}"))
+def difference(kind, wanted, actual):
+    return "".join(difflib.unified_diff(wanted.splitlines(True), actual.splitlines(True), f"expected {kind}", kind))
+
+
+def expected(case, kind):
+    return case.text(kind, "0\n" if kind == "exit" else "")
 
 
 def failures(case, actual):
@@ -124,16 +128,15 @@ def failures(case, actual):
     for kind in ("exit", "stdout", "stderr"):
         if kind == "stdout" and case.has("json"):
             continue
-        expected = case.text(kind, "0\n" if kind == "exit" else "")
-        if not matches(expected, actual[kind]):
-            out.append(difference(kind, expected, actual[kind]))
+        if not matches(expected(case, kind), actual[kind]):
+            out.append(difference(kind, expected(case, kind), actual[kind]))
     return out + (json_failures(case, actual["stdout"]) if case.has("json") else [])
 
 
 def update(case, actual):
     """Rewrites only what does not match, so that wildcards that still hold stay."""
     for kind in ("exit", "stdout", "stderr"):
-        if not (kind == "stdout" and case.has("json")) and not matches(case.text(kind), actual[kind]):
+        if not (kind == "stdout" and case.has("json")) and not matches(expected(case, kind), actual[kind]):
             case.put(kind, actual[kind])
     case.write()
 

@@ -59,7 +59,8 @@ TrainingPlan any_plan(Dice& dice) {
                     &TrainingPlan::lora_mlp_kernel, &TrainingPlan::double_quantization, &TrainingPlan::fp32_norms,
                     &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients, &TrainingPlan::gradient_checkpointing,
                     &TrainingPlan::reentrant_checkpointing, &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32,
-                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache}) {
+                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache,
+                    &TrainingPlan::fp32_embedding_state}) {
     (plan.*fact).value = dice.flip();
   }
   return plan;
@@ -83,6 +84,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.optimizer.value = modelled_optimizer(dice);
   plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
   plan.set_grads_to_none.value = true;
+  plan.fp32_embedding_state.value = true;
   for (auto fact :
        {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
         &TrainingPlan::fp32_norms, &TrainingPlan::kbit_upcast, &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {

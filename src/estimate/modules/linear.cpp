@@ -103,6 +103,11 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
 }
 
+Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
+  if (absmax_blocks_ == 0) return weight_;
+  return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
+}
+
 Tensor Linear::product(Play& play, const Tensor& x) const {
   // bitsandbytes/autograd/_functions.py: MatMul4Bit.
   Torch& t = play.torch;
@@ -115,7 +120,7 @@ Tensor Linear::product(Play& play, const Tensor& x) const {
   const DType compute = play.facts.quantized_compute;
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
-  const Tensor weight = dequantized(t, in_, out_, absmax_blocks_, nested, compute);
+  const Tensor weight = dequantized_weight(t, play.facts);
   Tensor out = t.linear(x, t.to(weight, x->dtype), {});
   if (!node) return out;
   Tensor plain = t.detach(out);

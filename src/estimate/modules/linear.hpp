@@ -22,6 +22,15 @@ class Linear {
 
   Tensor operator()(Play& play, const Tensor& x) const;
 
+  bool adapted() const { return bool(lora_a_); }
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }
+  const Tensor& lora_a() const { return lora_a_; }
+  const Tensor& lora_b() const { return lora_b_; }
+  std::int64_t out_width() const { return out_; }
+  /// A 4-bit weight in 16 bits, made anew; a plain weight itself.
+  Tensor dequantized_weight(Torch& t, const Facts& facts) const;
+
  private:
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void quantize(Builder& builder, std::int64_t in, std::int64_t out);

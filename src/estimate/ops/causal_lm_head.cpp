@@ -1,4 +1,5 @@
 // lm_head and transformers' ForCausalLMLoss (loss/loss_utils.py): an fp32 copy of the logits, labels shifted by a pad.
+#include "modules/chunked_logprob.hpp"
 #include "modules/linear.hpp"
 
 namespace oomplan::estimator::ops {
@@ -16,6 +17,10 @@ class CausalLmHead final : public Module {
     s.leave_base();
     t.recorder.mark(Phase::loss);
     InBucket bucket(t, Bucket::logits_and_loss);
+    if (play.facts.loss == Loss::chunked_logprob) {
+      s.loss = chunked_logprob_loss(play, s, head_.weight());
+      return;
+    }
     s.logits = head_(play, s.hidden);
     Tensor logits = t.to(s.logits, DType::fp32);
     const Tensor labels = shifted(t, s.labels);

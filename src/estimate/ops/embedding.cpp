@@ -7,7 +7,7 @@ namespace {
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_(b.weight(a.module() + ".weight", {a.integer("rows"), a.integer("width")})) {
+      : weight_(b.embedding(a.module(), {a.integer("rows"), a.integer("width")})) {
     b.embedding_weight = weight_;
   }
 

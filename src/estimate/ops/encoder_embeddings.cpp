@@ -12,12 +12,12 @@ class EncoderEmbeddings final : public Module {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t positions = a.integer("positions");
-    tokens_ = b.weight(m + "word_embeddings.weight", {a.integer("rows"), width});
+    tokens_ = b.embedding(m + "word_embeddings", {a.integer("rows"), width});
     // RoBERTa defines its positions last, which is the order that an optimizer goes through.
-    if (!from_tokens_) positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
-    types_ = b.weight(m + "token_type_embeddings.weight", {a.integer("types"), width});
+    if (!from_tokens_) positions_ = b.embedding(m + "position_embeddings", {positions, width});
+    types_ = b.embedding(m + "token_type_embeddings", {a.integer("types"), width});
     norm_ = LayerNorm(b, m + "LayerNorm", width);
-    if (from_tokens_) positions_ = b.weight(m + "position_embeddings.weight", {positions, width});
+    if (from_tokens_) positions_ = b.embedding(m + "position_embeddings", {positions, width});
     b.embedding_weight = tokens_;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     position_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");

@@ -1,6 +1,7 @@
 // LlamaMLP and its like: down(act(gate(x)) * up(x)).
 #include "modules/activation.hpp"
 #include "modules/linear.hpp"
+#include "modules/lora_kernels.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -14,12 +15,13 @@ class GatedMlp final : public Module {
     gate_ = Linear(b, m + "gate_proj", a.integer("width"), a.integer("inner"), bias);
     up_ = Linear(b, m + "up_proj", a.integer("width"), a.integer("inner"), bias);
     down_ = Linear(b, m + "down_proj", a.integer("inner"), a.integer("width"), bias);
+    if (b.facts.lora_mlp_kernel) fused_ = FusedLora({&gate_, &up_, &down_});
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    s.hidden = down_(play, gated(play, s.hidden));
+    s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, s.hidden));
   }
 
  private:
@@ -32,6 +34,7 @@ class GatedMlp final : public Module {
   Activation activation_;
   std::int32_t module_;
   Linear gate_{}, up_{}, down_{};
+  FusedLora fused_{};
 };
 
 }  // namespace

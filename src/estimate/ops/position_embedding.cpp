@@ -7,7 +7,7 @@ namespace {
 class PositionEmbedding final : public Module {
  public:
   PositionEmbedding(const Attributes& a, Builder& b)
-      : weight_(b.weight(a.module() + ".weight", {a.integer("rows"), a.integer("width")})) {}
+      : weight_(b.embedding(a.module(), {a.integer("rows"), a.integer("width")})) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;

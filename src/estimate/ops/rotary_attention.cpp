@@ -2,6 +2,7 @@
 // of q and k where `qk_norm` is set.
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
+#include "modules/lora_kernels.hpp"
 #include "modules/rms_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -34,6 +35,8 @@ class RotaryAttention final : public Module {
     k_proj_ = Linear(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
     v_proj_ = Linear(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
     o_proj_ = Linear(b, m + "o_proj", q, width, a.flag("o_bias", false));
+    if (b.facts.lora_qkv_kernel) fused_qkv_ = FusedLora({&q_proj_, &k_proj_, &v_proj_});
+    if (b.facts.lora_o_kernel) fused_o_ = FusedLora({&o_proj_});
     if (!a.flag("qk_norm", false)) return;
     q_norm_ = RmsNorm(b, m + "q_norm", head_dim_);
     k_norm_ = RmsNorm(b, m + "k_norm", head_dim_);
@@ -42,18 +45,27 @@ class RotaryAttention final : public Module {
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
 
  private:
-  Tensor heads(Play& play, const Linear& projection, const RmsNorm& norm, const Tensor& x) const {
+  Tensor heads(Play& play, const RmsNorm& norm, const Tensor& projected) const {
     Torch& t = play.torch;
-    const Tensor split = t.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_});
+    const Tensor split = t.view(projected, {projected->sizes[0], projected->sizes[1], -1, head_dim_});
     return t.transpose(norm ? norm(play, split) : split, 1, 2);
+  }
+
+  std::array<Tensor, 3> projections(Play& play, const Tensor& x) const {
+    if (fused_qkv_.complete()) {
+      const std::array<Tensor, 3> qkv = fused_qkv_(play, x);
+      return {heads(play, q_norm_, qkv[0]), heads(play, k_norm_, qkv[1]), heads(play, {}, qkv[2])};
+    }
+    Tensor q = heads(play, q_norm_, q_proj_(play, x));
+    Tensor k = heads(play, k_norm_, k_proj_(play, x));
+    Tensor v = heads(play, {}, v_proj_(play, x));
+    return {std::move(q), std::move(k), std::move(v)};
   }
 
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    Tensor q = heads(play, q_proj_, q_norm_, x);
-    Tensor k = heads(play, k_proj_, k_norm_, x);
-    const Tensor v = heads(play, v_proj_, {}, x);
+    auto [q, k, v] = projections(play, x);
     {
       const Tensor cos = t.unsqueeze(s.cos, 1);
       const Tensor sin = t.unsqueeze(s.sin, 1);
@@ -63,7 +75,8 @@ class RotaryAttention final : public Module {
       k = std::move(k_rotated);
     }
     const Tensor out = attend(play, s, q, k, v, dropout_, true, Softmax::in_fp32);
-    return o_proj_(play, t.reshape(out, {x->sizes[0], x->sizes[1], -1}));
+    const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    return fused_o_.complete() ? fused_o_(play, flat)[0] : o_proj_(play, flat);
   }
 
   std::int64_t head_dim_;
@@ -71,6 +84,7 @@ class RotaryAttention final : public Module {
   std::int32_t module_;
   Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
   RmsNorm q_norm_{}, k_norm_{};
+  FusedLora fused_qkv_{}, fused_o_{};
 };
 
 }  // namespace

@@ -85,6 +85,7 @@ void Torch::free_node(Node* node) {
     n->saved_count = n->next_count = n->dependencies = 0;
     n->visit = 0;
     n->ints = {};
+    n->module = nullptr;
     n->dims = {};
     free_nodes_.push_back(n);
   }
@@ -101,6 +102,11 @@ Tensor Torch::attach(const NodeRef& node, Tensor output, int output_nr) {
   return output;
 }
 
+void Torch::keep_for_backward(const Tensor& tensor) {
+  Bucket& bucket = recorder.at(tensor->storage).bucket;
+  if (bucket == Bucket::temporaries) bucket = Bucket::activations;
+}
+
 void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   if (!node || !tensor) return;
   node->saved_count = std::max(node->saved_count, slot + 1);
@@ -112,8 +118,7 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
     return;
   }
   saved.tensor = recomputing_ != nullptr ? detach(tensor) : tensor;
-  Bucket& bucket = recorder.at(tensor->storage).bucket;
-  if (bucket == Bucket::temporaries) bucket = Bucket::activations;
+  keep_for_backward(tensor);
   if (recomputing_ == nullptr) return;
   recomputing_->tensors.push_back(detach(tensor));
   if (++recomputing_->recomputed == recomputing_->saved) throw StopRecomputation{};

@@ -41,6 +41,7 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
     output = attach(node, std::move(output));
   } else {
     frame->input = input;
+    if (grad_enabled) keep_for_backward(input);
     Restore hooks(packing_, frame);
     output = frame->forward(input);
   }

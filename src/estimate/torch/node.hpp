@@ -27,7 +27,7 @@ struct Edge {
 /// What the engine hands to a backward function and takes from it: gradients of the node's outputs, then of its inputs.
 struct Grads {
   std::array<Tensor, 4> in{};
-  std::array<Tensor, 6> out{};
+  std::array<Tensor, 8> out{};
 };
 
 using BackwardFn = void (*)(Torch&, Node&, Grads&);
@@ -38,9 +38,9 @@ struct Node {
   std::uint64_t sequence = 0;  ///< Later nodes run first; accumulators before all.
   const char* name = "";
   BackwardFn backward = nullptr;
-  std::array<Saved, 8> saved{};
+  std::array<Saved, 10> saved{};
   int saved_count = 0;
-  std::array<Edge, 6> next{};
+  std::array<Edge, 8> next{};
   int next_count = 0;
   struct Meta {
     Dims sizes{};
@@ -50,6 +50,7 @@ struct Node {
   int output_count = 1;
   Dims dims{};                        ///< The op's own arguments, as it likes.
   std::array<std::int64_t, 4> ints{};
+  const void* module = nullptr;       ///< The module whose function it is, where that is not aten's.
   Scope scope{};
   Tensor variable{};                  ///< Of an accumulator: the leaf.
   CheckpointFrame* frame = nullptr;   ///< Of a reentrant checkpoint.

@@ -148,6 +148,8 @@ class Torch {
   void free_node(Node* node);
 
  private:
+  /// What is kept for backward is an activation, unless it is known to be something else.
+  void keep_for_backward(const Tensor& tensor);
   void accumulate(Node& node, const Tensor& gradient);
   void evaluate(Node& node);
   void add_to_buffer(Node& node, int nr, Tensor gradient);

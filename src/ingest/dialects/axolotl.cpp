@@ -242,6 +242,7 @@ void plan_step(const Axolotl& a, Draft& draft) {
   plan.reentrant_checkpointing = setting(a.use_reentrant, reentrant, normalize);
   plan.loss = {Loss::full_logits, default_of(trainer_loss)};
   plan.outputs_kept = {false, default_of(trainer_loss)};
+  plan.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
   plan.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
   plan.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
 }

@@ -105,6 +105,7 @@ void plan_step(const Hf& hf, bool sft, TrainingPlan& plan, Draft& draft) {
   }
   const auto norm = setting(hf.max_grad_norm, 1.0, training_arguments);
   plan.clip_gradients = {norm.value > 0, norm.origin};
+  plan.fp32_embedding_state = {true, default_of("transformers 5.23.0: Trainer.create_optimizer")};
   plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
 }
 

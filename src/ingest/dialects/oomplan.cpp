@@ -68,6 +68,7 @@ void default_step(TrainingPlan& plan) {
   plan.attention = {Attention::sdpa, default_of(from_pretrained)};
   plan.loss = {Loss::full_logits, default_of("transformers 5.23.0: ForCausalLMLoss")};
   plan.outputs_kept = {false, default_of(trainer)};
+  plan.fp32_embedding_state = {true, default_of("transformers 5.23.0: Trainer.create_optimizer")};
   plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
   plan.use_cache = {false, default_of(training_arguments)};
 }

@@ -215,17 +215,17 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
         Broken{"op: embedding, ", "", "\"op\" is missing"},
         Broken{"rows: 100", "rows: [1, 2]", "expected a value, not a list"},
-        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]} or {product: [a, b]}"},
+        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …}"},
+               "aliases: […], minimum: …, optional: true}"},
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …}"},
+               "aliases: […], minimum: …, optional: true}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));

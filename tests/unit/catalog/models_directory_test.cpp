@@ -59,7 +59,7 @@ TEST(ModelsDirectory, ReplacesAFileOfTheSameName) {
   ASSERT_TRUE(catalog.ok()) << errors_of(catalog);
   const Result<Architecture> model = find_model("openai-community/gpt2", *catalog);
   ASSERT_FALSE(model.ok());
-  EXPECT_EQ(model.errors()[0].message, "\"hidden_size\" is missing");
+  EXPECT_EQ(model.errors()[0].message, "\"vocab_size\" is missing");
   EXPECT_EQ(model.errors()[0].where.file, folder.path() + "/presets/openai-community--gpt2.yaml");
 }
 

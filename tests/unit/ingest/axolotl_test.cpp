@@ -141,8 +141,7 @@ TEST(Axolotl, LoraKernelsAreOnUnlessSomethingIsSaid) {
   EXPECT_THAT(kernels("lora_target_linear: true\ntrust_remote_code: true\n"), ElementsAre(false, false, false));
   EXPECT_THAT(kernels("lora_target_linear: true\nload_in_8bit: true\n"), ElementsAre(false, false, false));
   EXPECT_THAT(kernels("lora_target_linear: true\nrl: dpo\n"), ElementsAre(false, false, false));
-  EXPECT_THAT(features(plan_from(lora + "lora_target_modules: [o_proj]\n")),
-              ElementsAre("lora_o_kernel: Axolotl's LoRA kernels"));
+  EXPECT_THAT(features(plan_from(lora + "lora_target_modules: [o_proj]\n")), IsEmpty());
 }
 
 TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {

@@ -92,10 +92,9 @@ TEST(Oomplan, UnmodelledFeaturesComeBack) {
   EXPECT_THAT(write_plan(plan, "oomplan"), HasSubstr("unmodelled: [FSDP, DeepSpeed]\n"));
 }
 
-TEST(Oomplan, FactsThatNoOpPlaysAreUnmodelled) {
-  const TrainingPlan plan = plan_from(least + "fp32_norms: true\nadapter: lora\nlora_mlp_kernel: true\n");
-  EXPECT_THAT(features(plan), ElementsAre("lora_mlp_kernel: Axolotl's LoRA kernels",
-                                          "fp32_norms: norms, embeddings and head in fp32 beside 16-bit weights"));
+TEST(Oomplan, TargetsByARegularExpressionAreUnmodelled) {
+  const TrainingPlan plan = plan_from(least + "adapter: lora\nlora_targets: ['model.layers.[0-9]+.q_proj']\n");
+  EXPECT_THAT(features(plan), ElementsAre("lora_targets: LoRA targets by a regular expression"));
 }
 
 TEST(Oomplan, QuantizedWeightsNeedAnAdapter) {

@@ -1,0 +1,198 @@
+#include "oracle.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "oomplan/catalog.hpp"
+
+namespace oomplan::oracle {
+namespace {
+
+using nlohmann::json;
+
+const std::map<std::string, Phase> phases{{"fwd", Phase::forward},
+                                          {"loss", Phase::loss},
+                                          {"bwd", Phase::backward},
+                                          {"opt", Phase::optimizer_step},
+                                          {"between", Phase::between}};
+
+json load(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error(path + ": cannot be read");
+  return json::parse(in);
+}
+
+/// Options of a case that no plan expresses and that change what is allocated.
+std::string unsupported_option(const json& c) {
+  for (const char* key : {"experts", "tgt_len"}) {
+    if (c.contains(key)) return key;
+  }
+  if (!c.value("train_mode", true)) return "train_mode";
+  if (c.value("steps", 2) != 2) return "steps";
+  return "";
+}
+
+std::string optimizer_of(const std::string& name) {
+  static const std::map<std::string, std::string> names{{"adamw", "adamw_foreach"},
+                                                        {"adamw_foreach", "adamw_foreach"},
+                                                        {"adamw_forloop", "adamw_for_each"},
+                                                        {"adamw_fused", "adamw_fused"},
+                                                        {"adamw8bit", "adamw_8bit"}};
+  const auto at = names.find(name);
+  return at == names.end() ? name : at->second;
+}
+
+TrainingPlan plan_of(const json& c) {
+  TrainingPlan p;
+  const std::string precision = c.value("precision", "bf16_pure");
+  const std::string method = c.value("method", "full");
+  p.micro_batch_size.value = c.value("micro_batch", 1);
+  p.sequence_length.value = c.value("seq_len", 128);
+  p.gradient_accumulation_steps.value = c.value("grad_accum", 1);
+  const bool bf16_base = precision == "bf16_pure" || (method != "full" && c.value("base_bf16", false));
+  p.weights_dtype.value = bf16_base ? WeightsDType::bf16 : WeightsDType::fp32;
+  p.autocast.value = precision == "amp_bf16" ? Autocast::bf16 : Autocast::none;
+  p.adapter.value = method == "full" ? Adapter::none : Adapter::lora;
+  p.lora_rank.value = c.value("lora_r", 16);
+  p.lora_targets.value = c.value("lora_targets", std::vector<std::string>{"q_proj", "v_proj"});
+  p.lora_dropout.value = c.value("lora_dropout", 0.0);
+  p.adapter_dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
+  p.quantization.value = method == "qlora" ? Quantization::nf4 : Quantization::none;
+  p.double_quantization.value = c.value("double_quant", true);
+  p.quantization_compute_dtype.value = DType::bf16;
+  p.optimizer.value = optimizer_of(c.value("optimizer", "adamw"));
+  p.clip_gradients.value = c.value("clip_grad", false);
+  p.gradient_checkpointing.value = c.value("gradient_checkpointing", false);
+  p.reentrant_checkpointing.value = c.value("use_reentrant", false);
+  p.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
+  p.outputs_kept.value = !c.value("del_out", false);
+  p.set_grads_to_none.value = c.value("set_to_none", true);
+  p.use_cache.value = c.value("use_cache", false);
+  return p;
+}
+
+std::string joined(const Diagnostics& errors) {
+  std::string text;
+  for (const Diagnostic& d : errors) text += (text.empty() ? "" : "; ") + d.message;
+  return text;
+}
+
+Result<Architecture> architecture_from(const json& config, const std::string& name) {
+  const auto document = parse_document(config.dump(), name, Syntax::json);
+  return document ? architecture_of(*document) : Result<Architecture>(document.errors());
+}
+
+Truth truth_of(const json& result) {
+  Truth t;
+  t.peak = result.at("peak");
+  t.peak_phase = result.at("peak_phase");
+  int step = 0;
+  for (const json& of_step : result.at("steps")) {
+    ++step;
+    for (const auto& [name, phase] : phases) {
+      const auto at = of_step.find(name);
+      if (at != of_step.end()) t.phases.push_back({phase, step, at->at("peak")});
+    }
+  }
+  return t;
+}
+
+Case case_of(const json& models, const json& c, const json& result) {
+  Case out;
+  out.id = c.value("id", "?");
+  out.model = c.value("model", "?");
+  out.truth = truth_of(result);
+  out.plan = plan_of(c);
+  out.unsupported = unsupported_option(c);
+  if (!out.unsupported.empty()) return out;
+  json config = models.at(out.model).at("config");
+  config.update(c.value("config_override", json::object()));
+  const auto architecture = architecture_from(config, out.model);
+  if (architecture) {
+    out.architecture = *architecture;
+  } else {
+    out.unsupported = joined(architecture.errors());
+  }
+  return out;
+}
+
+const json* result_of(const json& results, const json& c) {
+  for (const json& r : results) {
+    if (r.value("id", "") == c.value("id", "")) return &r;
+  }
+  return nullptr;
+}
+
+double percent(std::int64_t predicted, std::int64_t truth) {
+  return 100.0 * (static_cast<double>(predicted) - static_cast<double>(truth)) / static_cast<double>(truth);
+}
+
+}  // namespace
+
+std::string_view short_name(Phase phase) {
+  for (const auto& [name, p] : phases) {
+    if (p == phase) return name;
+  }
+  return "load";
+}
+
+Cases read_cases(const std::string& models_path, const std::string& cases_path, const std::string& results_path) {
+  const json models = load(models_path);
+  const json cases = load(cases_path);
+  const json results = load(results_path);
+  Cases out;
+  out.all = cases.size();
+  for (const json& c : cases) {
+    const json* result = result_of(results, c);
+    if (result != nullptr && result->contains("peak")) out.known.push_back(case_of(models, c, *result));
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, Architecture>> read_architectures(const std::string& path) {
+  std::vector<std::pair<std::string, Architecture>> out;
+  const json models = load(path);
+  for (const auto& [name, model] : models.items()) {
+    auto architecture = architecture_from(model.at("config"), name);
+    if (!architecture) throw std::runtime_error(name + ": " + joined(architecture.errors()));
+    out.emplace_back(name, std::move(*architecture));
+  }
+  return out;
+}
+
+Outcome compare(const Footprint& footprint, const Truth& truth) {
+  Outcome o;
+  o.predicted = footprint.peak.total.count();
+  o.predicted_phase = footprint.peak.phase;
+  o.error = percent(o.predicted, truth.peak);
+  for (const PhasePeak& p : footprint.peaks) {
+    for (const Truth::PhaseBytes& t : truth.phases) {
+      if (t.phase != p.phase || t.step != p.step) continue;
+      const double e = percent(p.total.count(), t.bytes);
+      if (std::abs(e) > std::abs(o.worst_phase)) o.worst_phase = e;
+    }
+  }
+  return o;
+}
+
+Outcome run(const Case& c) {
+  if (!c.unsupported.empty()) return {.unsupported = c.unsupported};
+  const auto footprint = estimate(c.plan, *c.architecture);
+  if (!footprint) return {.unsupported = joined(footprint.errors())};
+  return compare(*footprint, c.truth);
+}
+
+void Summary::add(const Outcome& outcome, const Truth& truth) {
+  if (!outcome.unsupported.empty()) return;
+  ++supported;
+  within_tenth_percent += std::abs(outcome.error) <= 0.1;
+  within_percent += std::abs(outcome.error) <= 1.0;
+  right_phase += short_name(outcome.predicted_phase) == truth.peak_phase;
+  phases_within_percent += std::abs(outcome.worst_phase) <= 1.0;
+  if (std::abs(outcome.error) > std::abs(worst)) worst = outcome.error;
+}
+
+}  // namespace oomplan::oracle

@@ -1,0 +1,132 @@
+// Estimates against measured truth (tests/data/oracle).
+#include "oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oomplan/catalog.hpp"
+
+namespace oomplan::oracle {
+namespace {
+
+std::string data(const std::string& name) { return OOMPLAN_SOURCE_DIR "/tests/data/oracle/" + name; }
+
+struct Estimated {
+  Case known{};
+  Footprint footprint{};
+  Outcome outcome{};
+};
+
+/// Every case, estimated once.
+const std::vector<Estimated>& estimated() {
+  static const std::vector<Estimated> all = [] {
+    std::vector<Estimated> out;
+    for (Case& c : read_cases(data("models.json"), data("cases.json"), data("results.json")).known) {
+      const auto footprint = c.architecture ? estimate(c.plan, *c.architecture) : Result<Footprint>(Diagnostics{});
+      const Outcome outcome = footprint ? compare(*footprint, c.truth) : run(c);
+      out.push_back({std::move(c), footprint ? *footprint : Footprint{}, outcome});
+    }
+    return out;
+  }();
+  return all;
+}
+
+Summary summary() {
+  Summary s;
+  for (const Estimated& e : estimated()) s.add(e.outcome, e.known.truth);
+  return s;
+}
+
+TEST(Oracle, EveryCaseIsSupported) {
+  EXPECT_EQ(estimated().size(), 74U);
+  for (const Estimated& e : estimated()) EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
+}
+
+TEST(Oracle, EachPeakIsWithinOnePercentAndAlmostAllWithinATenth) {
+  for (const Estimated& e : estimated())
+    EXPECT_LE(std::abs(e.outcome.error), 1.0) << e.known.id << ' ' << e.known.model;
+  EXPECT_GE(100 * summary().within_tenth_percent, 99 * static_cast<int>(estimated().size()));
+}
+
+TEST(Oracle, ThePeakFallsInTheRightPhase) {
+  for (const Estimated& e : estimated()) {
+    EXPECT_EQ(short_name(e.outcome.predicted_phase), e.known.truth.peak_phase) << e.known.id << ' ' << e.known.model;
+  }
+}
+
+TEST(Oracle, TheTruthHasEveryPhaseOfBothSteps) {
+  for (const Estimated& e : estimated()) EXPECT_EQ(e.known.truth.phases.size(), 10U) << e.known.id;
+}
+
+TEST(Oracle, EveryPhasePeakIsWithinOnePercentInNearlyEveryCase) {
+  EXPECT_GE(100 * summary().phases_within_percent, 95 * static_cast<int>(estimated().size()));
+}
+
+TEST(Oracle, ParametersAreCountedExactly) {
+  std::ifstream in(data("params.json"));
+  const nlohmann::json counts = nlohmann::json::parse(in);
+  const auto models = read_architectures(data("models.json"));
+  ASSERT_EQ(models.size(), counts.size());
+  for (const auto& [name, architecture] : models) {
+    TrainingPlan plan = estimated().front().known.plan;
+    plan.micro_batch_size.value = 1;
+    plan.sequence_length.value = 1;
+    const auto footprint = estimate(plan, architecture);
+    ASSERT_TRUE(footprint.ok()) << name;
+    EXPECT_EQ(footprint->parameters, counts.at(name).at("total").get<std::int64_t>()) << name;
+    EXPECT_EQ(footprint->trainable_parameters, counts.at(name).at("trainable").get<std::int64_t>()) << name;
+  }
+}
+
+/// A case on a GPU: what it truly needs there, and what was said.
+struct Verdict {
+  std::string what{};
+  Bytes spare{};  ///< The GPU's total less what is truly needed.
+  Bytes peak{};
+  bool fits = false;
+};
+
+std::vector<Verdict> verdicts() {
+  const std::vector<Gpu> gpus = known_gpus();
+  std::vector<Verdict> out;
+  for (const Estimated& e : estimated()) {
+    for (const Gpu& gpu : gpus) {
+      const Fit said = fit(e.footprint, gpu);
+      Bytes needed(e.known.truth.peak);
+      for (const RuntimeTerm& term : said.runtime) needed += term.bytes;
+      out.push_back({e.known.id + " " + e.known.model + " on " + gpu.name, gpu.total - needed,
+                     Bytes(e.known.truth.peak), said.fits});
+    }
+  }
+  return out;
+}
+
+TEST(Oracle, NothingThatDoesNotFitIsCalledAFit) {
+  int too_big = 0;
+  for (const Verdict& v : verdicts()) {
+    if (v.spare >= Bytes(0)) continue;
+    ++too_big;
+    EXPECT_FALSE(v.fits) << v.what << " lacks " << -v.spare.count() << " bytes";
+  }
+  EXPECT_GT(too_big, 500);
+}
+
+TEST(Oracle, WhatFitsByMoreThanATenthOfAPercentIsCalledAFit) {
+  int fitting = 0;
+  for (const Verdict& v : verdicts()) {
+    if (v.spare.count() * 1000 < v.peak.count()) continue;
+    ++fitting;
+    EXPECT_TRUE(v.fits) << v.what;
+  }
+  EXPECT_GT(fitting, 500);
+}
+
+}  // namespace
+}  // namespace oomplan::oracle

@@ -1,0 +1,122 @@
+// torch/utils/checkpoint.py, both kinds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recording.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Checkpoint : public ::testing::Test {
+ protected:
+  /// silu(silu(x)): saves x and what lies between.
+  Tensor twice(bool reentrant) {
+    return t.checkpoint(
+        x, [this](Tensor in) { return t.silu(t.silu(in)); }, reentrant);
+  }
+
+  Torch t{};
+  Tensor x = leaf(t, {128});
+};
+
+TEST_F(Checkpoint, KeepsNothingOfWhatItRan) {
+  const Watch plain(t);
+  const Tensor without = t.silu(t.silu(x));
+  EXPECT_EQ(plain.net(), 2 * 512);
+  for (const bool reentrant : {false, true}) {
+    const Watch watch(t);
+    const Tensor out = twice(reentrant);
+    EXPECT_EQ(watch.net(), 512) << reentrant;
+    EXPECT_EQ(watch.peak(), 2 * 512) << reentrant;
+  }
+}
+
+TEST_F(Checkpoint, RecomputesUpToTheLastThingSavedAndNoFurther) {
+  const Tensor out = twice(false);
+  const Watch watch(t);
+  t.backward(out);
+  EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
+  EXPECT_TRUE(x->grad);
+}
+
+TEST_F(Checkpoint, RecomputesNothingWhereOnlyTheInputWasSaved) {
+  const Tensor out = t.checkpoint(
+      x, [this](Tensor in) { return t.mul_scalar(t.silu(in)); }, false);
+  const Watch watch(t);
+  t.backward(out);
+  EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::mul", "aten::silu_backward"));
+}
+
+TEST_F(Checkpoint, ReentrantRunsTheWholeFunctionAgain) {
+  const Tensor out = twice(true);
+  const Watch watch(t);
+  t.backward(out);
+  EXPECT_THAT(watch.made(),
+              ElementsAre("aten::ones_like", "aten::silu", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
+  EXPECT_TRUE(x->grad);
+}
+
+TEST_F(Checkpoint, LeavesNothingBehindButTheGradient) {
+  for (const bool reentrant : {false, true}) {
+    x->grad.reset();
+    const Watch watch(t);
+    Tensor out = twice(reentrant);
+    t.backward(out);
+    out.reset();
+    EXPECT_EQ(watch.net(), 512) << reentrant;
+  }
+}
+
+TEST_F(Checkpoint, HoldsItsInputUntilBackward) {
+  for (const bool reentrant : {false, true}) {
+    Tensor in = t.mul_scalar(x);
+    const StorageId storage = in->storage;
+    Tensor out = t.checkpoint(
+        in, [this](Tensor y) { return t.silu(t.silu(y)); }, reentrant);
+    in.reset();
+    EXPECT_TRUE(alive(t, storage)) << reentrant;
+    out.reset();
+    EXPECT_FALSE(alive(t, storage)) << reentrant;
+  }
+}
+
+TEST_F(Checkpoint, OfAnInputWithoutGradientReentrantGivesTheWeightsNone) {
+  const Tensor plain = input(t, {128});
+  const auto scaled = [this](Tensor in) { return t.mul(in, x); };
+  t.backward(t.checkpoint(plain, scaled, true));
+  EXPECT_FALSE(x->grad);
+  t.backward(t.checkpoint(plain, scaled, false));
+  EXPECT_TRUE(x->grad);
+}
+
+TEST_F(Checkpoint, EachFrameIsRecomputedOnce) {
+  Tensor out = twice(false);
+  out = t.checkpoint(
+      out, [this](Tensor in) { return t.silu(t.silu(t.silu(in))); }, false);
+  const Watch watch(t);
+  t.backward(out);
+  const std::vector<std::string> made = watch.made();
+  EXPECT_EQ(std::count(made.begin(), made.end(), "aten::silu"), 2 + 1);
+}
+
+TEST_F(Checkpoint, RecomputationCastsTheWeightsAgain) {
+  const Tensor w = leaf(t, {256, 128});
+  const Tensor in = leaf(t, {16, 128});
+  t.enter_autocast(DType::bf16);
+  Tensor out = t.checkpoint(
+      in, [&](Tensor y) { return t.silu(t.silu(t.linear(y, w, {}))); }, false);
+  t.exit_autocast();
+  const std::int64_t copy = 256 * 128 * 2;
+  const Watch watch(t);
+  t.backward(out);
+  out.reset();
+  std::vector<std::int64_t> sizes = watch.sizes();
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), copy), 2);  // The copy of w, and its gradient before it is cast.
+  EXPECT_EQ(bucket_of(t, w->grad), Bucket::gradients);
+  EXPECT_EQ(w->grad->dtype, DType::fp32);
+}
+
+}  // namespace
+}  // namespace oomplan::estimator
