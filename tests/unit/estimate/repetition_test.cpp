@@ -8,7 +8,7 @@
 #include "facts.hpp"
 #include "plans.hpp"
 #include "run.hpp"
-#include "timeline.hpp"
+#include "readings.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -132,7 +132,7 @@ Groups groups(const std::vector<LiveGroup>& all) {
   return out;
 }
 
-Groups groups(const Run& run, const Repetition& repetition, const Moment& moment) {
+Groups groups(const Run& run, const Repetition& repetition, const Peak& moment) {
   Groups out;
   for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
     const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
@@ -168,16 +168,16 @@ void expect_same(const Named& named, std::int64_t layers) {
   const Repetition whole{static_cast<int>(layers), layers};
   const Footprint f = example::played(named.plan, model);
 
-  const std::vector<Moment> moments = peaks(all->recorder(), whole);
+  const std::vector<Peak> moments = peaks(all->recorder(), whole);
   ASSERT_EQ(f.peaks.size(), moments.size());
   for (std::size_t i = 0; i < moments.size(); ++i) {
     EXPECT_EQ(f.peaks[i].phase, moments[i].phase);
     EXPECT_EQ(f.peaks[i].total.count(), moments[i].bytes) << name_of(moments[i].phase) << ' ' << moments[i].step;
   }
-  const Moment& highest = *std::max_element(moments.begin(), moments.end(),
-                                            [](const Moment& a, const Moment& b) { return a.bytes < b.bytes; });
+  const Peak& highest = *std::max_element(moments.begin(), moments.end(),
+                                            [](const Peak& a, const Peak& b) { return a.bytes < b.bytes; });
   EXPECT_EQ(difference(groups(f.at_peak), groups(*all, whole, highest)), "");
-  const std::vector<Moment> of_buckets = bucket_peaks(all->recorder(), whole);
+  const std::vector<Peak> of_buckets = bucket_peaks(all->recorder(), whole);
   for (std::size_t b = 0; b < bucket_count; ++b) {
     EXPECT_EQ(f.bucket_peaks[b].by_bucket[b].count(), of_buckets[b].bytes) << bucket_names[b];
     EXPECT_EQ(difference(groups(f.at_bucket_peaks[b]), groups(*all, whole, of_buckets[b])), "") << bucket_names[b];

@@ -1,5 +1,5 @@
 // The timeline of hand-written runs, of which every figure can be counted.
-#include "timeline.hpp"
+#include "readings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,8 +91,8 @@ class Player {
 
 Recorder played(const Script& script) { return Player(script).play(); }
 
-Moment of(const std::vector<Moment>& moments, Phase phase) {
-  for (const Moment& m : moments) {
+Peak of(const std::vector<Peak>& moments, Phase phase) {
+  for (const Peak& m : moments) {
     if (m.phase == phase) return m;
   }
   ADD_FAILURE() << "no " << name_of(phase);
@@ -103,14 +103,14 @@ const Storage& storage(const Recorder& r, const Live& live) {
   return r.storages[static_cast<std::size_t>(live.storage)];
 }
 
-std::int64_t bytes_at(const Recorder& r, const Repetition& repetition, const Moment& moment) {
+std::int64_t bytes_at(const Recorder& r, const Repetition& repetition, const Peak& moment) {
   std::int64_t bytes = 0;
   for (const Live& live : alive_at(r, repetition, moment)) bytes += live.count * storage(r, live).bytes;
   return bytes;
 }
 
 TEST(Timeline, PeaksOfARunPlayedWhole) {
-  const std::vector<Moment> moments = peaks(played({.blocks = 3}), {3, 3});
+  const std::vector<Peak> moments = peaks(played({.blocks = 3}), {3, 3});
   ASSERT_EQ(moments.size(), 4U);
   EXPECT_EQ(moments[0].phase, Phase::forward);
   EXPECT_EQ(moments[0].bytes, (3 * 4 + 2 * 3) * kib);  // What flows in and what flows out.
@@ -120,7 +120,7 @@ TEST(Timeline, PeaksOfARunPlayedWhole) {
   EXPECT_EQ(moments[2].bytes, (3 * 4 + 8) * kib);  // As it begins.
   EXPECT_EQ(moments[3].phase, Phase::optimizer_step);
   EXPECT_EQ(moments[3].bytes, 3 * kib);
-  for (const Moment& m : moments) EXPECT_EQ(m.step, 1);
+  for (const Peak& m : moments) EXPECT_EQ(m.step, 1);
 }
 
 TEST(Timeline, FiveBlocksStandForAHundred) {
@@ -128,7 +128,7 @@ TEST(Timeline, FiveBlocksStandForAHundred) {
   const Repetition repetition{5, 100};
   EXPECT_EQ(repetition.times(), 96);
   ASSERT_TRUE(repeats_exactly(r, repetition));
-  const std::vector<Moment> moments = peaks(r, repetition);
+  const std::vector<Peak> moments = peaks(r, repetition);
   EXPECT_EQ(of(moments, Phase::forward).bytes, (100 * 4 + 2 * 3) * kib);
   EXPECT_EQ(of(moments, Phase::loss).bytes, (100 * 4 + 3 + 8) * kib);
   EXPECT_EQ(of(moments, Phase::optimizer_step).bytes, 100 * kib);
@@ -137,7 +137,7 @@ TEST(Timeline, FiveBlocksStandForAHundred) {
 
 TEST(Timeline, WhereBackwardGrowsItsPeakIsInTheFirstBlock) {
   const Recorder r = played({.gradient = 16});
-  const Moment backward = of(peaks(r, {5, 100}), Phase::backward);
+  const Peak backward = of(peaks(r, {5, 100}), Phase::backward);
   EXPECT_EQ(backward.bytes, (100 * 16 + 4 + 2 * 3) * kib);  // All gradients and what the first block kept.
 }
 
@@ -167,14 +167,16 @@ TEST(Timeline, LayersBehindTheRepeatedOnesHaveTheirRealNumbers) {
 TEST(Timeline, HalfWayBackTheEarlierBlocksKeepTheirsAndTheLaterHaveGradients) {
   const Recorder r = played({});
   const Repetition repetition{5, 100};
-  Moment half;  // The middle block's gradient in backward, the tenth time: block 97 - 9.
+  Peak half;  // The middle block's gradient in backward, the tenth time: block 97 - 9.
   for (std::size_t i = 0; i < r.events.size(); ++i) {
     const Storage& s = r.storages[static_cast<std::size_t>(r.events[i].storage)];
     if (r.events[i].allocates && s.layer == 2 && std::string_view(s.op) == "gradient") {
-      half.event = static_cast<std::int32_t>(i);
+      half.moment.event = static_cast<std::int32_t>(i);
     }
   }
-  half.replica = 9;
+  const Timeline timeline(r, repetition);
+  while (timeline.at(half.moment.stretch).end <= half.moment.event) ++half.moment.stretch;
+  half.moment.turn = 9;
   std::int64_t kept = 0, gradients = 0;
   for (const Live& l : alive_at(r, repetition, half)) {
     const std::string_view op = storage(r, l).op;
@@ -194,23 +196,23 @@ TEST(Timeline, EveryPeakIsTheSumOfWhatIsAliveAndTheSameAsPlayedWhole) {
     const Repetition repeated{5, 23};
     const Repetition whole{23, 23};
     ASSERT_TRUE(repeats_exactly(few, repeated));
-    const std::vector<Moment> a = peaks(few, repeated);
-    const std::vector<Moment> b = peaks(all, whole);
+    const std::vector<Peak> a = peaks(few, repeated);
+    const std::vector<Peak> b = peaks(all, whole);
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       EXPECT_EQ(a[i].bytes, b[i].bytes) << gradient << ' ' << name_of(a[i].phase);
       EXPECT_EQ(bytes_at(few, repeated, a[i]), a[i].bytes) << gradient << ' ' << name_of(a[i].phase);
       EXPECT_EQ(bytes_at(all, whole, b[i]), b[i].bytes) << gradient << ' ' << name_of(a[i].phase);
     }
-    const std::vector<Moment> of_buckets = bucket_peaks(few, repeated);
-    const std::vector<Moment> of_buckets_whole = bucket_peaks(all, whole);
+    const std::vector<Peak> of_buckets = bucket_peaks(few, repeated);
+    const std::vector<Peak> of_buckets_whole = bucket_peaks(all, whole);
     for (std::size_t i = 0; i < bucket_count; ++i) EXPECT_EQ(of_buckets[i].bytes, of_buckets_whole[i].bytes) << i;
     EXPECT_EQ(event_count(few, repeated), event_count(all, whole));
   }
 }
 
 TEST(Timeline, ABucketsPeakCountsItsOwnBytesOnly) {
-  const std::vector<Moment> moments = bucket_peaks(played({}), {5, 100});
+  const std::vector<Peak> moments = bucket_peaks(played({}), {5, 100});
   const auto peak = [&](Bucket bucket) { return moments[static_cast<std::size_t>(bucket)]; };
   EXPECT_EQ(peak(Bucket::activations).bytes, 400 * kib);
   EXPECT_EQ(peak(Bucket::temporaries).bytes, 2 * 3 * kib);
