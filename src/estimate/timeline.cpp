@@ -20,10 +20,18 @@ std::vector<Stretch> stretches(const Recorder& r) {
   return out;
 }
 
-/// An event as it looks from the block at work: whose storage, counted in that block, of what size.
+/// Which of its block's storages one is: in which of the block's stretches it was allocated, and the how-manyth there.
+/// A count through the whole run would go wrong behind a first block that has less to do in backward (LoRA).
+struct Name {
+  std::int32_t stretch = 0;
+  std::int32_t ordinal = 0;
+  friend bool operator==(const Name&, const Name&) = default;
+};
+
+/// An event as it looks from the block at work: whose storage, which of those, of what size.
 struct Relative {
   int owner = 0;
-  std::int32_t ordinal = 0;
+  Name name{};
   std::int64_t bytes = 0;
   bool allocates = false;
   friend bool operator==(const Relative&, const Relative&) = default;
@@ -31,30 +39,35 @@ struct Relative {
 
 constexpr int no_block = 1 << 20;
 
-/// For each storage its number among those of its block.
-std::vector<std::int32_t> ordinals(const Recorder& r) {
-  std::vector<std::int32_t> out(r.storages.size());
-  std::vector<std::int32_t> next(64, 0);
-  for (std::size_t i = 0; i < r.storages.size(); ++i) {
-    const auto block = static_cast<std::size_t>(r.storages[i].layer + 1);
-    if (block >= next.size()) next.resize(block + 1, 0);
-    out[i] = next[block]++;
+std::vector<Name> names(const Recorder& r, const std::vector<Stretch>& all) {
+  std::vector<Name> out(r.storages.size());
+  std::vector<std::int32_t> seen;
+  for (const Stretch& s : all) {
+    const auto block = static_cast<std::size_t>(s.layer + 1);
+    if (block >= seen.size()) seen.resize(block + 1, 0);
+    Name next{seen[block]++, 0};
+    for (std::int32_t i = s.first; i < s.end; ++i) {
+      const Event& e = r.events[static_cast<std::size_t>(i)];
+      if (!e.allocates) continue;
+      out[static_cast<std::size_t>(e.storage)] = next;
+      ++next.ordinal;
+    }
   }
   return out;
 }
 
-Relative relative(const Recorder& r, const std::vector<std::int32_t>& ordinal, const Event& e) {
+Relative relative(const Recorder& r, const std::vector<Name>& name, const Event& e) {
   const auto id = static_cast<std::size_t>(e.storage);
   const Storage& s = r.storages[id];
-  return {s.layer < 0 ? no_block : s.layer - e.layer, ordinal[id], s.bytes, e.allocates};
+  return {s.layer < 0 ? no_block : s.layer - e.layer, name[id], s.bytes, e.allocates};
 }
 
-bool alike(const Recorder& r, const std::vector<std::int32_t>& ordinal, const Stretch& a, const Stretch& b) {
+bool alike(const Recorder& r, const std::vector<Name>& name, const Stretch& a, const Stretch& b) {
   if (a.end - a.first != b.end - b.first) return false;
   for (std::int32_t i = 0; i < a.end - a.first; ++i) {
-    const Relative x = relative(r, ordinal, r.events[static_cast<std::size_t>(a.first + i)]);
+    const Relative x = relative(r, name, r.events[static_cast<std::size_t>(a.first + i)]);
     if (x.owner == no_block) return false;
-    if (!(x == relative(r, ordinal, r.events[static_cast<std::size_t>(b.first + i)]))) return false;
+    if (!(x == relative(r, name, r.events[static_cast<std::size_t>(b.first + i)]))) return false;
   }
   return true;
 }
@@ -175,7 +188,7 @@ void walk(const Recorder& r, const Repetition& repetition, Weight&& weight, Visi
 bool repeats_exactly(const Recorder& r, const Repetition& repetition) {
   const int m = repetition.middle();
   const std::vector<Stretch> all = stretches(r);
-  const std::vector<std::int32_t> ordinal = ordinals(r);
+  const std::vector<Name> name = names(r, all);
   int unmatched = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].layer == m - 1 || all[i].layer == m + 1) ++unmatched;
@@ -184,7 +197,7 @@ bool repeats_exactly(const Recorder& r, const Repetition& repetition) {
     if (all[i - 1].layer + all[i + 1].layer != 2 * m || all[i - 1].layer < 0 || all[i - 1].layer == all[i + 1].layer) {
       return false;
     }
-    if (!alike(r, ordinal, all[i - 1], all[i]) || !alike(r, ordinal, all[i], all[i + 1])) return false;
+    if (!alike(r, name, all[i - 1], all[i]) || !alike(r, name, all[i], all[i + 1])) return false;
     unmatched -= 2;
   }
   if (unmatched != 0) return false;
