@@ -64,12 +64,22 @@ void footprint(benchmark::State& state, const char* model, MakePlan plan) {
   time(state, model, plan, [](const TrainingPlan& p, const Architecture& a) { return estimate(p, a); });
 }
 
+void peaks(benchmark::State& state, const char* model, MakePlan plan) {
+  time(state, model, plan, [](const TrainingPlan& p, const Architecture& a) { return estimate(p, a, Detail::peaks); });
+}
+
 BENCHMARK_CAPTURE(footprint, 8B / full, small_model, full);
 BENCHMARK_CAPTURE(footprint, 8B / checkpointing, small_model, checkpointed);
 BENCHMARK_CAPTURE(footprint, 8B / qlora, small_model, qlora);
 BENCHMARK_CAPTURE(footprint, 70B / full, large_model, full);
 BENCHMARK_CAPTURE(footprint, 70B / checkpointing, large_model, checkpointed);
 BENCHMARK_CAPTURE(footprint, 70B / qlora, large_model, qlora);
+BENCHMARK_CAPTURE(peaks, 8B / full, small_model, full);
+BENCHMARK_CAPTURE(peaks, 8B / checkpointing, small_model, checkpointed);
+BENCHMARK_CAPTURE(peaks, 8B / qlora, small_model, qlora);
+BENCHMARK_CAPTURE(peaks, 70B / full, large_model, full);
+BENCHMARK_CAPTURE(peaks, 70B / checkpointing, large_model, checkpointed);
+BENCHMARK_CAPTURE(peaks, 70B / qlora, large_model, qlora);
 
 }  // namespace
 

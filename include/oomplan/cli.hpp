@@ -4,7 +4,6 @@
 namespace oomplan {
 
 /// Runs `oomplan ARGV…`, writes to standard output and standard error, and returns the exit code (docs/manual.md).
-/// Throws only on a bug of ours.
 int run(int argc, char** argv);
 
 }  // namespace oomplan

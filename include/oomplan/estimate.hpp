@@ -11,10 +11,17 @@
 
 namespace oomplan {
 
+/// How much of a footprint is wanted. Peaks alone are many times cheaper: a search over plans asks for no more.
+enum class Detail : std::uint8_t {
+  peaks,   ///< at_peak, bucket_peaks and at_bucket_peaks stay empty.
+  groups,  ///< Everything.
+};
+
 /// Plays load and two optimizer steps of `plan` on one device. Errors: estimate/unmodelled (one for each entry of
 /// plan.unmodelled and for each combination that no op can play), estimate/too-large (sizes that no machine has),
 /// estimate/too-long (more positions than the model can address).
-Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture);
+Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture,
+                           Detail detail = Detail::groups);
 
 /// A term of a GPU's memory beside the tensors.
 struct RuntimeTerm {

@@ -29,6 +29,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
     {"catalog/unreadable-directory", Verdict::invalid,
      "The directory given with --models does not exist or may not be read."},
+    {"cli/bug", Verdict::bug,
+     "Something happened in oomplan that should not be possible. Please report it with the config and the command "
+     "line."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "

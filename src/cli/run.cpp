@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -75,7 +76,11 @@ Outcome dispatch(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
-  return put(dispatch(argc, argv));
+  try {
+    return put(dispatch(argc, argv));
+  } catch (const std::exception& error) {
+    return put(cli::crashed(error.what(), {argv, static_cast<std::size_t>(argc)}));
+  }
 }
 
 }  // namespace oomplan

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "errors.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::cli {
@@ -43,6 +44,12 @@ std::string command_line_of(const CLI::App& app) {
   return app.get_parent() ? app.get_parent()->get_name() + " " + app.get_name() : app.get_name();
 }
 
+/// As JSON where that was asked for: then there is one object, whatever happens.
+Outcome refusal(Diagnostic error, std::span<char* const> words) {
+  const bool json = std::ranges::any_of(words, [](const char* word) { return std::string_view(word) == "--json"; });
+  return outcome_of(collect(failed({std::move(error)})), json ? "json" : "text", {});
+}
+
 }  // namespace
 
 Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted) {
@@ -52,18 +59,16 @@ Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted) {
 
 Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span<char* const> words) {
   const CLI::App& app = innermost(program);
-  Findings findings;
-  findings.verdict = Verdict::usage;
-  findings.diagnostics.push_back(
-      {Severity::error,
-       "cli/usage",
-       error.what(),
-       {},
-       near_word(app, words) + fmt::format("'{} --help' shows what there is", command_line_of(app)),
-       {}});
-  const bool json =
-      std::any_of(words.begin(), words.end(), [](const char* w) { return std::string_view(w) == "--json"; });
-  return outcome_of(collect(std::move(findings)), json ? "json" : "text", {});
+  Diagnostic usage{.code = "cli/usage", .message = error.what()};
+  usage.hint = near_word(app, words) + fmt::format("'{} --help' shows what there is", command_line_of(app));
+  return refusal(std::move(usage), words);
+}
+
+Outcome crashed(const std::string& what, std::span<char* const> words) {
+  return refusal({.code = "cli/bug",
+                  .message = "a bug in oomplan, not in your config: " + what,
+                  .hint = "please report it with the config and the command line"},
+                 words);
 }
 
 }  // namespace oomplan::cli

@@ -1,8 +1,9 @@
-// Answers to command lines that ask for help or make no sense.
+// Answers where no command runs to its end: help, a command line that makes no sense, a bug of ours.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <span>
+#include <string>
 
 #include "outcome.hpp"
 
@@ -13,5 +14,8 @@ Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted);
 /// Says what is wrong, with the nearest option or command where a word looks misspelt; as JSON where --json was among
 /// `words`.
 Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span<char* const> words);
+
+/// After an exception that nobody caught.
+Outcome crashed(const std::string& what, std::span<char* const> words);
 
 }  // namespace oomplan::cli

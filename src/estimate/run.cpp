@@ -61,6 +61,54 @@ void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Opti
   }
 }
 
+bool any_gradient(const std::vector<Tensor>& parameters) {
+  return std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return bool(p->grad); });
+}
+
+/// The micro-batches of a step that begins without gradients. Nothing else that they could see changes from step to
+/// step, so they are played once, and written down again for the next step.
+class MicroBatches {
+ public:
+  void play(Play& play, const Model& model, const TrainingPlan& plan) {
+    // From the third micro-batch on every one is the second over again.
+    const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
+    const bool fresh = !any_gradient(model.parameters);
+    if (fresh && played_) return repeat(play.torch, model.parameters);
+    begin_ = play.torch.recorder.position();
+    for (std::int64_t i = 0; i < count; ++i) micro_batch(play, model, plan);
+    end_ = play.torch.recorder.position();
+    played_ = fresh;
+    gradients_.clear();
+    for (const Tensor& p : model.parameters) {
+      gradients_.push_back(p->grad ? Gradient{p->grad->storage, p->grad->dtype, p->grad->sizes, p->grad->strides} : Gradient{});
+    }
+  }
+
+ private:
+  struct Gradient {
+    StorageId storage = StorageId::none;
+    DType dtype = DType::fp32;
+    Dims sizes{};
+    Dims strides{};
+  };
+
+  void repeat(Torch& t, const std::vector<Tensor>& parameters) const {
+    const auto later = static_cast<std::int32_t>(t.recorder.position().storage - begin_.storage);
+    t.recorder.repeat(begin_, end_);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const Gradient& g = gradients_[i];
+      if (g.storage == StorageId::none) continue;
+      const auto storage = static_cast<StorageId>(static_cast<std::int32_t>(g.storage) + later);
+      parameters[i]->grad = t.on_storage(storage, g.sizes, g.strides, g.dtype);
+    }
+  }
+
+  bool played_ = false;
+  Recorder::Position begin_{};
+  Recorder::Position end_{};
+  std::vector<Gradient> gradients_{};  ///< Of each parameter at the end.
+};
+
 /// Whether every sum over the run stays far from the end of 64 bits: all that is ever allocated, in every block.
 bool is_countable(const Recorder& recorder, const Architecture& architecture) {
   constexpr std::int64_t limit = std::int64_t{1} << 61;
@@ -90,11 +138,10 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
   Play play{torch, facts};
-  // From the third micro-batch on every one is the second over again.
-  const auto micro_batches = static_cast<int>(std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2));
+  MicroBatches micro_batches;
   for (int step = 1; step <= steps; ++step) {
     torch.recorder.step = step;
-    for (int i = 0; i < micro_batches; ++i) micro_batch(play, run->model, plan);
+    micro_batches.play(play, run->model, plan);
     optimizer_step(torch, run->model, plan, *run->optimizer);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large(plan);

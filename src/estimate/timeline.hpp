@@ -6,10 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "oomplan/footprint.hpp"
 #include "torch/recorder.hpp"
 
 namespace oomplan::estimator {
@@ -23,44 +21,56 @@ struct Repetition {
   bool whole() const { return built == layers; }
 };
 
-/// The highest moment of one phase: after event `event`, in the `replica`-th repetition of its stretch.
-struct Moment {
-  Phase phase = Phase::load;
-  int step = 0;
-  std::int64_t bytes = 0;
-  std::int32_t event = -1;
-  std::int64_t replica = 0;
-};
-
-/// Events [first, end) at work in one block, or outside any (layer -1).
+/// Events [first, end) at work in one block, or outside any (layer -1), all in one phase.
 struct Stretch {
   std::int32_t first = 0;
   std::int32_t end = 0;
   std::int16_t layer = -1;
 };
 
-/// Whether every stretch of the middle block stands between equal ones of its neighbours, so that repeating it is
-/// exactly what playing every block would give.
-bool repeats_exactly(const Recorder& recorder, const Repetition& repetition);
-
-/// The highest moment of each phase of each step, in order of time; of equal ones the first.
-std::vector<Moment> peaks(const Recorder& recorder, const Repetition& repetition);
-
-/// A storage alive at a moment, `count` times over.
-struct Live {
-  StorageId storage = StorageId::none;
-  std::int64_t count = 0;
-  int first_layer = -1;
-  int last_layer = -1;
+/// An event and the stretch that it is in; none: stretch -1.
+struct Place {
+  std::int32_t stretch = -1;
+  std::int32_t event = -1;
 };
 
-/// What is alive at a moment.
-std::vector<Live> alive_at(const Recorder& recorder, const Repetition& repetition, const Moment& moment);
+/// A run's events cut into stretches, where the block at work or the phase changes.
+class Timeline {
+ public:
+  Timeline(const Recorder& recorder, const Repetition& repetition);
 
-/// For each bucket the moment when it is largest.
-std::vector<Moment> bucket_peaks(const Recorder& recorder, const Repetition& repetition);
+  const Recorder& recorder() const { return recorder_; }
+  const Repetition& repetition() const { return repetition_; }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+  const Stretch& at(std::int32_t stretch) const { return stretches_[static_cast<std::size_t>(stretch)]; }
 
-/// How many events the whole run has, every block counted.
-std::int64_t event_count(const Recorder& recorder, const Repetition& repetition);
+  /// Whether the stretch is one of the middle block's, and stands for those of many.
+  bool repeated(std::int32_t stretch) const {
+    return !repetition_.whole() && at(stretch).layer == repetition_.middle();
+  }
+  std::int64_t times(std::int32_t stretch) const { return repeated(stretch) ? repetition_.times() : 1; }
+  /// Whether the repeated blocks are at work in their own order, not from the last to the first.
+  bool ascending(std::int32_t stretch) const {
+    return stretch > 0 && at(stretch - 1).layer == repetition_.middle() - 1;
+  }
+
+  /// Where each storage is allocated.
+  std::vector<Place> births() const { return places(true); }
+  /// Where each storage is freed.
+  std::vector<Place> deaths() const { return places(false); }
+  /// How many events the whole run has, every block counted.
+  std::int64_t event_count() const;
+
+ private:
+  std::vector<Place> places(bool allocations) const;
+
+  const Recorder& recorder_;
+  Repetition repetition_;
+  std::vector<Stretch> stretches_;
+};
+
+/// Whether every stretch of the middle block stands between equal ones of its neighbours, so that repeating it is
+/// exactly what playing every block would give.
+bool repeats_exactly(const Timeline& timeline);
 
 }  // namespace oomplan::estimator

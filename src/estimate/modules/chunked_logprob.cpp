@@ -8,23 +8,40 @@ namespace {
 constexpr std::int64_t token_tile = 4096;        // TOKEN_CHUNK_SIZE
 constexpr std::int64_t vocabulary_tile = 32768;  // _CHUNKED_LOGPROB_CHUNK_SIZE, also where the vocabulary is smaller.
 
-/// The buffer of one tile of logits and what is cast for it.
-struct Tile {
+/// What a pass over the tiles holds when it ends: the buffer of one tile's logits, and the casts that names keep.
+struct Tiles {
   Tensor logits{};
   Tensor hidden{};
   Tensor weight{};
 };
 
-Tile tile_of(Torch& t, const Tensor& hidden, const Tensor& weight, DType compute) {
-  const std::int64_t rows = std::min(hidden->sizes[0], token_tile);
-  Tile tile;
-  tile.logits = t.empty({rows, vocabulary_tile}, compute, "aten::mm");
-  if (hidden->dtype != compute) tile.hidden = t.empty({rows, hidden->sizes[1]}, compute, "aten::_to_copy");
-  if (weight->dtype != compute) {
-    const std::int64_t columns = std::min(weight->sizes[0], vocabulary_tile);
-    tile.weight = t.empty({columns, weight->sizes[1]}, compute, "aten::_to_copy");
+/// The tiles of `total` elements; of the full ones the first two, as all later ones are the second over again.
+std::vector<std::int64_t> tiles_of(std::int64_t total, std::int64_t tile) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::min<std::int64_t>(total / tile, 2)), tile);
+  if (total % tile != 0) sizes.push_back(total % tile);
+  return sizes;
+}
+
+/// One pass over tiles of tokens and of the vocabulary. A name keeps its cast until the next one is made; the forward
+/// pass has none for the weight's.
+Tiles pass(Torch& t, const Tensor& hidden, const Tensor& weight, DType compute, bool weight_is_named) {
+  const std::int64_t width = hidden->sizes[1];
+  Tiles tiles;
+  tiles.logits = t.empty({std::min(hidden->sizes[0], token_tile), vocabulary_tile}, compute, "aten::empty");
+  for (const std::int64_t rows : tiles_of(hidden->sizes[0], token_tile)) {
+    if (hidden->dtype != compute) tiles.hidden = t.empty({rows, width}, compute, "aten::_to_copy");
+    if (weight->dtype == compute) continue;
+    for (const std::int64_t columns : tiles_of(weight->sizes[0], vocabulary_tile)) {
+      tiles.weight = t.empty({columns, width}, compute, "aten::_to_copy");
+      if (!weight_is_named) tiles.weight.reset();
+    }
   }
-  return tile;
+  return tiles;
+}
+
+/// The positions of a mask's true elements. Not saved: both uses find them again.
+void find_positions(Torch& t, const Tensor& mask, std::int64_t count) {
+  t.empty({mask->dim(), count}, DType::int64, "aten::nonzero");
 }
 
 void chunked_backward(Torch& t, Node& n, Grads& g) {
@@ -35,58 +52,93 @@ void chunked_backward(Torch& t, Node& n, Grads& g) {
   const Tensor entropy = t.unpack(n, 4);
   const Tensor grad_hidden = t.zeros(hidden->sizes, DType::fp32);
   const Tensor grad_weight = n.needs(1) ? t.zeros(weight->sizes, DType::fp32) : Tensor();
-  const Tile tile = tile_of(t, hidden, weight, static_cast<DType>(n.ints[0]));
+  const Tiles tiles = pass(t, hidden, weight, static_cast<DType>(n.ints[0]), true);
   g.out[0] = t.to(grad_hidden, hidden->dtype);
   if (grad_weight) g.out[1] = t.to(grad_weight, weight->dtype);
 }
 
-/// hidden_states[mask]: a copy, with the indices that its gradient needs.
-Tensor labelled_rows(Torch& t, const Tensor& hidden) {
-  const Tensor shifted = t.slice(hidden, 1, 0, hidden->sizes[1] - 1);
-  const std::int64_t rows = shifted->sizes[0] * shifted->sizes[1];
-  NodeRef node = t.record("IndexBackward0", {&shifted}, [](Torch& torch, Node& n, Grads& g) {
-    const Tensor indices = torch.unpack(n, 0);
+/// x[mask], where x has the mask's dimensions and perhaps one more.
+Tensor masked(Torch& t, const Tensor& x, const Tensor& mask) {
+  NodeRef node = t.record("IndexBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
     g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
   });
-  if (node) node->dims = shifted->sizes;
-  const Tensor indices = t.empty({rows, 2}, DType::int64, "aten::nonzero");
-  t.save(node, 0, indices);
-  return t.attach(node, t.empty({rows, hidden->sizes[2]}, hidden->dtype, "aten::index"));
+  if (node) node->dims = x->sizes;
+  t.save(node, 0, mask);
+  const std::int64_t rows = mask->numel();
+  find_positions(t, mask, rows);
+  const Dims sizes = x->dim() == mask->dim() ? Dims{rows} : Dims{rows, x->sizes.back()};
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::index"));
 }
 
-Tensor log_probabilities(Play& play, const Tensor& hidden, const Tensor& weight) {
+/// x.new_zeros(mask.shape).masked_scatter(mask, x)
+Tensor scattered(Torch& t, const Tensor& mask, const Tensor& x) {
+  NodeRef node = t.record("MaskedScatterBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    find_positions(torch, torch.unpack(n, 0), n.dims[0]);
+    g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::masked_select");
+  });
+  if (node) node->dims = x->sizes;
+  t.save(node, 0, mask);
+  const Tensor zeros = t.zeros(mask->sizes, x->dtype);
+  Tensor out = t.empty(mask->sizes, x->dtype, "aten::clone");
+  t.empty(mask->sizes, DType::int64, "aten::masked_scatter_");
+  return t.attach(node, std::move(out));
+}
+
+/// The outputs of ChunkedLogProbFunction that SFTTrainer asks for. Nothing asks the entropy for a gradient.
+struct PerToken {
+  Tensor log_probs{};
+  Tensor entropy{};
+  Tensor is_top1{};
+};
+
+PerToken per_token(Play& play, const Tensor& hidden, const Tensor& weight, const Tensor& targets) {
   Torch& t = play.torch;
   const Dims rows{hidden->sizes[0]};
   const DType compute = play.facts.autocast.value_or(hidden->dtype);
-  const Tensor targets = t.empty(rows, DType::int64, "aten::index");
   NodeRef node = t.record("ChunkedLogProbBackward", {&hidden, &weight}, chunked_backward);
   if (node) node->ints[0] = static_cast<std::int64_t>(compute);
-  t.save(node, 0, hidden);
-  t.save(node, 1, weight);
-  t.save(node, 2, targets);
   Restore no_grad(t.grad_enabled, false);
   std::array<Tensor, 7> running{};  // Maxima, sums and the target's logit of each row.
   for (Tensor& r : running) r = t.empty(rows, DType::fp32, "aten::full");
-  const Tile tile = tile_of(t, hidden, weight, compute);
-  const Tensor log_z = t.empty(rows, DType::fp32, "aten::add");
-  Tensor log_probs = t.empty(rows, DType::fp32, "aten::sub");
-  const Tensor entropy = t.empty(rows, DType::fp32, "aten::sub");
+  const Tiles tiles = pass(t, hidden, weight, compute, false);
+  const Tensor log_z = t.add(running[0], t.empty(rows, DType::fp32, "aten::log"));
+  PerToken out;
+  out.log_probs = t.sub(running[6], log_z);
+  out.entropy = t.sub(log_z, t.empty(rows, DType::fp32, "aten::div"));
+  out.is_top1 = t.empty(rows, DType::boolean, "aten::bitwise_and");
+  t.save(node, 0, hidden);
+  t.save(node, 1, weight);
+  t.save(node, 2, targets);
   t.save_output(node, 3, log_z);
-  t.save_output(node, 4, entropy);
-  return t.attach(node, std::move(log_probs));
+  t.save_output(node, 4, out.entropy);
+  out.log_probs = t.attach(node, std::move(out.log_probs));
+  return out;
+}
+
+Tensor sum(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("SumBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.expand(g.in[0], n.dims);
+  });
+  if (node) node->dims = x->sizes;
+  return t.attach(node, t.empty({}, x->dtype, "aten::sum"));
 }
 
 }  // namespace
 
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight) {
   Torch& t = play.torch;
-  const Tensor hidden = labelled_rows(t, s.hidden);
-  const Tensor log_probs = log_probabilities(play, hidden, weight);
-  NodeRef node = t.record("SumBackward0", {&log_probs}, [](Torch& torch, Node& n, Grads& g) {
-    g.out[0] = torch.empty(n.dims, DType::fp32, "aten::masked_select");
-  });
-  if (node) node->dims = log_probs->sizes;
-  return t.attach(node, t.empty({}, DType::fp32, "aten::sum"));
+  const Tensor hidden = t.slice(s.hidden, 1, 0, s.hidden->sizes[1] - 1);
+  const Tensor labels = t.slice(s.labels, 1, 1, s.labels->sizes[1] - 1);
+  // Every position has a label: the longest batch that can come.
+  const Tensor mask = t.empty(labels->sizes, DType::boolean, "aten::ne");
+  PerToken fields;
+  {
+    const Tensor rows = masked(t, hidden, mask);
+    const Tensor targets = masked(t, labels, mask);
+    fields = per_token(play, rows, weight, targets);
+    for (Tensor* field : {&fields.log_probs, &fields.entropy, &fields.is_top1}) *field = scattered(t, mask, *field);
+  }
+  return t.div_scalar(sum(t, t.neg(fields.log_probs)));
 }
 
 }  // namespace oomplan::estimator

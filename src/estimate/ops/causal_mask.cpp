@@ -1,6 +1,6 @@
 // transformers masking_utils.create_causal_mask: no tensor for sdpa and flash where no row is padded, a boolean mask
 // for sdpa where one is, an additive one in the model's dtype for eager attention.
-#include "play.hpp"
+#include "modules/attention_mask.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -21,17 +21,19 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
-    const Dims sizes{f.batch, 1, f.length, f.length};
-    const Dims shared{1, 1, f.length, f.length};  // The same for every row, unless rows are padded.
-    const Tensor allowed = t.empty(f.padding_mask ? sizes : shared, DType::boolean, "aten::le");
-    if (f.attention == Attention::sdpa) {
-      s.mask = t.expand(allowed, sizes);
-      return;
-    }
-    s.mask = t.empty(sizes, s.inputs_embeds->dtype, "aten::where");
+    s.mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype);
   }
 
  private:
+  /// Which keys each query may see, alike for every row: kv <= q, and kv > q - window where there is a window.
+  static Tensor allowed(Torch& t, std::int64_t length, bool windowed) {
+    const Dims sizes{1, 1, length, length};
+    if (!windowed) return t.empty(sizes, DType::boolean, "aten::le");
+    const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");
+    const Tensor near = both(t, yes, t.empty(sizes, DType::boolean, "aten::gt"));
+    return both(t, near, t.empty(sizes, DType::boolean, "aten::le"));
+  }
+
   std::int64_t window_;
 };
 

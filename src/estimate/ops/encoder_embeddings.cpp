@@ -24,7 +24,10 @@ class EncoderEmbeddings final : public Module {
     type_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
   }
 
-  void forward(Play& play, Stream& s) const override { s.hidden = embed(play, s); }
+  void forward(Play& play, Stream& s) const override {
+    s.inputs_embeds = embed(play, s);  // The model's own name for it, until it returns.
+    s.hidden = s.inputs_embeds;
+  }
 
  private:
   Tensor embed(Play& play, const Stream& s) const {

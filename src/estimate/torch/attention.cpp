@@ -19,6 +19,13 @@ Tensor kernel_output(Torch& t, const Tensor& q, std::int64_t width, const char* 
                  {out->strides[0], out->strides[2], out->strides[1], out->strides[3]});
 }
 
+/// convert_boolean_attn_mask: 0 where the mask is true, minus infinity elsewhere.
+Tensor additive(Torch& t, const Tensor& mask, DType dtype) {
+  const Tensor minus_infinity = t.empty({}, dtype, "aten::scalar_tensor");
+  const Tensor zero = t.empty({}, dtype, "aten::scalar_tensor");
+  return t.pointwise({&mask}, dtype, "aten::where");
+}
+
 void flash_backward(Torch& t, Node& n, Grads& g) {
   const Tensor q = t.unpack(n, 0);
   const Tensor k = t.unpack(n, 1);
@@ -83,14 +90,14 @@ Tensor Torch::attention(const Tensor& query, const Tensor& key, const Tensor& va
   const bool same_heads = q->sizes[1] == k->sizes[1] && q->sizes[1] == v->sizes[1];
   const bool same_width = d == k->sizes[3] && d == v->sizes[3];
   const bool rows = q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1;
-  if (mask && mask->dtype == DType::boolean) mask = pointwise({&mask}, q->dtype, "aten::full_like");
+  if (mask && mask->dtype == DType::boolean) mask = additive(*this, mask, q->dtype);
   if (!mask && half && same_width && d <= 256 && rows && (same_heads || gqa) &&
       !(causal && q->sizes[2] != k->sizes[2])) {
     return flash(q, k, v, p, causal);
   }
   const std::int64_t step = half ? 8 : 4;
   if (same_heads && d == k->sizes[3] && d % step == 0 && v->sizes[3] % step == 0 && rows) {
-    return efficient(q, k, v, mask, p);
+    return efficient(q, k, v, std::move(mask), p);
   }
   return math(q, k, v, mask, p, causal, gqa);
 }
@@ -119,9 +126,8 @@ Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value,
   return padding != 0 ? slice(out, 3, 0, d) : out;
 }
 
-Tensor Torch::efficient(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, double) {
+Tensor Torch::efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double) {
   choose_kernel("efficient");
-  Tensor mask = bias;
   if (mask) {
     const std::int64_t length = mask->sizes.back();
     if (length % 16 != 0) mask = slice(pad_last(mask, 16 - length % 16), 3, 0, length);

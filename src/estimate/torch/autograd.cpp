@@ -118,7 +118,7 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   keep_for_backward(tensor);
   if (recomputing_ == nullptr) return;
   recomputing_->tensors.push_back(detach(tensor));
-  if (++recomputing_->recomputed == recomputing_->saved) throw StopRecomputation{};
+  if (++recomputing_->recomputed == recomputing_->saved) recorder.mute();
 }
 
 void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {

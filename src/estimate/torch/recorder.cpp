@@ -15,13 +15,38 @@ StorageId Recorder::allocate(const Dims& shape, DType dtype, const char* op) {
   s.dtype = dtype;
   s.refs = 1;
   s.shape = shape;
-  events.push_back({id, scope.layer, true});
+  if (first_unheard_ == all_heard) events.push_back({id, scope.layer, true});
   return id;
 }
 
 void Recorder::mark(Phase phase) {
   scope.phase = phase;
   marks.push_back({static_cast<std::int32_t>(events.size()), phase, step});
+}
+
+void Recorder::unmute() {
+  if (first_unheard_ != all_heard) storages.resize(static_cast<std::size_t>(first_unheard_));
+  first_unheard_ = all_heard;
+}
+
+void Recorder::repeat(const Position& from, const Position& to) {
+  const Position now = position();
+  const auto later = static_cast<std::int32_t>(now.storage - from.storage);
+  for (std::size_t i = from.event; i < to.event; ++i) {
+    Event e = events[i];
+    e.storage = static_cast<StorageId>(static_cast<std::int32_t>(e.storage) + later);
+    events.push_back(e);
+  }
+  for (std::size_t i = from.storage; i < to.storage; ++i) {
+    const Storage s = storages[i];
+    storages.push_back(s);
+    storages.back().refs = 0;
+  }
+  for (std::size_t i = from.mark; i < to.mark; ++i) {
+    const Mark m = marks[i];
+    marks.push_back({m.first + static_cast<std::int32_t>(now.event - from.event), m.phase, step});
+  }
+  scope.phase = marks.back().phase;
 }
 
 }  // namespace oomplan::estimator

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "dims.hpp"
@@ -53,17 +54,36 @@ class Recorder {
   StorageId allocate(const Dims& shape, DType dtype, const char* op);
   void retain(StorageId id) { ++at(id).refs; }
   void release(StorageId id) {
-    if (--at(id).refs == 0) events.push_back({id, scope.layer, false});
+    if (--at(id).refs == 0 && id < first_unheard_) events.push_back({id, scope.layer, false});
   }
   Storage& at(StorageId id) { return storages[static_cast<std::size_t>(id)]; }
+  const Storage& at(StorageId id) const { return storages[static_cast<std::size_t>(id)]; }
   /// A phase of the step at hand begins.
   void mark(Phase phase);
+
+  /// What is allocated until unmute() is not written down; all of it is gone by then.
+  void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }
+  void unmute();
+
+  /// A place in what is written.
+  struct Position {
+    std::size_t event = 0;
+    std::size_t storage = 0;
+    std::size_t mark = 0;
+  };
+  Position position() const { return {events.size(), storages.size(), marks.size()}; }
+  /// Writes down what stands in [from, to) again, with storages of its own, as of the step at hand.
+  void repeat(const Position& from, const Position& to);
 
   std::vector<Storage> storages{};
   std::vector<Event> events{};
   std::vector<Mark> marks{};
   Scope scope{};
   int step = 0;  ///< From 1; 0 while loading.
+
+ private:
+  static constexpr auto all_heard = StorageId{std::numeric_limits<std::int32_t>::max()};
+  StorageId first_unheard_ = all_heard;
 };
 
 }  // namespace oomplan::estimator

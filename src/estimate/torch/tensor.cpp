@@ -110,14 +110,18 @@ Tensor Torch::parameter(const Dims& sizes, DType dtype, bool trained) {
   return p;
 }
 
-Tensor Torch::alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
+Tensor Torch::on_storage(StorageId storage, const Dims& sizes, const Dims& strides, DType dtype) {
   TensorImpl* impl = new_impl();
   impl->sizes = sizes;
   impl->strides = strides;
-  impl->dtype = x->dtype;
-  impl->storage = x->storage;
-  recorder.retain(x->storage);
+  impl->dtype = dtype;
+  impl->storage = storage;
+  recorder.retain(storage);
   return Tensor(impl);
+}
+
+Tensor Torch::alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
+  return on_storage(x->storage, sizes, strides, x->dtype);
 }
 
 Tensor Torch::view_as(const Tensor& x, const Dims& sizes, const Dims& strides) {

@@ -23,9 +23,6 @@
 namespace oomplan::estimator {
 
 /// A non-reentrant checkpoint (torch/utils/checkpoint.py): what was saved inside is a promise to run again.
-/// Thrown by the save that completes a recomputation (early stop).
-struct StopRecomputation {};
-
 struct CheckpointFrame {
   int refs = 0;
   int saved = 0;      ///< How many tensors the forward saved.
@@ -135,6 +132,7 @@ class Torch {
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);
   Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
+  Tensor on_storage(StorageId storage, const Dims& sizes, const Dims& strides, DType dtype);
   /// autocast's cached_cast: x in the low precision, where autocast is on and x is of another floating type.
   Tensor lowered(const Tensor& x);
   /// Autocast's fp32 list.
@@ -160,7 +158,7 @@ class Torch {
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
-  Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout);
+  Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double dropout);
   Tensor repeat_heads(const Tensor& x, std::int64_t times);
   Tensor safe_softmax(const Tensor& x);
   Tensor math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,

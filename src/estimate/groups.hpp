@@ -1,0 +1,41 @@
+// What is alive at a moment, alike allocations together.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lifetimes.hpp"
+#include "oomplan/footprint.hpp"
+
+namespace oomplan::estimator {
+
+class Groups {
+ public:
+  Groups(const Timeline& timeline, const std::vector<std::string>& modules);
+
+  /// Everything alive at the moment, largest first.
+  std::vector<LiveGroup> at(const Moment& moment) { return grouped(lifetimes_.alive_at(moment)); }
+  /// The same of one bucket.
+  std::vector<LiveGroup> at(const Moment& moment, Bucket bucket);
+
+ private:
+  /// Storages that differ in nothing but their layer are of one kind.
+  struct SameKind {
+    const Recorder* recorder = nullptr;
+    std::size_t operator()(StorageId id) const;
+    bool operator()(StorageId a, StorageId b) const;
+  };
+
+  std::vector<LiveGroup> grouped(const std::vector<Live>& alive);
+  std::int32_t kind(StorageId id);
+  LiveGroup group_of(const Live& live) const;
+
+  const Recorder& recorder_;
+  const std::vector<std::string>& modules_;
+  Lifetimes lifetimes_;
+  std::unordered_map<StorageId, std::int32_t, SameKind, SameKind> kinds_;  ///< By the first seen of each.
+  std::vector<std::int32_t> kind_of_;                                      ///< Each storage's once seen, before that -1.
+};
+
+}  // namespace oomplan::estimator

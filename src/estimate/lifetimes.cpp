@@ -1,0 +1,65 @@
+#include "lifetimes.hpp"
+
+#include <algorithm>
+
+namespace oomplan::estimator {
+
+bool Lifetimes::repeated(const Storage& storage) const {
+  return !timeline_.repetition().whole() && storage.layer == timeline_.repetition().middle();
+}
+
+/// The blocks in whose turn of the stretch the event is over.
+Lifetimes::Range Lifetimes::passed(const Moment& now, const Place& place) const {
+  const std::int64_t times = timeline_.times(place.stretch);
+  std::int64_t turns = 0;
+  if (place.stretch < now.stretch) turns = times;
+  if (place.stretch == now.stretch) turns = now.turn + (place.event <= now.event ? 1 : 0);
+  return times == 1 || timeline_.ascending(place.stretch) ? Range{0, turns} : Range{times - turns, times};
+}
+
+/// A neighbour frees what the middle block allocated: so does each of the repeated blocks with the one beside it, and
+/// the neighbour itself only with the outermost.
+Lifetimes::Range Lifetimes::freed_by_neighbour(const Moment& now, const Place& death) const {
+  const std::int64_t times = timeline_.repetition().times();
+  const Stretch& own = timeline_.at(death.stretch);
+  const int step = own.layer - timeline_.repetition().middle();
+  const bool after = death.stretch > 0 && timeline_.at(death.stretch - 1).layer == timeline_.repetition().middle();
+  const std::int32_t twin = after ? death.stretch - 1 : death.stretch + 1;
+  const Range by = passed(now, {twin, timeline_.at(twin).first + (death.event - own.first)});
+  Range freed{std::max<std::int64_t>(by.first - step, 0), std::min(by.end - step, times)};
+  if (passed(now, death).empty()) return freed;
+  (step > 0 ? freed.end : freed.first) = step > 0 ? times : 0;
+  return freed;
+}
+
+Lifetimes::Range Lifetimes::dead(const Moment& now, const Storage& storage, const Place& death) const {
+  if (death.stretch < 0) return {};
+  const int m = timeline_.repetition().middle();
+  if (repeated(storage) && !timeline_.repeated(death.stretch)) return freed_by_neighbour(now, death);
+  const Range by = passed(now, death);
+  if (repeated(storage) || !timeline_.repeated(death.stretch)) return by;
+  const std::int64_t freer = storage.layer > m ? timeline_.repetition().times() - 1 : 0;
+  return {0, by.holds(freer) ? 1 : 0};
+}
+
+Live Lifetimes::live(StorageId id, const Range& alive) const {
+  const int owner = timeline_.recorder().at(id).layer;
+  if (owner < 0) return {id, 1, -1, -1};
+  const Repetition& r = timeline_.repetition();
+  const std::int64_t first = owner > r.middle() && !r.whole() ? owner + r.times() - 1 : owner;
+  return {id, alive.end - alive.first, static_cast<int>(first + alive.first), static_cast<int>(first + alive.end - 1)};
+}
+
+std::vector<Live> Lifetimes::alive_at(const Moment& now) const {
+  std::vector<Live> out;
+  const std::vector<Storage>& storages = timeline_.recorder().storages;
+  for (std::size_t i = 0; i < storages.size() && births_[i].stretch <= now.stretch; ++i) {
+    Range alive = passed(now, births_[i]);
+    const Range gone = dead(now, storages[i], deaths_[i]);
+    if (!gone.empty()) (gone.first == 0 ? alive.first : alive.end) = gone.first == 0 ? gone.end : gone.first;
+    if (!alive.empty()) out.push_back(live(static_cast<StorageId>(i), alive));
+  }
+  return out;
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,48 @@
+// Which storages are alive at a moment of a timeline.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "peaks.hpp"
+#include "timeline.hpp"
+
+namespace oomplan::estimator {
+
+/// A storage alive at a moment, `count` times over.
+struct Live {
+  StorageId storage = StorageId::none;
+  std::int64_t count = 0;
+  int first_layer = -1;
+  int last_layer = -1;
+};
+
+class Lifetimes {
+ public:
+  explicit Lifetimes(const Timeline& timeline)
+      : timeline_(timeline), births_(timeline.births()), deaths_(timeline.deaths()) {}
+
+  std::vector<Live> alive_at(const Moment& now) const;
+
+ private:
+  /// Blocks first, first + 1, … end - 1 of those that the middle one stands for; a storage of another block has one.
+  struct Range {
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+    bool empty() const { return first >= end; }
+    bool holds(std::int64_t j) const { return first <= j && j < end; }
+  };
+
+  bool repeated(const Storage& storage) const;
+  Range passed(const Moment& now, const Place& place) const;
+  Range dead(const Moment& now, const Storage& storage, const Place& death) const;
+  Range freed_by_neighbour(const Moment& now, const Place& death) const;
+  Live live(StorageId id, const Range& alive) const;
+
+  const Timeline& timeline_;
+  std::vector<Place> births_;
+  std::vector<Place> deaths_;
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,23 @@
+#include "modules/attention_mask.hpp"
+
+namespace oomplan::estimator {
+
+Tensor both(Torch& t, const Tensor& result, const Tensor& mask) {
+  return t.pointwise({&result, &mask}, DType::boolean, "aten::bitwise_and");
+}
+
+Tensor attention_mask(Play& play, Tensor allowed, DType dtype) {
+  Torch& t = play.torch;
+  const Facts& f = play.facts;
+  if (f.padding_mask) {
+    const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");  // What and_masks begins with.
+    allowed = both(t, yes, allowed);
+    const Tensor padding = t.empty({f.batch, 1, 1, f.length}, DType::boolean, "aten::index");
+    allowed = both(t, allowed, padding);
+  }
+  const Dims sizes{f.batch, 1, f.length, f.length};
+  if (f.attention == Attention::eager) return t.empty(sizes, dtype, "aten::where");
+  return t.expand(allowed, sizes);
+}
+
+}  // namespace oomplan::estimator
