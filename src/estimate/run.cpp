@@ -38,7 +38,10 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   model.forward(play, s);
   t.exit_autocast();
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (plan.outputs_to_fp32.value && s.logits) s.logits = t.to(s.logits, DType::fp32);
+  if (plan.outputs_to_fp32.value && s.logits) {
+    InBucket bucket(t, Bucket::logits_and_loss);
+    s.logits = t.to(s.logits, DType::fp32);
+  }
   s = after_forward(std::move(s), plan.outputs_kept.value);
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);

@@ -123,6 +123,28 @@ TEST(FactsErrors, ASequenceLongerThanTheModelCanAddress) {
   EXPECT_EQ(errors(example::plan(2, 1 << 20)), Messages{});  // Rotary positions have no end.
 }
 
+TEST(FactsErrors, WhatTheCheckpointSwitchesOnAndNoOpPlays) {
+  Architecture model = example::architecture(example::llama());
+  model.not_played = {"cross-attention"};
+  TrainingPlan p = example::plan(2, 16);
+  p.model.origin.where = {"config.yml", 1, 8};
+  const auto facts = resolve(p, model);
+  ASSERT_FALSE(facts.ok());
+  EXPECT_EQ(facts.errors()[0].code, "estimate/unmodelled");
+  EXPECT_EQ(facts.errors()[0].message, "config.json: cross-attention is not modelled yet");
+  EXPECT_EQ(facts.errors()[0].where.line, 1);
+}
+
+TEST(RunErrors, SizesThatNoSumCanHold) {
+  TrainingPlan p = example::plan(std::int64_t{1} << 40, 4096);
+  p.sequence_length.origin.where = {"config.yml", 7, 1};
+  const auto footprint = estimate(p, example::architecture(example::llama()));
+  ASSERT_FALSE(footprint.ok());
+  EXPECT_EQ(footprint.errors()[0].code, "estimate/too-large");
+  EXPECT_EQ(footprint.errors()[0].message, "1099511627776 rows of 4096 tokens make tensors larger than any memory");
+  EXPECT_EQ(footprint.errors()[0].where.line, 7);
+}
+
 TEST(FactsErrors, AllAreReportedAtOnce) {
   TrainingPlan p = example::plan(2, 65);
   p.optimizer.value = "muon";

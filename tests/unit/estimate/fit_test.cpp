@@ -48,5 +48,29 @@ TEST(Fit, AFigureThatRanOutOfRangeNeverFits) {
   EXPECT_FALSE(fit(of(Bytes::max() - Bytes(1)), gpu(Bytes::max())).fits);  // The runtime terms take it there.
 }
 
+Gpu of_capability(std::string capability) {
+  Gpu g = gpu(Bytes::gib(24));
+  g.title = "NVIDIA Test";
+  g.compute_capability = std::move(capability);
+  return g;
+}
+
+TEST(Undecided, OnlyWhereFlashAttentionWasPlayedForAGpuThatHasNone) {
+  Footprint f = of(Bytes::gib(1));
+  EXPECT_FALSE(undecided_on(f, of_capability("7.5")));
+  f.attention_kernels = {"efficient"};
+  EXPECT_FALSE(undecided_on(f, of_capability("7.5")));
+  f.attention_kernels = {"efficient", "flash"};
+  EXPECT_FALSE(undecided_on(f, of_capability("8.0")));
+  EXPECT_FALSE(undecided_on(f, of_capability("12.0")));
+  EXPECT_FALSE(undecided_on(f, of_capability("")));  // CUDA has none: a size, or another maker's.
+  const auto why = undecided_on(f, of_capability("7.5"));
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->code, "estimate/unmodelled");
+  EXPECT_EQ(
+      why->message,
+      "NVIDIA Test (compute capability 7.5) has no flash attention, and what runs in its place is not modelled yet");
+}
+
 }  // namespace
 }  // namespace oomplan

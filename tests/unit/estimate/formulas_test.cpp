@@ -129,6 +129,53 @@ TEST(LayerKeeps, UnderAMaskKeysAndValuesOfAllHeadsAndTheMaskAsABias) {
             tokens * 4 * (q - kv) + 2 * batch * length * length);
 }
 
+/// Frozen layers of width 256, 8 heads (4 of them for keys and values), inner width 768, all adapted with rank 16.
+struct Adapted {
+  static constexpr std::int64_t rank = 16, i = 768, w_kv = 128;
+  Keys model =
+      example::llama({{"intermediate_size", "768"}, {"num_attention_heads", "8"}, {"num_key_value_heads", "4"}});
+  TrainingPlan plan = [] {
+    TrainingPlan p = example::plan(batch, length);
+    p.adapter.value = Adapter::lora;
+    p.lora_rank.value = rank;
+    p.lora_targets.value = {"all-linear"};
+    return p;
+  }();
+};
+
+TEST(AdaptedLayerKeeps, OneCopyOfEachInputWhereTheAdaptersAreBf16) {
+  Adapted a;
+  a.plan.adapter_dtype.value = AdapterDType::as_base;
+  EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * 11'016 + flash_extra);
+}
+
+TEST(AdaptedLayerKeeps, AnFp32CopyForEachAdapterWhereTheyAreFp32) {
+  const Adapted a;
+  EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * 17'896 + flash_extra);
+}
+
+TEST(AdaptedLayerKeeps, ABf16CopyForEachAdapterUnderAutocast) {
+  Adapted a;
+  a.plan.autocast.value = Autocast::bf16;
+  EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * 13'064 + flash_extra);
+}
+
+TEST(AdaptedLayerKeeps, ADroppedCopyAndAMaskOfAByteForEachAdapter) {
+  Adapted a;
+  a.plan.lora_dropout.value = 0.05;
+  // The fp32 copies are dropout's input, which it does not keep.
+  EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * (17'896 + 6 * h + Adapted::i) + flash_extra);
+}
+
+TEST(AdaptedLayerKeeps, WithFusedKernelsItsInputsItsGatesAndCopiesOfTheAdapters) {
+  Adapted a;
+  const std::int64_t without = of_a_layer(a.plan, a.model);
+  a.plan.lora_qkv_kernel.value = a.plan.lora_o_kernel.value = a.plan.lora_mlp_kernel.value = true;
+  const std::int64_t i = Adapted::i, r = Adapted::rank;
+  const std::int64_t copies = 2 * r * (2 * (h + h) + 2 * (h + Adapted::w_kv) + 3 * (h + i));
+  EXPECT_EQ(without - of_a_layer(a.plan, a.model), tokens * (16 * h + 4 * h + 6 * i + 28 * r) - copies);
+}
+
 std::int64_t logits(const TrainingPlan& p, Phase phase) {
   const Footprint f =
       example::played(p, example::architecture(example::llama({{"vocab_size", std::to_string(words)}})));
@@ -167,6 +214,37 @@ TEST(Logits, OfAMaskedLmHaveNoFp32Copy) {
   EXPECT_LE(cost, little);
 }
 
+TEST(Logits, ConvertedByAccelerateCost16WhereTheyAreKept) {
+  TrainingPlan p = plan();
+  p.outputs_to_fp32.value = true;
+  const std::int64_t cost = logits(p, Phase::backward) - 16 * tokens * words;
+  EXPECT_GE(cost, 0);
+  EXPECT_LE(cost, little);
+}
+
+/// What the head and the loss need at their most, with so many words.
+std::int64_t chunked(TrainingPlan p, std::int64_t vocabulary) {
+  p.loss.value = Loss::chunked_logprob;
+  const Footprint f =
+      example::played(p, example::architecture(example::llama({{"vocab_size", std::to_string(vocabulary)}})));
+  const auto bucket = static_cast<std::size_t>(Bucket::logits_and_loss);
+  return f.bucket_peaks[bucket].by_bucket[bucket].count();
+}
+
+TEST(Logits, InChunksMakeNothingOfTokensTimesVocabulary) {
+  TrainingPlan frozen = plan();
+  frozen.adapter.value = Adapter::lora;
+  const std::int64_t cost = chunked(frozen, 64'000);
+  EXPECT_EQ(chunked(frozen, 128'000), cost);
+  const std::int64_t labelled = batch * (length - 1);
+  EXPECT_GE(cost, labelled * 32'768 * 2);                  // One tile of logits,
+  EXPECT_LE(cost, labelled * (32'768 * 2 + 16 * h + 64));  // the hidden states and a few numbers a row.
+}
+
+TEST(Logits, InChunksMakeTheHeadsGradientInFp32) {
+  EXPECT_EQ(chunked(plan(), 128'000) - chunked(plan(), 64'000), 64'000 * h * 4);
+}
+
 TEST(WeightsAndGradients, OfFullFineTuning) {
   const Footprint f = example::played(plan(), example::architecture(example::llama()));
   // Per layer: two norms, q and o, k and v, gate, up and down; beside them embedding, head and the last norm.
@@ -186,6 +264,29 @@ TEST(WeightsAndGradients, TiedEmbeddingsAreHeldOnce) {
   EXPECT_EQ(apart.parameters - f.parameters, 1000 * h);
   const auto weights = [](const Footprint& of) { return at(of.peaks.front().by_bucket, Bucket::weights).count(); };
   EXPECT_EQ(weights(apart) - weights(f), 2 * 1000 * h);
+}
+
+TEST(WeightsAndGradients, NormsEmbeddingAndHeadInFp32WhereTheyAreHeldSo) {
+  TrainingPlan p = plan();
+  p.fp32_norms.value = true;
+  const Footprint f = example::played(p, example::architecture(example::llama()));
+  const std::int64_t linear = 2 * (2 * h * q + 2 * h * kv + 3 * h * inner);
+  const std::int64_t rest = 2 * 2 * h + 2 * 1000 * h + h;
+  EXPECT_EQ(at(f.peaks.front().by_bucket, Bucket::weights).count(), 2 * linear + 4 * rest);
+}
+
+TEST(WeightsAndGradients, AQuantizedModelHoldsTheRestInFp32WherePeftUpcastsIt) {
+  TrainingPlan p = plan();
+  p.adapter.value = Adapter::lora;
+  p.quantization.value = Quantization::nf4;
+  p.lora_targets.value = {"q_proj"};
+  const auto weights = [&] {
+    const Footprint f = example::played(p, example::architecture(example::llama()));
+    return at(f.peaks.front().by_bucket, Bucket::weights).count();
+  };
+  const std::int64_t in_bf16 = weights();
+  p.kbit_upcast.value = true;
+  EXPECT_EQ(weights() - in_bf16, 2 * (2 * 2 * h + 2 * 1000 * h + h));
 }
 
 TEST(AutocastCopies, AreTwoBytesAWeightOfEachProduct) {

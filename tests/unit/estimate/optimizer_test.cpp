@@ -15,7 +15,7 @@ using ::testing::Contains;
 class Stepped {
  public:
   Stepped(std::string_view name, const std::vector<Dims>& shapes, DType dtype = DType::fp32)
-      : optimizer_(make_optimizer(name)) {
+      : optimizer_(make_optimizer(name, false)) {
     for (const Dims& shape : shapes) {
       Tensor p = leaf(torch, shape, dtype);
       p->grad = torch.empty(shape, dtype, "gradient");
@@ -97,6 +97,26 @@ TEST(AdamW, EightBitKeepsSmallTensorsInFp32) {
   EXPECT_EQ(cost("adamw_8bit", DType::bf16, {{4096}}).state, 2 * 4096 + 2 * 512 + 2 * 1024);
 }
 
+TEST(AdamW, EightBitKeepsEmbeddingsInFp32WhereAskedTo) {
+  const auto state = [](bool fp32_embeddings) {
+    Torch t;
+    Tensor p = leaf(t, {64, 1024}, DType::bf16);
+    p->embedding = true;
+    p->grad = t.empty(p->sizes, p->dtype, "gradient");
+    const auto optimizer = make_optimizer("adamw_8bit", fp32_embeddings);
+    const Watch watch(t);
+    optimizer->step(t, {p});
+    return watch.net();
+  };
+  EXPECT_EQ(state(true), 8 * n);
+  EXPECT_EQ(state(false), 2 * n + 2 * 4 * n / 256 + 2 * 1024);
+}
+
+TEST(AdamW, Paged32BitKeepsFp32MomentsOfAnyParameter) {
+  EXPECT_EQ(cost("paged_adamw_32bit", DType::bf16).state, 8 * all);
+  EXPECT_EQ(cost("paged_adamw_32bit", DType::bf16).later, 0);
+}
+
 TEST(Sgd, KeepsNothingAndWithMomentumOneCopy) {
   EXPECT_EQ(cost("sgd").state, 0);
   EXPECT_EQ(cost("sgd").first, 0);
@@ -146,8 +166,8 @@ TEST(Optimizer, SkipsWhatHasNoGradient) {
 }
 
 TEST(Optimizer, AnUnknownNameIsNone) {
-  EXPECT_EQ(make_optimizer("adamw"), nullptr);
-  EXPECT_EQ(make_optimizer(""), nullptr);
+  EXPECT_EQ(make_optimizer("adamw", false), nullptr);
+  EXPECT_EQ(make_optimizer("", false), nullptr);
   EXPECT_THAT(known_optimizers(), Contains("adamw_fused"));
 }
 
