@@ -28,8 +28,8 @@ std::int64_t stride_in(const TensorImpl& x, const Dims& shape, int dim) {
 /// TensorIteratorBase::reorder_dimensions' should_swap.
 int should_swap(Operands inputs, const Dims& shape, int a, int b) {
   for (const Tensor* x : inputs) {
-    const std::int64_t sa = stride_in(**x, shape, a) * bytes_of((*x)->dtype);
-    const std::int64_t sb = stride_in(**x, shape, b) * bytes_of((*x)->dtype);
+    const std::int64_t sa = saturating_mul(stride_in(**x, shape, a), bytes_of((*x)->dtype));
+    const std::int64_t sb = saturating_mul(stride_in(**x, shape, b), bytes_of((*x)->dtype));
     if (sa == 0 || sb == 0) continue;
     if (sa != sb) return sa < sb ? -1 : 1;
     if (shape[a] > shape[b]) return 1;

@@ -19,7 +19,8 @@ TEST(JsonView, HoldsTheFiguresOfTheReport) {
 }
 
 TEST(JsonView, EveryMomentAddsUp) {
-  for (const nlohmann::json& peak : json(example())["footprint"]["peaks"]) {
+  const nlohmann::json out = json(example());
+  for (const nlohmann::json& peak : out["footprint"]["peaks"]) {
     std::int64_t sum = 0;
     for (const auto& [bucket, bytes] : peak["by_bucket"].items()) sum += bytes.get<std::int64_t>();
     EXPECT_EQ(sum, peak["total"]);
