@@ -73,6 +73,16 @@ struct Unmodelled {
   friend bool operator==(const Unmodelled&, const Unmodelled&) = default;
 };
 
+/// The error that it makes of an estimate.
+inline Diagnostic error_of(const Unmodelled& gap) {
+  return {Severity::error,
+          "estimate/unmodelled",
+          gap.key + ": " + gap.feature + " affects memory and is not modelled yet",
+          gap.where,
+          {},
+          {}};
+}
+
 struct TrainingPlan {
   std::string dialect{};    ///< "axolotl", "hf", "oomplan".
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".

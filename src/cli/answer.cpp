@@ -63,7 +63,7 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
     findings.architecture = std::move(*architecture);
     return estimate_model(findings);
   }
-  append(findings.diagnostics, unmodelled_errors(*findings.plan));
+  for (const Unmodelled& gap : findings.plan->unmodelled) findings.diagnostics.push_back(error_of(gap));
   append(findings.diagnostics, placed(architecture.errors(), model.origin));
 }
 

@@ -39,14 +39,6 @@ Diagnostic unknown_dialect(std::string_view name) {
           {}};
 }
 
-Diagnostics unmodelled_errors(const TrainingPlan& plan) {
-  Diagnostics errors;
-  for (const Unmodelled& gap : plan.unmodelled) {
-    errors.push_back({Severity::error, "estimate/unmodelled", gap.feature + " is not modelled yet", gap.where, {}, {}});
-  }
-  return errors;
-}
-
 Findings failed(Diagnostics errors) {
   Findings findings{.diagnostics = std::move(errors)};
   findings.verdict = verdict_of(findings.diagnostics);

@@ -14,9 +14,6 @@ std::optional<Bucket> find_bucket(std::string_view name);
 Diagnostic unknown_bucket(std::string_view name);
 Diagnostic unknown_dialect(std::string_view name);
 
-/// One for each feature of the plan that is not modelled, as estimate() would give them: for where it cannot be asked.
-Diagnostics unmodelled_errors(const TrainingPlan& plan);
-
 /// Nothing found but `errors`.
 Findings failed(Diagnostics errors);
 

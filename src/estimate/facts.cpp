@@ -30,11 +30,7 @@ DType resolved(AdapterDType adapter, DType base) {
 }
 
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  for (const Unmodelled& u : plan.unmodelled) {
-    Diagnostic d = unmodelled(fmt::format("{}: {} affects memory and is not modelled yet", u.key, u.feature), {});
-    d.where = u.where;
-    errors.push_back(std::move(d));
-  }
+  for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
     errors.push_back(unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature),
                                 plan.model.origin));

@@ -23,9 +23,7 @@ void check_together(Draft& draft, const Document& document) {
 
 // Beside an error, what else stands in the way is worth knowing at once.
 void add_reasons(TrainingPlan& plan, Diagnostics& errors) {
-  for (const Unmodelled& one : plan.unmodelled) {
-    errors.push_back({Severity::error, "estimate/unmodelled", one.feature + " is not modelled yet", one.where, {}, {}});
-  }
+  for (const Unmodelled& one : plan.unmodelled) errors.push_back(error_of(one));
   errors.insert(errors.end(), plan.warnings.begin(), plan.warnings.end());
 }
 
