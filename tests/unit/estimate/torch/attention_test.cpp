@@ -158,8 +158,8 @@ TEST(Efficient, ABooleanMaskIsMadeIntoABiasPaddedTo16) {
   const Tensor mask = input(t, {2, 1, 100, 100}, DType::boolean);
   const Watch watch(t);
   t.attention(x, x, x, mask, 0.0, false, false);
-  // 2 × 100 × 100 × 2 = 40,000 bytes, and with rows of 112: 44,800.
-  EXPECT_THAT(watch.sizes(), ElementsAre(40'448, 45'056, q_bytes, 4096, 512, 512));
+  // Zero and minus infinity; 2 × 100 × 100 × 2 = 40,000 bytes, and with rows of 112: 44,800.
+  EXPECT_THAT(watch.sizes(), ElementsAre(512, 512, 40'448, 45'056, q_bytes, 4096, 512, 512));
 }
 
 TEST(Efficient, AMaskOfAlignedRowsIsNotPadded) {
@@ -168,8 +168,7 @@ TEST(Efficient, AMaskOfAlignedRowsIsNotPadded) {
   const Tensor mask = input(t, {2, 1, 128, 128}, DType::boolean);
   const Watch watch(t);
   t.attention(x, x, x, mask, 0.0, false, false);
-  EXPECT_EQ(watch.made()[0], "aten::full_like");
-  EXPECT_EQ(watch.made().size(), 5U);
+  EXPECT_THAT(watch.sizes(), ElementsAre(512, 512, 2 * 128 * 128 * 2, 2 * 4 * 128 * 64 * 2, 4096, 512, 512));
 }
 
 TEST(Efficient, ItsBackwardAccumulatesInFp32WhereTheInputsAreHalf) {
