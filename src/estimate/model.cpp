@@ -25,6 +25,7 @@ Stream arguments_of_block(const Stream& outer) {
   s.mask = outer.mask;
   s.cos = outer.cos;
   s.sin = outer.sin;
+  if (outer.cos) s.position_ids = outer.position_ids;  // Decoders with rotary embeddings pass them along.
   return s;
 }
 

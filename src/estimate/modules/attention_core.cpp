@@ -10,6 +10,43 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
 }
 
+/// _index_first_axis: a copy of the real tokens' rows. Every token counts as real: the longest batch that can come.
+Tensor unpadded(Torch& t, const Tensor& x, const Tensor& indices) {
+  const Tensor rows = t.reshape(t.transpose(x, 1, 2), {-1, x->sizes[1], x->sizes[3]});
+  NodeRef node = t.record("IndexBackward0", {&rows}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
+  });
+  if (node) node->dims = rows->sizes;
+  t.save(node, 0, indices);
+  const Tensor out = t.attach(node, t.empty(rows->sizes, x->dtype, "aten::index"));
+  return t.transpose(t.unsqueeze(out, 0), 1, 2);
+}
+
+/// bert_padding.pad_input: the rows put back among zeros.
+Tensor padded(Torch& t, const Tensor& x, const Tensor& indices, const Dims& sizes) {
+  NodeRef node = t.record("IndexPutFirstAxisBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::index");
+  });
+  if (node) node->dims = x->sizes;
+  t.save(node, 0, indices);
+  return t.attach(node, t.zeros(sizes, x->dtype));
+}
+
+/// _flash_attention_forward where a row is padded: flash_attn_varlen_func over one long row.
+Tensor unpadded_flash(Torch& t, const Tensor& query_states, const Tensor& key_states, const Tensor& value_states,
+                      double dropout, bool causal) {
+  const Tensor q = t.lowered(query_states);
+  const Tensor k = t.lowered(key_states);
+  const Tensor v = t.lowered(value_states);
+  const Dims& s = q->sizes;
+  const Tensor indices = t.empty({saturating_mul(s[0], s[2]), 1}, DType::int64, "aten::nonzero");
+  const Tensor key = unpadded(t, k, indices);
+  const Tensor value = unpadded(t, v, indices);
+  const Tensor query = unpadded(t, q, indices);
+  const Tensor out = t.attention(query, key, value, {}, dropout, causal, s[1] != k->sizes[1]);
+  return padded(t, t.transpose(out, 1, 2), indices, {s[0], s[2], s[1], s[3]});
+}
+
 Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, Softmax softmax) {
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const Tensor key = repeat_kv(t, k, groups);
@@ -39,6 +76,9 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Ten
               Softmax softmax) {
   Torch& t = play.torch;
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, dropout, softmax);
+  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask) {
+    return unpadded_flash(t, q, k, v, dropout, causal);
+  }
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const bool gqa = groups > 1 && !s.mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);

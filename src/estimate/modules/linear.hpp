@@ -27,6 +27,7 @@ class Linear {
   const Tensor& bias() const { return bias_; }
   const Tensor& lora_a() const { return lora_a_; }
   const Tensor& lora_b() const { return lora_b_; }
+  std::int64_t in_width() const { return in_; }
   std::int64_t out_width() const { return out_; }
   /// A 4-bit weight in 16 bits, made anew; a plain weight itself.
   Tensor dequantized_weight(Torch& t, const Facts& facts) const;
