@@ -40,8 +40,8 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
   return p;
 }
 
-Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes) {
-  return register_weight(name + ".weight", sizes, facts.adapter, true);
+Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
+  return register_weight(name + ".weight", sizes, dtype, true);
 }
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {

@@ -78,6 +78,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_targets = plan.lora_targets.value;
   f.lora_dropout = plan.lora_dropout.value;
   f.adapter = resolved(plan.adapter_dtype.value, f.weights);
+  // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype).
+  f.quantized_adapter = resolved(plan.adapter_dtype.value, plan.quantization_compute_dtype.value);
   f.lora_qkv_kernel = plan.lora_qkv_kernel.value;
   f.lora_o_kernel = plan.lora_o_kernel.value;
   f.lora_mlp_kernel = plan.lora_mlp_kernel.value;

@@ -24,7 +24,8 @@ struct Facts {
   bool lora = false;
   std::int64_t lora_rank = 0;
   double lora_dropout = 0.0;
-  DType adapter = DType::fp32;
+  DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
+  DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
   bool lora_qkv_kernel = false;
   bool lora_o_kernel = false;
@@ -89,7 +90,7 @@ class Builder {
   /// The weight of an nn.Embedding.
   Tensor embedding(const std::string& name, const Dims& sizes);
   /// A weight of an adapter.
-  Tensor adapter_weight(const std::string& name, const Dims& sizes);
+  Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
   Tensor quantized_storage(const Dims& sizes, DType dtype);
   /// The dotted name of `name` below the module being built.

@@ -18,60 +18,84 @@ namespace {
 
 std::string data(const std::string& name) { return OOMPLAN_SOURCE_DIR "/tests/data/oracle/" + name; }
 
+nlohmann::json json_of(const std::string& path) {
+  std::ifstream in(path);
+  return nlohmann::json::parse(in);
+}
+
 struct Estimated {
   Case known{};
   Footprint footprint{};
   Outcome outcome{};
 };
 
-/// Every case, estimated once.
-const std::vector<Estimated>& estimated() {
-  static const std::vector<Estimated> all = [] {
-    std::vector<Estimated> out;
-    for (Case& c : read_cases(data("models.json"), data("cases.json"), data("results.json")).known) {
-      const auto footprint = c.architecture ? estimate(c.plan, *c.architecture) : Result<Footprint>(Diagnostics{});
-      const Outcome outcome = footprint ? compare(*footprint, c.truth) : run(c);
-      out.push_back({std::move(c), footprint ? *footprint : Footprint{}, outcome});
-    }
-    return out;
-  }();
-  return all;
+std::vector<Estimated> estimate_all(const std::string& set) {
+  std::vector<Estimated> out;
+  for (Case& c : read_cases(data(set + "models.json"), data(set + "cases.json"), data(set + "results.json")).known) {
+    const auto footprint = c.architecture ? estimate(c.plan, *c.architecture) : Result<Footprint>(Diagnostics{});
+    const Outcome outcome = footprint ? compare(*footprint, c.truth) : run(c);
+    out.push_back({std::move(c), footprint ? *footprint : Footprint{}, outcome});
+  }
+  return out;
 }
 
-Summary summary() {
-  Summary s;
-  for (const Estimated& e : estimated()) s.add(e.outcome, e.known.truth);
-  return s;
+/// Every case of a set, estimated once.
+const std::vector<Estimated>& estimated(const std::string& set = "") {
+  static std::map<std::string, std::vector<Estimated>> sets;
+  const auto at = sets.find(set);
+  return at != sets.end() ? at->second : sets.emplace(set, estimate_all(set)).first->second;
 }
 
-TEST(Oracle, EveryCaseIsSupported) {
-  EXPECT_EQ(estimated().size(), 74U);
-  for (const Estimated& e : estimated()) EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
+class OracleSet : public ::testing::TestWithParam<const char*> {
+ protected:
+  const std::vector<Estimated>& all() const { return estimated(GetParam()); }
+
+  Summary summary() const {
+    Summary s;
+    for (const Estimated& e : all()) s.add(e.outcome, e.known.truth);
+    return s;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, OracleSet, ::testing::Values("", "small/"), [](const auto& set) {
+  return std::string(set.param).empty() ? "WellKnownModels" : "SmallModels";
+});
+
+TEST_P(OracleSet, EveryCaseIsSupported) {
+  EXPECT_GE(all().size(), 74U);
+  for (const Estimated& e : all()) EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
 }
 
-TEST(Oracle, EachPeakIsWithinOnePercentAndAlmostAllWithinATenth) {
-  for (const Estimated& e : estimated())
-    EXPECT_LE(std::abs(e.outcome.error), 1.0) << e.known.id << ' ' << e.known.model;
-  EXPECT_GE(100 * summary().within_tenth_percent, 99 * static_cast<int>(estimated().size()));
+TEST_P(OracleSet, EachPeakIsWithinOnePercentAndAlmostAllWithinATenth) {
+  for (const Estimated& e : all()) EXPECT_LE(std::abs(e.outcome.error), 1.0) << e.known.id << ' ' << e.known.model;
+  EXPECT_GE(100 * summary().within_tenth_percent, 99 * static_cast<int>(all().size()));
 }
 
-TEST(Oracle, ThePeakFallsInTheRightPhase) {
-  for (const Estimated& e : estimated()) {
+TEST_P(OracleSet, ThePeakFallsInTheRightPhase) {
+  for (const Estimated& e : all()) {
     EXPECT_EQ(short_name(e.outcome.predicted_phase), e.known.truth.peak_phase) << e.known.id << ' ' << e.known.model;
   }
 }
 
-TEST(Oracle, TheTruthHasEveryPhaseOfBothSteps) {
-  for (const Estimated& e : estimated()) EXPECT_EQ(e.known.truth.phases.size(), 10U) << e.known.id;
+TEST_P(OracleSet, TheTruthHasEveryPhaseOfBothSteps) {
+  for (const Estimated& e : all()) EXPECT_EQ(e.known.truth.phases.size(), 10U) << e.known.id;
 }
 
-TEST(Oracle, EveryPhasePeakIsWithinOnePercentInNearlyEveryCase) {
-  EXPECT_GE(100 * summary().phases_within_percent, 95 * static_cast<int>(estimated().size()));
+TEST_P(OracleSet, EveryPhasePeakIsWithinOnePercentInNearlyEveryCase) {
+  EXPECT_GE(100 * summary().phases_within_percent, 95 * static_cast<int>(all().size()));
+}
+
+TEST(Oracle, ParametersOfSmallModelsAndTheirAdaptersAreCountedExactly) {
+  const nlohmann::json counts = json_of(data("small/params.json"));
+  for (const Estimated& e : estimated("small/")) {
+    const nlohmann::json& count = counts.at(e.known.id);
+    EXPECT_EQ(e.footprint.trainable_parameters, count.at("trainable").get<std::int64_t>()) << e.known.id;
+    EXPECT_EQ(e.footprint.parameters, count.value("total", e.footprint.parameters)) << e.known.id;
+  }
 }
 
 TEST(Oracle, ParametersAreCountedExactly) {
-  std::ifstream in(data("params.json"));
-  const nlohmann::json counts = nlohmann::json::parse(in);
+  const nlohmann::json counts = json_of(data("params.json"));
   const auto models = read_architectures(data("models.json"));
   ASSERT_EQ(models.size(), counts.size());
   for (const auto& [name, architecture] : models) {

@@ -53,8 +53,10 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
 }
 
 void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
-  lora_a_ = builder.adapter_weight(name + ".lora_A", {builder.facts.lora_rank, in});
-  lora_b_ = builder.adapter_weight(name + ".lora_B", {out, builder.facts.lora_rank});
+  const Facts& f = builder.facts;
+  const DType dtype = absmax_blocks_ != 0 ? f.quantized_adapter : f.adapter;
+  lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
+  lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
 }
 
 void Linear::quantize(Builder& builder, std::int64_t in, std::int64_t out) {
@@ -112,8 +114,8 @@ Tensor Linear::product(Play& play, const Tensor& x) const {
   // bitsandbytes/autograd/_functions.py: MatMul4Bit.
   Torch& t = play.torch;
   NodeRef node = t.record("MatMul4BitBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    const Tensor weight = dequantized(torch, n.ints[0], n.ints[1], n.ints[2], n.ints[3] / 256 != 0,
-                                      static_cast<DType>(n.ints[3] % 256));
+    const Tensor weight =
+        dequantized(torch, n.ints[0], n.ints[1], n.ints[2], n.ints[3] / 256 != 0, static_cast<DType>(n.ints[3] % 256));
     g.out[0] = torch.matmul(g.in[0], weight);
   });
   const bool nested = play.facts.double_quantized;

@@ -47,6 +47,19 @@ TEST(Facts, AnAdapterFollowsTheBaseOnlyWhereAsked) {
   EXPECT_EQ(resolved(p, model).adapter, DType::bf16);
 }
 
+TEST(Facts, AnAdapterOfAFourBitLayerFollowsItsComputeType) {
+  TrainingPlan p = example::plan(2, 16);
+  p.adapter.value = Adapter::lora;
+  p.quantization.value = Quantization::nf4;
+  p.weights_dtype.value = WeightsDType::fp32;
+  p.quantization_compute_dtype.value = DType::bf16;
+  const Architecture model = example::architecture(example::llama());
+  EXPECT_EQ(resolved(p, model).quantized_adapter, DType::fp32);
+  p.adapter_dtype.value = AdapterDType::as_base;
+  EXPECT_EQ(resolved(p, model).quantized_adapter, DType::bf16);
+  EXPECT_EQ(resolved(p, model).adapter, DType::fp32);
+}
+
 TEST(Facts, TheKbitUpcastIsForQuantizedModelsOnly) {
   TrainingPlan p = example::plan(2, 16);
   const Architecture model = example::architecture(example::llama());

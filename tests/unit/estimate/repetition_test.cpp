@@ -173,6 +173,7 @@ void expect_same(const Named& named, std::int64_t layers) {
   for (std::size_t i = 0; i < moments.size(); ++i) {
     EXPECT_EQ(f.peaks[i].phase, moments[i].phase);
     EXPECT_EQ(f.peaks[i].total.count(), moments[i].bytes) << name_of(moments[i].phase) << ' ' << moments[i].step;
+    EXPECT_EQ(f.peaks[i].by_bucket, moments[i].by_bucket) << name_of(moments[i].phase) << ' ' << moments[i].step;
   }
   const Peak& highest = *std::max_element(moments.begin(), moments.end(),
                                             [](const Peak& a, const Peak& b) { return a.bytes < b.bytes; });
@@ -208,6 +209,21 @@ TEST(RepeatedBlocks, CountParametersOfTheBlocksThatAreNotBuilt) {
       example::played(example::plan(1, 16), example::architecture(example::llama({{"num_hidden_layers", "1002"}})));
   const std::int64_t layer = 2 * 256 + 2 * 256 * 256 + 2 * 256 * 128 + 3 * 256 * 512;
   EXPECT_EQ(many.parameters - few.parameters, 1000 * layer);
+}
+
+TEST(Detail, PeaksAloneAreTheSamePeaks) {
+  for (const Named& run : runs()) {
+    const Architecture model = deep(run, 7);
+    const auto peaks = estimate(run.plan, model, Detail::peaks);
+    ASSERT_TRUE(peaks.ok()) << run.name;
+    const Footprint all = example::played(run.plan, model);
+    ASSERT_EQ(peaks->peaks.size(), all.peaks.size());
+    for (std::size_t i = 0; i < all.peaks.size(); ++i) EXPECT_EQ(peaks->peaks[i].by_bucket, all.peaks[i].by_bucket);
+    EXPECT_EQ(peaks->peak.total, all.peak.total);
+    EXPECT_EQ(peaks->peak.phase, all.peak.phase);
+    EXPECT_EQ(peaks->parameters, all.parameters);
+    EXPECT_TRUE(peaks->at_peak.empty());
+  }
 }
 
 }  // namespace

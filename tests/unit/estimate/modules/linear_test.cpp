@@ -171,6 +171,15 @@ TEST(FourBit, HalfAByteAnElementAndAScaleABlockOf64) {
   EXPECT_EQ(Layer(quantized(false)).weights(), in * out / 2 + 4 * blocks + 512);
 }
 
+TEST(FourBit, ItsAdaptersHaveATypeOfTheirOwn) {
+  Facts f = quantized(false);
+  f.lora_targets = {"q_proj"};
+  f.adapter = DType::fp32;
+  f.quantized_adapter = DType::bf16;
+  const std::int64_t base = Layer(quantized(false)).weights();
+  EXPECT_EQ(Layer(f).weights() - base, 2 * rank * (in + out));
+}
+
 TEST(FourBit, CountsItsElementsAndTrainsNone) {
   Layer layer(quantized(true), "q_proj", true);
   EXPECT_EQ(layer.builder.total, in * out + out);
