@@ -79,6 +79,7 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (!lora_a_) return base(play, x);
+  if (absmax_blocks_ != 0) return adapted_4bit(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
@@ -92,6 +93,21 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   return t.to(result, dtype);
 }
 
+Tensor Linear::adapted_4bit(Play& play, const Tensor& x) const {
+  // peft/tuners/lora/bnb.py: Linear4bit.forward. Autocast sees to the adapters' dtype where it is on.
+  Torch& t = play.torch;
+  Tensor result = t.clone(base(play, x));
+  const bool converts = !t.autocast();
+  const Tensor input = converts ? t.to(x, lora_a_->dtype) : x;
+  Tensor output = t.dropout(input, play.facts.lora_dropout);
+  output = t.linear(output, lora_a_, {});
+  output = t.linear(output, lora_b_, {});
+  output = t.mul_scalar(output);
+  if (converts) output = t.to(output, result->dtype);
+  result = t.add(result, output);
+  return result;
+}
+
 Tensor Linear::base(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   if (absmax_blocks_ == 0) {
@@ -100,9 +116,8 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
     sizes[sizes.size() - 1] = out_;
     return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
   }
-  Tensor output = product(play, t.to(x, play.facts.quantized_compute));
-  output = t.to(output, x->dtype);
-  return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
+  // bitsandbytes/nn/modules.py: Linear4bit.forward.
+  return t.to(product(play, t.to(x, play.facts.quantized_compute)), x->dtype);
 }
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
@@ -123,7 +138,7 @@ Tensor Linear::product(Play& play, const Tensor& x) const {
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
   const Tensor weight = dequantized_weight(t, play.facts);
-  Tensor out = t.linear(x, t.to(weight, x->dtype), {});
+  Tensor out = t.linear(x, t.to(weight, x->dtype), bias_ ? t.to(bias_, x->dtype) : Tensor());
   if (!node) return out;
   Tensor plain = t.detach(out);
   out.reset();
