@@ -35,9 +35,11 @@ std::int32_t Groups::kind(StorageId id) {
 
 std::vector<LiveGroup> Groups::grouped(const std::vector<Live>& alive) {
   std::vector<LiveGroup> groups;
-  std::vector<std::int32_t> group_of_kind(kind_of_.size(), -1);
+  std::vector<std::int32_t> group_of_kind(kinds_.size(), -1);
   for (const Live& live : alive) {
-    std::int32_t& at = group_of_kind[static_cast<std::size_t>(kind(live.storage))];
+    const auto k = static_cast<std::size_t>(kind(live.storage));
+    if (k >= group_of_kind.size()) group_of_kind.resize(k + 1, -1);
+    std::int32_t& at = group_of_kind[k];
     if (at < 0) {
       at = static_cast<std::int32_t>(groups.size());
       groups.push_back(group_of(live));

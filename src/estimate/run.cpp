@@ -123,11 +123,20 @@ Diagnostic too_large(const TrainingPlan& plan) {
   return d;
 }
 
+// Pools and lists as large as a run needs them; asking the system for them anew costs as much as playing.
+thread_local std::unique_ptr<Run> left_run;
+
 }  // namespace
 
-Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                                      int built) {
-  auto run = std::make_unique<Run>();
+void LeaveRun::operator()(Run* run) const {
+  run->optimizer.reset();
+  run->model = {};
+  run->torch.clear();
+  left_run.reset(run);
+}
+
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
+  RunPtr run(left_run ? left_run.release() : new Run);
   Torch& torch = run->torch;
   torch.recorder.mark(Phase::load);
   Result<Model> model = build(torch, facts, architecture, built);

@@ -1,4 +1,5 @@
 // torch/csrc/autograd: engine.cpp, input_buffer.cpp, functions/accumulate_grad.h, saved_variable.cpp.
+#include <cassert>
 #include <limits>
 
 #include "torch/torch.hpp"
@@ -19,18 +20,17 @@ bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
 
 }  // namespace
 
+Node* Torch::new_node() {
+  Node* node = nodes_.take();
+  node->torch = this;
+  return node;
+}
+
 NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn formula) {
   bool any = false;
   for (const Tensor* x : inputs) any = any || (*x && (*x)->requires_grad);
   if (!any || !grad_enabled) return {};
-  Node* node = nullptr;
-  if (free_nodes_.empty()) {
-    node = &node_pool_.emplace_back();
-    node->torch = this;
-  } else {
-    node = free_nodes_.back();
-    free_nodes_.pop_back();
-  }
+  Node* node = new_node();
   node->sequence = next_sequence_++;
   node->name = name;
   node->backward = formula;
@@ -48,14 +48,7 @@ NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inp
 
 NodeRef Torch::accumulator_of(const Tensor& leaf) {
   if (leaf->accumulator != nullptr) return NodeRef(leaf->accumulator);
-  Node* node = nullptr;
-  if (free_nodes_.empty()) {
-    node = &node_pool_.emplace_back();
-    node->torch = this;
-  } else {
-    node = free_nodes_.back();
-    free_nodes_.pop_back();
-  }
+  Node* node = new_node();
   node->sequence = first_of_all;
   node->name = "AccumulateGrad";
   node->variable = leaf;
@@ -87,7 +80,7 @@ void Torch::free_node(Node* node) {
     n->ints = {};
     n->module = nullptr;
     n->dims = {};
-    free_nodes_.push_back(n);
+    nodes_.give(n);
   }
   draining_ = false;
 }
@@ -131,6 +124,13 @@ void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {
 Tensor Torch::unpack(Node& node, int slot) {
   Saved& saved = node.saved[static_cast<std::size_t>(slot)];
   return saved.frame != nullptr ? recomputed(saved) : saved.tensor;
+}
+
+void Torch::clear() {
+  assert(impls_.whole() && nodes_.whole());
+  recorder.clear();
+  kernels.clear();
+  next_sequence_ = 0;
 }
 
 void Torch::backward(const Tensor& root) {

@@ -63,4 +63,15 @@ struct Node {
   bool needs(int input) const { return bool(next[static_cast<std::size_t>(input)].node); }
 };
 
+void free_node(Node* node);
+
+inline NodeRef::NodeRef(Node* node) : node_(node) {
+  if (node_ != nullptr) ++node_->refs;
+}
+
+inline void NodeRef::reset() {
+  Node* node = std::exchange(node_, nullptr);
+  if (node != nullptr && --node->refs == 0) free_node(node);
+}
+
 }  // namespace oomplan::estimator

@@ -32,21 +32,27 @@ void Recorder::unmute() {
 void Recorder::repeat(const Position& from, const Position& to) {
   const Position now = position();
   const auto later = static_cast<std::int32_t>(now.storage - from.storage);
+  storages.resize(now.storage + to.storage - from.storage);
+  std::copy_n(storages.begin() + from.storage, to.storage - from.storage, storages.begin() + now.storage);
+  events.resize(now.event + to.event - from.event);
   for (std::size_t i = from.event; i < to.event; ++i) {
-    Event e = events[i];
+    Event& e = events[now.event + i - from.event];
+    e = events[i];
     e.storage = static_cast<StorageId>(static_cast<std::int32_t>(e.storage) + later);
-    events.push_back(e);
-  }
-  for (std::size_t i = from.storage; i < to.storage; ++i) {
-    const Storage s = storages[i];
-    storages.push_back(s);
-    storages.back().refs = 0;
   }
   for (std::size_t i = from.mark; i < to.mark; ++i) {
     const Mark m = marks[i];
     marks.push_back({m.first + static_cast<std::int32_t>(now.event - from.event), m.phase, step});
   }
   scope.phase = marks.back().phase;
+}
+
+void Recorder::clear() {
+  storages.clear();
+  events.clear();
+  marks.clear();
+  scope = {};
+  step = 0;
 }
 
 }  // namespace oomplan::estimator

@@ -74,6 +74,8 @@ class Recorder {
   Position position() const { return {events.size(), storages.size(), marks.size()}; }
   /// Writes down what stands in [from, to) again, with storages of its own, as of the step at hand.
   void repeat(const Position& from, const Position& to);
+  /// Nothing is written and nothing at work.
+  void clear();
 
   std::vector<Storage> storages{};
   std::vector<Event> events{};

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "node.hpp"
+#include "pool.hpp"
 #include "recorder.hpp"
 #include "tensor.hpp"
 
@@ -141,6 +141,9 @@ class Torch {
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
+  /// Forgets what was played, but not the memory that it took. No tensor may be left.
+  void clear();
+
   TensorImpl* new_impl();
   void free_impl(TensorImpl* impl);
   void free_node(Node* node);
@@ -152,6 +155,7 @@ class Torch {
   void evaluate(Node& node);
   void add_to_buffer(Node& node, int nr, Tensor gradient);
   void validate(Node& node, Grads& grads);
+  Node* new_node();
   NodeRef accumulator_of(const Tensor& leaf);
   void recompute(CheckpointFrame& frame);
   Tensor recomputed(Saved& saved);
@@ -163,10 +167,8 @@ class Torch {
   Tensor math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
               bool gqa);
 
-  std::deque<TensorImpl> impl_pool_{};
-  std::vector<TensorImpl*> free_impls_{};
-  std::deque<Node> node_pool_{};
-  std::vector<Node*> free_nodes_{};
+  Pool<TensorImpl> impls_{};
+  Pool<Node> nodes_{};
   std::vector<Node*> dying_nodes_{};
   bool draining_ = false;
   std::uint64_t next_sequence_ = 0;
