@@ -223,7 +223,12 @@ void Torch::accumulate(Node& node, const Tensor& gradient) {
   const bool steal = gradient->refs == 1 && obeys_layout(*gradient, *leaf);
   leaf->grad = steal ? detach(gradient)
                      : empty_strided(leaf->sizes, leaf->strides, gradient->dtype, "aten::clone");
-  recorder.at(leaf->grad->storage).bucket = Bucket::gradients;
+  const StorageId storage = leaf->grad->storage;
+  if (!leaf->parameter) {
+    recorder.at(storage).bucket = Bucket::gradients;  // Of an input: it goes with the backward pass.
+  } else {
+    recorder.hold_gradient(storage, steal ? HeldAs::gradient_taken : HeldAs::gradient_made);
+  }
 }
 
 }  // namespace oomplan::estimator
