@@ -59,13 +59,11 @@ TrainingPlan plan_of(const json& c) {
   p.lora_rank.value = c.value("lora_r", 16);
   p.lora_targets.value = c.value("lora_targets", std::vector<std::string>{"q_proj", "v_proj"});
   p.lora_dropout.value = c.value("lora_dropout", 0.0);
-  // The 4-bit layers that were measured have a weight of integers and, unlike bitsandbytes', no compute dtype: peft
-  // leaves their adapters in fp32 either way.
-  const bool fp32_adapters = method == "qlora" || c.value("adapter_fp32", true);
-  p.adapter_dtype.value = fp32_adapters ? AdapterDType::fp32 : AdapterDType::as_base;
+  p.adapter_dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
   p.quantization.value = method == "qlora" ? Quantization::nf4 : Quantization::none;
   p.double_quantization.value = c.value("double_quant", true);
   p.quantization_compute_dtype.value = DType::bf16;
+  p.quantized_linear.value = QuantizedLinear::torch_linear;
   p.optimizer.value = optimizer_of(c.value("optimizer", "adamw"));
   p.clip_gradients.value = c.value("clip_grad", false);
   p.gradient_checkpointing.value = c.value("gradient_checkpointing", false);

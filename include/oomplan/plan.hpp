@@ -45,6 +45,13 @@ inline constexpr std::array<std::string_view, 2> adapter_names{"none", "lora"};
 enum class Quantization : std::uint8_t { none, nf4, fp4 };
 inline constexpr std::array<std::string_view, 3> quantization_names{"none", "nf4", "fp4"};
 
+/// The class that holds 4-bit weights. bitsandbytes: its Linear4bit, to which peft gives a forward of its own
+/// (peft/tuners/lora/bnb.py) and adapters of the compute dtype. torch_linear: another subclass of torch.nn.Linear,
+/// which peft takes for any Linear: the bias is added to the product, and adapters stay fp32, as its weights are
+/// integers.
+enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear };
+inline constexpr std::array<std::string_view, 2> quantized_linear_names{"bitsandbytes", "torch_linear"};
+
 /// The attention implementation as transformers names it (`attn_implementation`).
 enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
 inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
@@ -87,11 +94,11 @@ struct TrainingPlan {
   std::string dialect{};    ///< "axolotl", "hf", "oomplan".
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
-  Setting<std::string> model{};                      ///< A hub id, a directory, or a config.json.
-  Setting<std::int64_t> micro_batch_size{};          ///< Rows in one forward pass on one device.
-  Setting<std::int64_t> sequence_length{};           ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::string> model{};              ///< A hub id, a directory, or a config.json.
+  Setting<std::int64_t> micro_batch_size{};  ///< Rows in one forward pass on one device.
+  Setting<std::int64_t> sequence_length{};   ///< Tokens in a row after padding: the longest batch of the run.
   Setting<std::int64_t> gradient_accumulation_steps{};
-  Setting<bool> padding_mask{};                      ///< Rows are padded, so attention gets a mask.
+  Setting<bool> padding_mask{};  ///< Rows are padded, so attention gets a mask.
   Setting<WeightsDType> weights_dtype{};
   Setting<Autocast> autocast{};
   Setting<Adapter> adapter{};
@@ -100,28 +107,29 @@ struct TrainingPlan {
                                                      ///< "peft-default" (until settle() knows the model_type).
   Setting<double> lora_dropout{};
   Setting<AdapterDType> adapter_dtype{};
-  Setting<bool> lora_qkv_kernel{};                   ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
-  Setting<bool> lora_o_kernel{};                     ///< … for the attention's output
-  Setting<bool> lora_mlp_kernel{};                   ///< … for gate, up and down, in place of peft's forward.
+  Setting<bool> lora_qkv_kernel{};  ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
+  Setting<bool> lora_o_kernel{};    ///< … for the attention's output
+  Setting<bool> lora_mlp_kernel{};  ///< … for gate, up and down, in place of peft's forward.
   Setting<Quantization> quantization{};
   Setting<bool> double_quantization{};
   Setting<DType> quantization_compute_dtype{};
-  Setting<bool> fp32_norms{};                        ///< Norms, embeddings and head are held in fp32 beside linear
-                                                     ///< weights of weights_dtype (Axolotl without flash attention).
-  Setting<bool> kbit_upcast{};                       ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};                  ///< A name that the estimator plays ("adamw_fused"); where it is
-                                                     ///< unmodelled, the framework's own.
-  Setting<bool> fp32_embedding_state{};              ///< An 8-bit optimizer keeps embeddings' state in fp32, as
-                                                     ///< transformers' Trainer asks of bitsandbytes.
-  Setting<bool> clip_gradients{};                    ///< clip_grad_norm_ before the step.
+  Setting<QuantizedLinear> quantized_linear{};
+  Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear
+                                         ///< weights of weights_dtype (Axolotl without flash attention).
+  Setting<bool> kbit_upcast{};           ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::string> optimizer{};      ///< A name that the estimator plays ("adamw_fused"); where it is
+                                         ///< unmodelled, the framework's own.
+  Setting<bool> fp32_embedding_state{};  ///< An 8-bit optimizer keeps embeddings' state in fp32, as
+                                         ///< transformers' Trainer asks of bitsandbytes.
+  Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};
   Setting<bool> reentrant_checkpointing{};
   Setting<Attention> attention{};
   Setting<Loss> loss{};
-  Setting<bool> outputs_kept{};                      ///< The model's output object (logits) lives through backward.
-  Setting<bool> outputs_to_fp32{};                   ///< accelerate's convert_outputs_to_fp32 around forward.
+  Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
+  Setting<bool> outputs_to_fp32{};  ///< accelerate's convert_outputs_to_fp32 around forward.
   Setting<bool> set_grads_to_none{};
-  Setting<bool> use_cache{};                         ///< The forward pass fills a key-value cache.
+  Setting<bool> use_cache{};  ///< The forward pass fills a key-value cache.
 
   std::vector<Unmodelled> unmodelled{};
   Diagnostics warnings{};

@@ -13,7 +13,7 @@ namespace {
 constexpr int enough_blocks = 5;
 
 struct Played {
-  std::unique_ptr<Run> run{};
+  RunPtr run{};
   Repetition repetition{};
 };
 
@@ -30,30 +30,33 @@ Result<Played> play(const TrainingPlan& plan, const Facts& facts, const Architec
   return Diagnostics{};
 }
 
-PhasePeak phase_peak(const Peak& peak) { return {peak.phase, peak.step, Bytes(peak.bytes), peak.by_bucket}; }
+PhasePeak phase_peak(const Peaks& peaks, const Peak& peak) {
+  return {peak.phase, peak.step, Bytes(peak.bytes), peaks.at(peak.moment)};
+}
 
 void add_groups(Footprint& f, const Peaks& peaks, const Peak& highest, Groups groups) {
   f.at_peak = groups.at(highest.moment);
   for (std::size_t b = 0; b < bucket_count; ++b) {
-    f.bucket_peaks.push_back(phase_peak(peaks.buckets[b]));
-    f.at_bucket_peaks.push_back(groups.at(peaks.buckets[b].moment, static_cast<Bucket>(b)));
+    const Peak& peak = peaks.of_buckets()[b];
+    f.bucket_peaks.push_back(phase_peak(peaks, peak));
+    f.at_bucket_peaks.push_back(groups.at(peak.moment, static_cast<Bucket>(b)));
   }
 }
 
 Footprint footprint_of(const Played& played, Detail detail) {
   const Timeline timeline(played.run->recorder(), played.repetition);
-  const Peaks peaks = find_peaks(timeline);
-  const Peak* highest = &peaks.phases.front();
+  const Peaks peaks(timeline);
+  const Peak* highest = &peaks.of_phases().front();
   Footprint f;
   f.parameters = played.run->model.total;
   f.trainable_parameters = played.run->model.trained;
   f.attention_kernels = played.run->torch.kernels;
   f.events = timeline.event_count();
-  for (const Peak& p : peaks.phases) {
-    f.peaks.push_back(phase_peak(p));
+  for (const Peak& p : peaks.of_phases()) {
+    f.peaks.push_back(phase_peak(peaks, p));
     if (p.bytes > highest->bytes) highest = &p;
   }
-  f.peak = phase_peak(*highest);
+  f.peak = phase_peak(peaks, *highest);
   if (detail == Detail::groups) add_groups(f, peaks, *highest, Groups(timeline, played.run->model.modules));
   return f;
 }

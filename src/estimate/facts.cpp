@@ -17,10 +17,14 @@ Diagnostic unmodelled(std::string message, const Origin& origin) {
 
 DType resolved(WeightsDType weights, const Architecture& architecture) {
   switch (weights) {
-    case WeightsDType::checkpoint: return architecture.checkpoint_dtype;
-    case WeightsDType::fp32: return DType::fp32;
-    case WeightsDType::bf16: return DType::bf16;
-    case WeightsDType::fp16: return DType::fp16;
+    case WeightsDType::checkpoint:
+      return architecture.checkpoint_dtype;
+    case WeightsDType::fp32:
+      return DType::fp32;
+    case WeightsDType::bf16:
+      return DType::bf16;
+    case WeightsDType::fp16:
+      return DType::fp16;
   }
   return DType::fp32;
 }
@@ -32,8 +36,8 @@ DType resolved(AdapterDType adapter, DType base) {
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
-    errors.push_back(unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature),
-                                plan.model.origin));
+    errors.push_back(
+        unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.origin));
   }
   if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
     errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
@@ -42,8 +46,8 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.use_cache.origin));
   }
   if (make_optimizer(plan.optimizer.value) == nullptr) {
-    errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", plan.optimizer.value),
-                                plan.optimizer.origin));
+    errors.push_back(
+        unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", plan.optimizer.value), plan.optimizer.origin));
   }
   if (plan.quantization.value != Quantization::none && plan.adapter.value == Adapter::none) {
     errors.push_back(unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.origin));
@@ -78,8 +82,11 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_targets = plan.lora_targets.value;
   f.lora_dropout = plan.lora_dropout.value;
   f.adapter = resolved(plan.adapter_dtype.value, f.weights);
-  // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype).
-  f.quantized_adapter = resolved(plan.adapter_dtype.value, plan.quantization_compute_dtype.value);
+  // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and
+  // casts no adapter to a type of integers.
+  f.bitsandbytes = plan.quantized_linear.value == QuantizedLinear::bitsandbytes;
+  f.quantized_adapter =
+      resolved(plan.adapter_dtype.value, f.bitsandbytes ? plan.quantization_compute_dtype.value : DType::fp32);
   f.lora_qkv_kernel = plan.lora_qkv_kernel.value;
   f.lora_o_kernel = plan.lora_o_kernel.value;
   f.lora_mlp_kernel = plan.lora_mlp_kernel.value;

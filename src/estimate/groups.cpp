@@ -6,8 +6,11 @@
 namespace oomplan::estimator {
 
 Groups::Groups(const Timeline& timeline, const std::vector<std::string>& modules)
-    : recorder_(timeline.recorder()), modules_(modules), lifetimes_(timeline),
-      kinds_(0, SameKind{&recorder_}, SameKind{&recorder_}), kind_of_(recorder_.storages.size(), -1) {}
+    : recorder_(timeline.recorder()),
+      modules_(modules),
+      lifetimes_(timeline),
+      kinds_(0, SameKind{&recorder_}, SameKind{&recorder_}),
+      kind_of_(recorder_.storages.size(), -1) {}
 
 std::size_t Groups::SameKind::operator()(StorageId id) const {
   const Storage& s = recorder->at(id);
@@ -35,9 +38,11 @@ std::int32_t Groups::kind(StorageId id) {
 
 std::vector<LiveGroup> Groups::grouped(const std::vector<Live>& alive) {
   std::vector<LiveGroup> groups;
-  std::vector<std::int32_t> group_of_kind(kind_of_.size(), -1);
+  std::vector<std::int32_t> group_of_kind(kinds_.size(), -1);
   for (const Live& live : alive) {
-    std::int32_t& at = group_of_kind[static_cast<std::size_t>(kind(live.storage))];
+    const auto k = static_cast<std::size_t>(kind(live.storage));
+    if (k >= group_of_kind.size()) group_of_kind.resize(k + 1, -1);
+    std::int32_t& at = group_of_kind[k];
     if (at < 0) {
       at = static_cast<std::int32_t>(groups.size());
       groups.push_back(group_of(live));

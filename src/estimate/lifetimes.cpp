@@ -54,8 +54,10 @@ std::vector<Live> Lifetimes::alive_at(const Moment& now) const {
   std::vector<Live> out;
   const std::vector<Storage>& storages = timeline_.recorder().storages;
   for (std::size_t i = 0; i < storages.size() && births_[i].stretch <= now.stretch; ++i) {
+    const Place& death = deaths_[i];
+    if (death.stretch >= 0 && death.stretch + 1 < now.stretch) continue;  // Its twin, if any, is over as well.
     Range alive = passed(now, births_[i]);
-    const Range gone = dead(now, storages[i], deaths_[i]);
+    const Range gone = dead(now, storages[i], death);
     if (!gone.empty()) (gone.first == 0 ? alive.first : alive.end) = gone.first == 0 ? gone.end : gone.first;
     if (!alive.empty()) out.push_back(live(static_cast<StorageId>(i), alive));
   }

@@ -23,15 +23,44 @@ struct Peak {
   int step = 0;
   std::int64_t bytes = 0;
   Moment moment{};
-  ByBucket by_bucket{};  ///< All that is alive then.
 };
 
-struct Peaks {
-  std::vector<Peak> phases{};                ///< The highest moment of each phase of each step, in order of time.
-  std::array<Peak, bucket_count> buckets{};  ///< For each bucket the moment when it is largest; `bytes` is its alone.
-};
+/// The levels that a run's memory reaches, of each bucket and of all together. Of equal moments the first counts.
+class Peaks {
+ public:
+  explicit Peaks(const Timeline& timeline);
 
-/// Of equal moments the first.
-Peaks find_peaks(const Timeline& timeline);
+  /// The highest moment of each phase of each step, in order of time.
+  const std::vector<Peak>& of_phases() const { return phases_; }
+  /// For each bucket the moment when it is largest; its `bytes` are the bucket's alone.
+  const std::array<Peak, bucket_count>& of_buckets() const { return buckets_; }
+  /// All that is alive at a moment.
+  ByBucket at(const Moment& moment) const;
+
+ private:
+  /// A level of each bucket and, last, of all together.
+  using Levels = std::array<std::int64_t, bucket_count + 1>;
+  /// What a stretch does to the levels: how far they rise above its beginning, after which event, and where they end.
+  struct Swing {
+    Levels net{};
+    Levels highest{};
+    std::array<std::int32_t, bucket_count + 1> where{};
+  };
+  struct Passed {
+    Levels before{};
+    Levels net{};
+  };
+
+  Swing swing(const Stretch& stretch) const;
+  void enter_phases(std::int32_t stretch, std::int32_t event, std::int64_t level);
+  void cross(std::int32_t stretch, Levels& levels);
+  void reach(const Peak& peak);
+
+  const Timeline& timeline_;
+  std::size_t next_mark_ = 0;
+  std::vector<Passed> passed_{};  ///< Each stretch, and then the end.
+  std::vector<Peak> phases_{};
+  std::array<Peak, bucket_count> buckets_{};
+};
 
 }  // namespace oomplan::estimator

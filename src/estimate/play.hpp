@@ -18,8 +18,8 @@ namespace oomplan::estimator {
 struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
-  DType weights = DType::fp32;       ///< Of the base model.
-  DType kept = DType::fp32;          ///< Of what a quantised model keeps unquantised.
+  DType weights = DType::fp32;  ///< Of the base model.
+  DType kept = DType::fp32;     ///< Of what a quantised model keeps unquantised.
   std::optional<DType> autocast{};
   bool lora = false;
   std::int64_t lora_rank = 0;
@@ -31,6 +31,7 @@ struct Facts {
   bool lora_o_kernel = false;
   bool lora_mlp_kernel = false;
   bool quantized = false;
+  bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   bool double_quantized = false;
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
@@ -101,11 +102,11 @@ class Builder {
   Torch& torch;
   const Facts& facts;
   const Architecture& architecture;
-  std::string prefix{};                  ///< "model.layers.*" while a block is built.
-  std::int64_t repeats = 1;              ///< How many real layers the one being built stands for.
-  std::vector<Tensor> parameters{};      ///< All, in order; tied ones once.
-  std::vector<std::string> modules{};    ///< Names, for Recorder's module ids.
-  Tensor embedding_weight{};             ///< For a tied head.
+  std::string prefix{};                ///< "model.layers.*" while a block is built.
+  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
+  std::vector<Tensor> parameters{};    ///< All, in order; tied ones once.
+  std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
+  Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
   Diagnostics problems{};

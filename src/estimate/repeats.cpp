@@ -60,7 +60,7 @@ class Comparison {
 /// Only its neighbours and itself may free what the middle block allocates.
 bool freed_nearby(const Recorder& r, int middle) {
   for (const Event& e : r.events) {
-    if (std::abs(e.layer - middle) > 1 && r.at(e.storage).layer == middle) return false;
+    if (!e.allocates && std::abs(e.layer - middle) > 1 && r.at(e.storage).layer == middle) return false;
   }
   return true;
 }

@@ -65,22 +65,21 @@ bool any_gradient(const std::vector<Tensor>& parameters) {
   return std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return bool(p->grad); });
 }
 
-/// The micro-batches of a step that begins without gradients. Nothing else that they could see changes from step to
-/// step, so they are played once, and written down again for the next step.
+/// Nothing that a micro-batch could see changes from one to the next but whether the parameters have gradients already.
+/// So one is played, and the others are written down from what it did.
 class MicroBatches {
  public:
-  void play(Play& play, const Model& model, const TrainingPlan& plan) {
-    // From the third micro-batch on every one is the second over again.
-    const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
-    const bool fresh = !any_gradient(model.parameters);
-    if (fresh && played_) return repeat(play.torch, model.parameters);
-    begin_ = play.torch.recorder.position();
-    for (std::int64_t i = 0; i < count; ++i) micro_batch(play, model, plan);
-    end_ = play.torch.recorder.position();
-    played_ = fresh;
-    gradients_.clear();
-    for (const Tensor& p : model.parameters) {
-      gradients_.push_back(p->grad ? Gradient{p->grad->storage, p->grad->dtype, p->grad->sizes, p->grad->strides} : Gradient{});
+  MicroBatches(Play& play, const Model& model) : play_(play), torch_(play.torch), model_(model) {}
+
+  void next(const TrainingPlan& plan) {
+    const bool accumulates = any_gradient(model_.parameters);
+    if (end_.event > 0) return repeat(accumulates);
+    begin_ = torch_.recorder.position();
+    micro_batch(play_, model_, plan);
+    end_ = torch_.recorder.position();
+    for (const Tensor& p : model_.parameters) {
+      const Tensor& g = p->grad;
+      gradients_.push_back(g ? Gradient{g->storage, g->dtype, g->sizes, g->strides} : Gradient{});
     }
   }
 
@@ -92,18 +91,20 @@ class MicroBatches {
     Dims strides{};
   };
 
-  void repeat(Torch& t, const std::vector<Tensor>& parameters) const {
-    const auto later = static_cast<std::int32_t>(t.recorder.position().storage - begin_.storage);
-    t.recorder.repeat(begin_, end_);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
+  void repeat(bool accumulates) const {
+    const std::size_t first = torch_.recorder.position().storage;
+    torch_.recorder.repeat(begin_, end_, accumulates);
+    for (std::size_t i = 0; i < gradients_.size() && !accumulates; ++i) {
       const Gradient& g = gradients_[i];
       if (g.storage == StorageId::none) continue;
-      const auto storage = static_cast<StorageId>(static_cast<std::int32_t>(g.storage) + later);
-      parameters[i]->grad = t.on_storage(storage, g.sizes, g.strides, g.dtype);
+      const auto storage = static_cast<StorageId>(static_cast<std::size_t>(g.storage) - begin_.storage + first);
+      model_.parameters[i]->grad = torch_.on_storage(storage, g.sizes, g.strides, g.dtype);
     }
   }
 
-  bool played_ = false;
+  Play& play_;
+  Torch& torch_;
+  const Model& model_;
   Recorder::Position begin_{};
   Recorder::Position end_{};
   std::vector<Gradient> gradients_{};  ///< Of each parameter at the end.
@@ -126,11 +127,20 @@ Diagnostic too_large(const TrainingPlan& plan) {
   return d;
 }
 
+// Pools and lists as large as a run needs them; asking the system for them anew costs as much as playing.
+thread_local std::unique_ptr<Run> left_run;
+
 }  // namespace
 
-Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                                      int built) {
-  auto run = std::make_unique<Run>();
+void LeaveRun::operator()(Run* run) const {
+  run->optimizer.reset();
+  run->model = {};
+  run->torch.clear();
+  left_run.reset(run);
+}
+
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
+  RunPtr run(left_run ? left_run.release() : new Run);
   Torch& torch = run->torch;
   torch.recorder.mark(Phase::load);
   Result<Model> model = build(torch, facts, architecture, built);
@@ -138,10 +148,12 @@ Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& fac
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
   Play play{torch, facts};
-  MicroBatches micro_batches;
+  MicroBatches micro_batches(play, run->model);
+  // From the third micro-batch on every one is the second over again.
+  const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
   for (int step = 1; step <= steps; ++step) {
     torch.recorder.step = step;
-    micro_batches.play(play, run->model, plan);
+    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan);
     optimizer_step(torch, run->model, plan, *run->optimizer);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large(plan);

@@ -16,8 +16,13 @@ struct Run {
   const Recorder& recorder() const { return torch.recorder; }
 };
 
+/// A run that is over leaves its memory, emptied, to the next one of its thread.
+struct LeaveRun {
+  void operator()(Run* run) const;
+};
+using RunPtr = std::unique_ptr<Run, LeaveRun>;
+
 /// Plays `plan` with `built` of the model's blocks.
-Result<std::unique_ptr<Run>> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                                      int built);
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built);
 
 }  // namespace oomplan::estimator

@@ -1,20 +1,20 @@
 #include "timeline.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-
 namespace oomplan::estimator {
 namespace {
 
 std::vector<Stretch> cut(const Recorder& r) {
   std::vector<Stretch> out;
-  std::size_t next_mark = 0;
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(r.events.size()); ++i) {
-    const std::int16_t layer = r.events[static_cast<std::size_t>(i)].layer;
-    bool begins = out.empty() || out.back().layer != layer;
-    for (; next_mark < r.marks.size() && r.marks[next_mark].first <= i; ++next_mark) begins = true;
-    if (begins) out.push_back({i, i, layer});
-    out.back().end = i + 1;
+  const auto end = static_cast<std::int32_t>(r.events.size());
+  auto mark = r.marks.begin();
+  for (std::int32_t first = 0; first < end; first = out.back().end) {
+    while (mark != r.marks.end() && mark->first <= first) ++mark;
+    const std::int32_t limit = mark == r.marks.end() ? end : mark->first;
+    const Event* event = &r.events[static_cast<std::size_t>(first)];
+    const std::int16_t layer = event->layer;
+    std::int32_t next = first;
+    while (next < limit && event++->layer == layer) ++next;
+    out.push_back({first, next, layer});
   }
   return out;
 }

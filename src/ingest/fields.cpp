@@ -33,6 +33,7 @@ constexpr std::array rows{
     field<&Plan::quantization, as::quantization>("quantization"),
     field<&Plan::double_quantization, as::boolean>("double_quantization"),
     field<&Plan::quantization_compute_dtype, as::float_dtype>("quantization_compute_dtype"),
+    field<&Plan::quantized_linear, as::quantized_linear>("quantized_linear"),
     field<&Plan::fp32_norms, as::boolean>("fp32_norms"),
     field<&Plan::kbit_upcast, as::boolean>("kbit_upcast"),
     field<&Plan::optimizer, as::text>("optimizer"),

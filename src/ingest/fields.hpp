@@ -17,6 +17,8 @@ namespace as {
 inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");
+inline constexpr auto quantized_linear =
+    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
 inline constexpr auto loss = choice<Loss, loss_names>("one of full_logits, chunked_logprob");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");

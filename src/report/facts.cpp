@@ -57,6 +57,7 @@ std::vector<Fact> quantization_facts(const TrainingPlan& plan) {
   if (plan.quantization.value == Quantization::none) return facts;
   facts.push_back(fact("double_quantization", plan.double_quantization));
   facts.push_back(fact("quantization_compute_dtype", plan.quantization_compute_dtype));
+  facts.push_back(fact("quantized_linear", plan.quantized_linear, quantized_linear_names));
   facts.push_back(fact("kbit_upcast", plan.kbit_upcast));
   return facts;
 }

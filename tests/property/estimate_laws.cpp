@@ -117,6 +117,7 @@ TrainingPlan random_plan(Dice& dice, const Model& model) {
   if (!dice.one_in(2)) return p;
   p.quantization.value = Quantization::nf4;
   p.double_quantization.value = dice.one_in(2);
+  p.quantized_linear.value = dice.one_in(2) ? QuantizedLinear::bitsandbytes : QuantizedLinear::torch_linear;
   p.kbit_upcast.value = dice.one_in(2);
   return p;
 }

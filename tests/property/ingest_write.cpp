@@ -51,6 +51,7 @@ TrainingPlan any_plan(Dice& dice) {
   plan.lora_dropout.value = dice.one_of({0.0, 0.05, 0.1, 1.0 / 3.0, 1e-7});
   plan.adapter_dtype.value = static_cast<AdapterDType>(dice.number(0, 2));
   if (plan.adapter.value == Adapter::lora) plan.quantization.value = static_cast<Quantization>(dice.number(0, 2));
+  plan.quantized_linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
   plan.quantization_compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
   plan.optimizer.value = word(dice);
   plan.attention.value = static_cast<Attention>(dice.number(0, 2));
@@ -59,8 +60,7 @@ TrainingPlan any_plan(Dice& dice) {
                     &TrainingPlan::lora_mlp_kernel, &TrainingPlan::double_quantization, &TrainingPlan::fp32_norms,
                     &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients, &TrainingPlan::gradient_checkpointing,
                     &TrainingPlan::reentrant_checkpointing, &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32,
-                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache,
-                    &TrainingPlan::fp32_embedding_state}) {
+                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache, &TrainingPlan::fp32_embedding_state}) {
     (plan.*fact).value = dice.flip();
   }
   return plan;
@@ -85,6 +85,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
   plan.set_grads_to_none.value = true;
   plan.fp32_embedding_state.value = true;
+  plan.quantized_linear.value = QuantizedLinear::bitsandbytes;
   for (auto fact :
        {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
         &TrainingPlan::fp32_norms, &TrainingPlan::kbit_upcast, &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {

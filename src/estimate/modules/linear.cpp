@@ -79,7 +79,7 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (!lora_a_) return base(play, x);
-  if (absmax_blocks_ != 0) return adapted_4bit(play, x);
+  if (absmax_blocks_ != 0 && play.facts.bitsandbytes) return adapted_4bit(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
@@ -116,8 +116,11 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
     sizes[sizes.size() - 1] = out_;
     return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
   }
+  const Tensor input = t.to(x, play.facts.quantized_compute);
   // bitsandbytes/nn/modules.py: Linear4bit.forward.
-  return t.to(product(play, t.to(x, play.facts.quantized_compute)), x->dtype);
+  if (play.facts.bitsandbytes) return t.to(product(play, input, bias_), x->dtype);
+  const Tensor output = t.to(product(play, input, {}), x->dtype);
+  return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
 }
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
@@ -125,7 +128,7 @@ Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
   return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 
-Tensor Linear::product(Play& play, const Tensor& x) const {
+Tensor Linear::product(Play& play, const Tensor& x, const Tensor& bias) const {
   // bitsandbytes/autograd/_functions.py: MatMul4Bit.
   Torch& t = play.torch;
   NodeRef node = t.record("MatMul4BitBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
@@ -138,7 +141,7 @@ Tensor Linear::product(Play& play, const Tensor& x) const {
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
   const Tensor weight = dequantized_weight(t, play.facts);
-  Tensor out = t.linear(x, t.to(weight, x->dtype), bias_ ? t.to(bias_, x->dtype) : Tensor());
+  Tensor out = t.linear(x, t.to(weight, x->dtype), bias ? t.to(bias, x->dtype) : Tensor());
   if (!node) return out;
   Tensor plain = t.detach(out);
   out.reset();

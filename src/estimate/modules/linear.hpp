@@ -37,7 +37,7 @@ class Linear {
   void quantize(Builder& builder, std::int64_t in, std::int64_t out);
   Tensor adapted_4bit(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
-  Tensor product(Play& play, const Tensor& x) const;
+  Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;
 
   LinearKind kind_ = LinearKind::linear;
   std::int64_t in_ = 0;

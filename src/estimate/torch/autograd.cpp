@@ -1,4 +1,5 @@
 // torch/csrc/autograd: engine.cpp, input_buffer.cpp, functions/accumulate_grad.h, saved_variable.cpp.
+#include <cassert>
 #include <limits>
 
 #include "torch/torch.hpp"
@@ -20,13 +21,8 @@ bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
 }  // namespace
 
 Node* Torch::new_node() {
-  if (free_nodes_.empty()) {
-    Node& fresh = node_pool_.emplace_back();
-    fresh.torch = this;
-    return &fresh;
-  }
-  Node* node = free_nodes_.back();
-  free_nodes_.pop_back();
+  Node* node = nodes_.take();
+  node->torch = this;
   return node;
 }
 
@@ -84,7 +80,7 @@ void Torch::free_node(Node* node) {
     n->ints = {};
     n->module = nullptr;
     n->dims = {};
-    free_nodes_.push_back(n);
+    nodes_.give(n);
   }
   draining_ = false;
 }
@@ -128,6 +124,13 @@ void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {
 Tensor Torch::unpack(Node& node, int slot) {
   Saved& saved = node.saved[static_cast<std::size_t>(slot)];
   return saved.frame != nullptr ? recomputed(saved) : saved.tensor;
+}
+
+void Torch::clear() {
+  assert(impls_.whole() && nodes_.whole());
+  recorder.clear();
+  kernels.clear();
+  next_sequence_ = 0;
 }
 
 void Torch::backward(const Tensor& root) {
@@ -218,9 +221,13 @@ void Torch::accumulate(Node& node, const Tensor& gradient) {
   const Tensor& leaf = node.variable;
   if (leaf->grad) return;  // Added in place.
   const bool steal = gradient->refs == 1 && obeys_layout(*gradient, *leaf);
-  leaf->grad = steal ? detach(gradient)
-                     : empty_strided(leaf->sizes, leaf->strides, gradient->dtype, "aten::clone");
-  recorder.at(leaf->grad->storage).bucket = Bucket::gradients;
+  leaf->grad = steal ? detach(gradient) : empty_strided(leaf->sizes, leaf->strides, gradient->dtype, "aten::clone");
+  const StorageId storage = leaf->grad->storage;
+  if (!leaf->parameter) {
+    recorder.at(storage).bucket = Bucket::gradients;  // Of an input: it goes with the backward pass.
+  } else {
+    recorder.hold_gradient(storage, steal ? HeldAs::gradient_taken : HeldAs::gradient_made);
+  }
 }
 
 }  // namespace oomplan::estimator

@@ -48,12 +48,12 @@ struct Node {
   };
   std::array<Meta, 4> outputs{};  ///< Of the forward tensors it made: gradients are reduced and cast to these.
   int output_count = 1;
-  Dims dims{};                        ///< The op's own arguments, as it likes.
+  Dims dims{};  ///< The op's own arguments, as it likes.
   std::array<std::int64_t, 4> ints{};
-  const void* module = nullptr;       ///< The module whose function it is, where that is not aten's.
+  const void* module = nullptr;  ///< The module whose function it is, where that is not aten's.
   Scope scope{};
-  Tensor variable{};                  ///< Of an accumulator: the leaf.
-  CheckpointFrame* frame = nullptr;   ///< Of a reentrant checkpoint.
+  Tensor variable{};                 ///< Of an accumulator: the leaf.
+  CheckpointFrame* frame = nullptr;  ///< Of a reentrant checkpoint.
 
   // The engine's, during one backward.
   int dependencies = 0;
@@ -62,5 +62,16 @@ struct Node {
 
   bool needs(int input) const { return bool(next[static_cast<std::size_t>(input)].node); }
 };
+
+void free_node(Node* node);
+
+inline NodeRef::NodeRef(Node* node) : node_(node) {
+  if (node_ != nullptr) ++node_->refs;
+}
+
+inline void NodeRef::reset() {
+  Node* node = std::exchange(node_, nullptr);
+  if (node != nullptr && --node->refs == 0) free_node(node);
+}
 
 }  // namespace oomplan::estimator

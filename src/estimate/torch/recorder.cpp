@@ -1,5 +1,7 @@
 #include "torch/recorder.hpp"
 
+#include <utility>
+
 namespace oomplan::estimator {
 
 StorageId Recorder::allocate(const Dims& shape, DType dtype, const char* op) {
@@ -29,24 +31,54 @@ void Recorder::unmute() {
   first_unheard_ = all_heard;
 }
 
-void Recorder::repeat(const Position& from, const Position& to) {
-  const Position now = position();
-  const auto later = static_cast<std::int32_t>(now.storage - from.storage);
-  for (std::size_t i = from.event; i < to.event; ++i) {
+void Recorder::let_go(StorageId id) {
+  if (at(id).refs == 0) {
+    events.push_back({id, scope.layer, false});
+  } else {
+    spare_.push_back({events.size(), id, scope.layer});
+  }
+}
+
+void Recorder::hold_gradient(StorageId id, HeldAs how) {
+  Storage& s = at(id);
+  s.held = how;
+  s.otherwise = std::exchange(s.bucket, Bucket::gradients);
+}
+
+void Recorder::repeat(const Position& from, const Position& to, bool accumulates) {
+  std::vector<StorageId> renamed(to.storage - from.storage, StorageId::none);
+  const auto name = [&](StorageId id) -> StorageId& { return renamed[static_cast<std::size_t>(id) - from.storage]; };
+  std::size_t mark = from.mark;
+  std::size_t spare = from.spare;
+  for (std::size_t i = from.event; i <= to.event; ++i) {
+    for (; accumulates && spare < to.spare && spare_[spare].event == i; ++spare) {
+      events.push_back({name(spare_[spare].storage), spare_[spare].layer, false});
+    }
+    for (; mark < to.mark && marks[mark].first == static_cast<std::int32_t>(i); ++mark) this->mark(marks[mark].phase);
+    if (i == to.event) break;
     Event e = events[i];
-    e.storage = static_cast<StorageId>(static_cast<std::int32_t>(e.storage) + later);
+    StorageId& storage = name(e.storage);
+    if (e.allocates) {
+      Storage copy = at(e.storage);
+      if (accumulates && copy.held == HeldAs::gradient_made) continue;
+      if (accumulates && copy.held == HeldAs::gradient_taken) copy.bucket = copy.otherwise;
+      if (accumulates) copy.held = HeldAs::nothing;
+      copy.refs = 0;
+      storage = static_cast<StorageId>(storages.size());
+      storages.push_back(copy);
+    }
+    e.storage = storage;
     events.push_back(e);
   }
-  for (std::size_t i = from.storage; i < to.storage; ++i) {
-    const Storage s = storages[i];
-    storages.push_back(s);
-    storages.back().refs = 0;
-  }
-  for (std::size_t i = from.mark; i < to.mark; ++i) {
-    const Mark m = marks[i];
-    marks.push_back({m.first + static_cast<std::int32_t>(now.event - from.event), m.phase, step});
-  }
-  scope.phase = marks.back().phase;
+}
+
+void Recorder::clear() {
+  storages.clear();
+  events.clear();
+  marks.clear();
+  spare_.clear();
+  scope = {};
+  step = 0;
 }
 
 }  // namespace oomplan::estimator

@@ -14,6 +14,9 @@ namespace oomplan::estimator {
 /// The index of a storage in Recorder::storages.
 enum class StorageId : std::int32_t { none = -1 };
 
+/// How a parameter came by a storage that it holds as its gradient.
+enum class HeldAs : std::uint8_t { nothing, gradient_taken, gradient_made };
+
 /// One storage: what the caching allocator hands out for a tensor and those that share its memory.
 struct Storage {
   std::int64_t bytes = 0;  ///< Rounded up to 512, as the CUDA caching allocator does.
@@ -23,6 +26,8 @@ struct Storage {
   Phase born = Phase::load;
   Bucket bucket = Bucket::temporaries;
   DType dtype = DType::fp32;
+  HeldAs held = HeldAs::nothing;
+  Bucket otherwise = Bucket::temporaries;  ///< Of a gradient taken: its bucket, had it not been.
   std::int32_t refs = 0;
   Dims shape{};
 };
@@ -54,7 +59,9 @@ class Recorder {
   StorageId allocate(const Dims& shape, DType dtype, const char* op);
   void retain(StorageId id) { ++at(id).refs; }
   void release(StorageId id) {
-    if (--at(id).refs == 0 && id < first_unheard_) events.push_back({id, scope.layer, false});
+    Storage& s = at(id);
+    if (--s.refs > 1) return;
+    if (s.refs == 1 ? s.held == HeldAs::gradient_taken : id < first_unheard_) let_go(id);
   }
   Storage& at(StorageId id) { return storages[static_cast<std::size_t>(id)]; }
   const Storage& at(StorageId id) const { return storages[static_cast<std::size_t>(id)]; }
@@ -65,15 +72,22 @@ class Recorder {
   void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }
   void unmute();
 
+  /// A parameter that had no gradient holds the storage as its own from now on.
+  void hold_gradient(StorageId id, HeldAs how);
+
   /// A place in what is written.
   struct Position {
     std::size_t event = 0;
     std::size_t storage = 0;
     std::size_t mark = 0;
+    std::size_t spare = 0;
   };
-  Position position() const { return {events.size(), storages.size(), marks.size()}; }
-  /// Writes down what stands in [from, to) again, with storages of its own, as of the step at hand.
-  void repeat(const Position& from, const Position& to);
+  Position position() const { return {events.size(), storages.size(), marks.size(), spare_.size()}; }
+  /// Writes down what stands in [from, to) again, with storages of its own, as of the step at hand; `accumulates`: as
+  /// it would be had every parameter had its gradient before.
+  void repeat(const Position& from, const Position& to, bool accumulates);
+  /// Nothing is written and nothing at work.
+  void clear();
 
   std::vector<Storage> storages{};
   std::vector<Event> events{};
@@ -83,7 +97,17 @@ class Recorder {
 
  private:
   static constexpr auto all_heard = StorageId{std::numeric_limits<std::int32_t>::max()};
+  /// A gradient that only its parameter still holds: had the parameter had one before, this would be freed here.
+  struct Spare {
+    std::size_t event = 0;  ///< Before this one.
+    StorageId storage = StorageId::none;
+    std::int16_t layer = -1;
+  };
+
+  void let_go(StorageId id);
+
   StorageId first_unheard_ = all_heard;
+  std::vector<Spare> spare_{};
 };
 
 }  // namespace oomplan::estimator

@@ -2,23 +2,8 @@
 
 namespace oomplan::estimator {
 
-Tensor::Tensor(const Tensor& other) : impl_(other.impl_) {
-  if (impl_ != nullptr) ++impl_->refs;
-}
-
-void Tensor::reset() {
-  TensorImpl* impl = std::exchange(impl_, nullptr);
-  if (impl != nullptr && --impl->refs == 0) impl->torch->free_impl(impl);
-}
-
-NodeRef::NodeRef(Node* node) : node_(node) {
-  if (node_ != nullptr) ++node_->refs;
-}
-
-void NodeRef::reset() {
-  Node* node = std::exchange(node_, nullptr);
-  if (node != nullptr && --node->refs == 0) node->torch->free_node(node);
-}
+void free_impl(TensorImpl* impl) { impl->torch->free_impl(impl); }
+void free_node(Node* node) { node->torch->free_node(node); }
 
 void Saved::clear() {
   tensor.reset();
@@ -62,13 +47,8 @@ bool dense(const TensorImpl& t) {
 }
 
 TensorImpl* Torch::new_impl() {
-  if (free_impls_.empty()) {
-    TensorImpl& fresh = impl_pool_.emplace_back();
-    fresh.torch = this;
-    return &fresh;
-  }
-  TensorImpl* impl = free_impls_.back();
-  free_impls_.pop_back();
+  TensorImpl* impl = impls_.take();
+  impl->torch = this;
   impl->refs = 1;
   return impl;
 }
@@ -84,7 +64,7 @@ void Torch::free_impl(TensorImpl* impl) {
   impl->grad_fn.reset();
   if (storage != StorageId::none) recorder.release(storage);
   impl->base.reset();
-  free_impls_.push_back(impl);
+  impls_.give(impl);
 }
 
 Tensor Torch::empty_strided(const Dims& sizes, const Dims& strides, DType dtype, const char* op) {

@@ -21,7 +21,7 @@ class Tensor {
  public:
   Tensor() = default;
   explicit Tensor(TensorImpl* adopted) : impl_(adopted) {}
-  Tensor(const Tensor& other);
+  inline Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
   Tensor& operator=(Tensor other) noexcept {
     std::swap(impl_, other.impl_);
@@ -29,7 +29,7 @@ class Tensor {
   }
   ~Tensor() { reset(); }
 
-  void reset();
+  inline void reset();
   explicit operator bool() const { return impl_ != nullptr; }
   TensorImpl* operator->() const { return impl_; }
   TensorImpl& operator*() const { return *impl_; }
@@ -43,7 +43,7 @@ class Tensor {
 class NodeRef {
  public:
   NodeRef() = default;
-  explicit NodeRef(Node* node);
+  inline explicit NodeRef(Node* node);
   NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
   NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   NodeRef& operator=(NodeRef other) noexcept {
@@ -51,7 +51,7 @@ class NodeRef {
     return *this;
   }
   ~NodeRef() { reset(); }
-  void reset();
+  inline void reset();
   explicit operator bool() const { return node_ != nullptr; }
   Node* operator->() const { return node_; }
   Node* get() const { return node_; }
@@ -74,7 +74,7 @@ struct TensorImpl {
   NodeRef grad_fn{};
   Node* accumulator = nullptr;  ///< Weak, as torch's grad_accumulator: the graph owns it.
   Tensor grad{};
-  Tensor base{};      ///< A view keeps its base alive.
+  Tensor base{};            ///< A view keeps its base alive.
   std::int16_t layer = -1;  ///< Of a parameter: the block that owns it.
   std::int32_t module = -1;
 
@@ -82,6 +82,17 @@ struct TensorImpl {
   int dim() const { return sizes.size(); }
   bool leaf() const { return !grad_fn; }
 };
+
+void free_impl(TensorImpl* impl);
+
+inline Tensor::Tensor(const Tensor& other) : impl_(other.impl_) {
+  if (impl_ != nullptr) ++impl_->refs;
+}
+
+inline void Tensor::reset() {
+  TensorImpl* impl = std::exchange(impl_, nullptr);
+  if (impl != nullptr && --impl->refs == 0) free_impl(impl);
+}
 
 bool contiguous(const TensorImpl& t);
 /// No two elements overlap and there are no gaps (c10's is_non_overlapping_and_dense).

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "node.hpp"
+#include "pool.hpp"
 #include "recorder.hpp"
 #include "tensor.hpp"
 
@@ -25,8 +25,8 @@ namespace oomplan::estimator {
 /// A non-reentrant checkpoint (torch/utils/checkpoint.py): what was saved inside is a promise to run again.
 struct CheckpointFrame {
   int refs = 0;
-  int saved = 0;      ///< How many tensors the forward saved.
-  int recomputed = 0; ///< How many the recomputation has saved so far.
+  int saved = 0;       ///< How many tensors the forward saved.
+  int recomputed = 0;  ///< How many the recomputation has saved so far.
   bool done = false;
   std::vector<Tensor> tensors{};
   std::function<Tensor(Tensor)> forward{};
@@ -141,6 +141,9 @@ class Torch {
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
+  /// Forgets what was played, but not the memory that it took. No tensor may be left.
+  void clear();
+
   TensorImpl* new_impl();
   void free_impl(TensorImpl* impl);
   Node* new_node();
@@ -164,10 +167,8 @@ class Torch {
   Tensor math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
               bool gqa);
 
-  std::deque<TensorImpl> impl_pool_{};
-  std::vector<TensorImpl*> free_impls_{};
-  std::deque<Node> node_pool_{};
-  std::vector<Node*> free_nodes_{};
+  Pool<TensorImpl> impls_{};
+  Pool<Node> nodes_{};
   std::vector<Node*> dying_nodes_{};
   bool draining_ = false;
   std::uint64_t next_sequence_ = 0;

@@ -191,6 +191,7 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
                        a.adapter.value ? a.adapter.origin : default_of(schema)};
   plan.double_quantization = setting(a.double_quant, true, loader);
   plan.quantization_compute_dtype = setting(a.compute_dtype, torch_dtype(plan.weights_dtype.value), loader);
+  plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(loader)};
   plan.kbit_upcast = {false, default_of("axolotl 0.18.0: ModelLoader casts norms, embeddings and head back")};
 }
 

@@ -143,6 +143,7 @@ void plan_adapter(const Hf& hf, TrainingPlan& plan) {
   for (auto kernel : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel}) {
     plan.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
   }
+  plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(model_config)};
   plan.fp32_norms = {false, default_of(from_pretrained)};
   plan.kbit_upcast = {false, default_of(sft_trainer)};
 }

@@ -58,6 +58,8 @@ TEST(Facts, AnAdapterOfAFourBitLayerFollowsItsComputeType) {
   p.adapter_dtype.value = AdapterDType::as_base;
   EXPECT_EQ(resolved(p, model).quantized_adapter, DType::bf16);
   EXPECT_EQ(resolved(p, model).adapter, DType::fp32);
+  p.quantized_linear.value = QuantizedLinear::torch_linear;
+  EXPECT_EQ(resolved(p, model).quantized_adapter, DType::fp32);
 }
 
 TEST(Facts, TheKbitUpcastIsForQuantizedModelsOnly) {

@@ -9,13 +9,23 @@
 
 namespace oomplan::estimator {
 
-inline std::vector<Peak> peaks(const Recorder& recorder, const Repetition& repetition) {
-  return find_peaks(Timeline(recorder, repetition)).phases;
+/// A peak and all that is alive then.
+struct FullPeak : Peak {
+  ByBucket by_bucket{};
+};
+
+inline std::vector<FullPeak> peaks(const Recorder& recorder, const Repetition& repetition) {
+  const Timeline timeline(recorder, repetition);
+  const Peaks found(timeline);
+  std::vector<FullPeak> out;
+  for (const Peak& p : found.of_phases()) out.push_back({p, found.at(p.moment)});
+  return out;
 }
 
 inline std::vector<Peak> bucket_peaks(const Recorder& recorder, const Repetition& repetition) {
-  const Peaks found = find_peaks(Timeline(recorder, repetition));
-  return {found.buckets.begin(), found.buckets.end()};
+  const Timeline timeline(recorder, repetition);
+  const Peaks found(timeline);
+  return {found.of_buckets().begin(), found.of_buckets().end()};
 }
 
 inline std::vector<Live> alive_at(const Recorder& recorder, const Repetition& repetition, const Peak& peak) {

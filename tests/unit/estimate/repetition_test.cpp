@@ -7,8 +7,8 @@
 
 #include "facts.hpp"
 #include "plans.hpp"
-#include "run.hpp"
 #include "readings.hpp"
+#include "run.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -97,12 +97,12 @@ Architecture deep(const Named& run, std::int64_t layers) {
   return example::architecture(example::with(run.model, {{key, std::to_string(layers)}}));
 }
 
-std::unique_ptr<Run> play(const Named& run, const Architecture& model, int built) {
+RunPtr play(const Named& run, const Architecture& model, int built) {
   const auto facts = resolve(run.plan, model);
-  auto out = facts ? play_run(run.plan, *facts, model, built) : Result<std::unique_ptr<Run>>(facts.errors());
+  auto out = facts ? play_run(run.plan, *facts, model, built) : Result<RunPtr>(facts.errors());
   if (out) return std::move(*out);
   ADD_FAILURE() << run.name << ": " << to_text(out.errors().front());
-  return std::make_unique<Run>();
+  return RunPtr(new Run);
 }
 
 /// What is alive at a moment, alike in all but the layer.
@@ -164,19 +164,19 @@ std::string difference(const Groups& played, const Groups& expected) {
 void expect_same(const Named& named, std::int64_t layers) {
   SCOPED_TRACE(named.name + ", " + std::to_string(layers) + " layers");
   const Architecture model = deep(named, layers);
-  const std::unique_ptr<Run> all = play(named, model, static_cast<int>(layers));
+  const RunPtr all = play(named, model, static_cast<int>(layers));
   const Repetition whole{static_cast<int>(layers), layers};
   const Footprint f = example::played(named.plan, model);
 
-  const std::vector<Peak> moments = peaks(all->recorder(), whole);
+  const std::vector<FullPeak> moments = peaks(all->recorder(), whole);
   ASSERT_EQ(f.peaks.size(), moments.size());
   for (std::size_t i = 0; i < moments.size(); ++i) {
     EXPECT_EQ(f.peaks[i].phase, moments[i].phase);
     EXPECT_EQ(f.peaks[i].total.count(), moments[i].bytes) << name_of(moments[i].phase) << ' ' << moments[i].step;
     EXPECT_EQ(f.peaks[i].by_bucket, moments[i].by_bucket) << name_of(moments[i].phase) << ' ' << moments[i].step;
   }
-  const Peak& highest = *std::max_element(moments.begin(), moments.end(),
-                                            [](const Peak& a, const Peak& b) { return a.bytes < b.bytes; });
+  const Peak& highest =
+      *std::max_element(moments.begin(), moments.end(), [](const Peak& a, const Peak& b) { return a.bytes < b.bytes; });
   EXPECT_EQ(difference(groups(f.at_peak), groups(*all, whole, highest)), "");
   const std::vector<Peak> of_buckets = bucket_peaks(all->recorder(), whole);
   for (std::size_t b = 0; b < bucket_count; ++b) {

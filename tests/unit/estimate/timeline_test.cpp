@@ -1,11 +1,11 @@
 // The timeline of hand-written runs, of which every figure can be counted.
-#include "readings.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string_view>
+
+#include "readings.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -91,8 +91,8 @@ class Player {
 
 Recorder played(const Script& script) { return Player(script).play(); }
 
-Peak of(const std::vector<Peak>& moments, Phase phase) {
-  for (const Peak& m : moments) {
+FullPeak of(const std::vector<FullPeak>& moments, Phase phase) {
+  for (const FullPeak& m : moments) {
     if (m.phase == phase) return m;
   }
   ADD_FAILURE() << "no " << name_of(phase);
@@ -110,7 +110,7 @@ std::int64_t bytes_at(const Recorder& r, const Repetition& repetition, const Pea
 }
 
 TEST(Timeline, PeaksOfARunPlayedWhole) {
-  const std::vector<Peak> moments = peaks(played({.blocks = 3}), {3, 3});
+  const std::vector<FullPeak> moments = peaks(played({.blocks = 3}), {3, 3});
   ASSERT_EQ(moments.size(), 4U);
   EXPECT_EQ(moments[0].phase, Phase::forward);
   EXPECT_EQ(moments[0].bytes, (3 * 4 + 2 * 3) * kib);  // What flows in and what flows out.
@@ -128,7 +128,7 @@ TEST(Timeline, FiveBlocksStandForAHundred) {
   const Repetition repetition{5, 100};
   EXPECT_EQ(repetition.times(), 96);
   ASSERT_TRUE(repeats_exactly(r, repetition));
-  const std::vector<Peak> moments = peaks(r, repetition);
+  const std::vector<FullPeak> moments = peaks(r, repetition);
   EXPECT_EQ(of(moments, Phase::forward).bytes, (100 * 4 + 2 * 3) * kib);
   EXPECT_EQ(of(moments, Phase::loss).bytes, (100 * 4 + 3 + 8) * kib);
   EXPECT_EQ(of(moments, Phase::optimizer_step).bytes, 100 * kib);
@@ -196,8 +196,8 @@ TEST(Timeline, EveryPeakIsTheSumOfWhatIsAliveAndTheSameAsPlayedWhole) {
     const Repetition repeated{5, 23};
     const Repetition whole{23, 23};
     ASSERT_TRUE(repeats_exactly(few, repeated));
-    const std::vector<Peak> a = peaks(few, repeated);
-    const std::vector<Peak> b = peaks(all, whole);
+    const std::vector<FullPeak> a = peaks(few, repeated);
+    const std::vector<FullPeak> b = peaks(all, whole);
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       EXPECT_EQ(a[i].bytes, b[i].bytes) << gradient << ' ' << name_of(a[i].phase);

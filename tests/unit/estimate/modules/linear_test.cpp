@@ -223,5 +223,28 @@ TEST(FourBit, AnFp32InputIsCastToTheComputeTypeAndTheResultBack) {
               ElementsAre("aten::_to_copy", "bitsandbytes::dequantize_4bit", "aten::mm", "aten::_to_copy"));
 }
 
+std::vector<std::string> forward_ops(Facts facts, bool bias) {
+  facts.lora_targets = {"q_proj"};
+  facts.quantized_adapter = DType::bf16;
+  Layer layer(facts, "q_proj", bias);
+  const Tensor x = leaf(layer.torch, {1, rows, in}, DType::bf16);
+  const Watch watch(layer.torch);
+  layer.forward(x);
+  return watch.made();
+}
+
+TEST(FourBit, PeftClonesWhatBitsandbytesReturnsBeforeItAddsTheUpdate) {
+  EXPECT_THAT(forward_ops(quantized(false), true),
+              ElementsAre("bitsandbytes::dequantize_4bit", "aten::addmm", "aten::clone", "aten::mm", "aten::mm",
+                          "aten::mul", "aten::add"));
+}
+
+TEST(FourBit, AnotherSubclassOfLinearAddsItsBiasItselfAndGetsPeftsCommonForward) {
+  Facts facts = quantized(false);
+  facts.bitsandbytes = false;
+  EXPECT_THAT(forward_ops(facts, true), ElementsAre("bitsandbytes::dequantize_4bit", "aten::mm", "aten::add",
+                                                    "aten::mm", "aten::mm", "aten::mul", "aten::add"));
+}
+
 }  // namespace
 }  // namespace oomplan::estimator
