@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,10 +38,10 @@ struct Architecture {
   Task task = Task::causal_lm;
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   std::int64_t layers = 0;
-  std::string block_module{};            ///< "model.layers".
+  std::string block_module{};  ///< "model.layers".
   bool tied_embeddings = false;
-  std::int64_t max_positions = 0;        ///< Longest sequence that the position embedding can address; 0: no limit.
-  std::int64_t parameters = 0;           ///< The exact count that the preset states; 0: none stated.
+  std::int64_t max_positions = 0;         ///< Longest sequence that the position embedding can address; 0: no limit.
+  std::int64_t parameters = 0;            ///< The exact count that the preset states; 0: none stated.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<OpSpec> stem{};
   std::vector<OpSpec> block{};

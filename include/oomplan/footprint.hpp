@@ -13,16 +13,16 @@
 namespace oomplan {
 
 enum class Bucket : std::uint8_t {
-  weights,            ///< Parameters, quantised or not, adapters included.
-  optimizer,          ///< State that lives from step to step.
-  gradients,          ///< Of parameters.
-  activations,        ///< Saved for backward, recomputed ones included.
-  attention_scores,   ///< Tensors of sequence² size.
-  logits_and_loss,    ///< Made by the head and the loss, forward and backward.
-  autocast_copies,    ///< Low-precision copies of weights made by autocast.
-  temporaries,        ///< Live inside an op or between two, then gone.
-  inputs,             ///< Batches and the model's buffers.
-  runtime,            ///< Beside the tensors: CUDA context, cuBLAS workspaces.
+  weights,           ///< Parameters, quantised or not, adapters included.
+  optimizer,         ///< State that lives from step to step.
+  gradients,         ///< Of parameters.
+  activations,       ///< Saved for backward, recomputed ones included.
+  attention_scores,  ///< Tensors of sequence² size.
+  logits_and_loss,   ///< Made by the head and the loss, forward and backward.
+  autocast_copies,   ///< Low-precision copies of weights made by autocast.
+  temporaries,       ///< Live inside an op or between two, then gone.
+  inputs,            ///< Batches and the model's buffers.
+  runtime,           ///< Beside the tensors: CUDA context, cuBLAS workspaces.
 };
 inline constexpr std::array<std::string_view, 10> bucket_names{
     "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
@@ -66,7 +66,7 @@ struct LiveGroup {
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
 /// Sizes are allocated bytes; `runtime` is zero here and comes with a GPU (see Fit).
 struct Footprint {
-  std::int64_t parameters = 0;            ///< Tied weights counted once; a quantised weight counts its elements.
+  std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;
   std::vector<PhasePeak> peaks{};         ///< Load, then each phase of step 1 and of step 2, in order of time.
   PhasePeak peak{};                       ///< The highest of them.
@@ -74,7 +74,7 @@ struct Footprint {
   std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
-  std::int64_t events = 0;                ///< Allocations and frees played, all layers counted.
+  std::int64_t events = 0;                                ///< Allocations and frees played, all layers counted.
 };
 
 }  // namespace oomplan

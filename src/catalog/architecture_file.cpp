@@ -16,8 +16,8 @@ namespace oomplan::catalog {
 namespace {
 
 constexpr std::array<std::string_view, 13> known_keys{
-    "model_types",     "task",          "source", "config", "layers", "block_module",
-    "tied_embeddings", "max_positions", "stem",   "block",  "tail",   "expect", "not_played"};
+    "model_types",   "task", "source", "config", "layers", "block_module", "tied_embeddings",
+    "max_positions", "stem", "block",  "tail",   "expect", "not_played"};
 constexpr std::int64_t most_layers = 10'000;
 
 std::optional<Task> task_of(Fields& fields) {

@@ -11,7 +11,7 @@ namespace oomplan::catalog {
 namespace {
 
 constexpr std::array<std::string_view, 6> declaration_keys{"type",    "required", "default",
-                                                            "aliases", "minimum",  "optional"};
+                                                           "aliases", "minimum",  "optional"};
 
 struct Type {
   std::string_view name;

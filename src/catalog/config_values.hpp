@@ -19,7 +19,8 @@ namespace oomplan::catalog {
 inline constexpr std::int64_t largest_dimension = std::int64_t{1} << 24;
 
 /// The value of each declared key, from the config or by its default. A key can have no value
-/// (`default: null`). A null in the config counts as missing, but for a key with `optional: true`, which it switches off.
+/// (`default: null`). A null in the config counts as missing, but for a key with `optional: true`, which it switches
+/// off.
 class ConfigValues {
  public:
   /// Errors go to `errors`: those of the config as catalog/missing-key and catalog/bad-value, those of the architecture

@@ -27,8 +27,9 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
   if (!flash || has_flash_attention(gpu)) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message = fmt::format("{} (compute capability {}) has no flash attention, and what runs in its place is not modelled yet",
-                          gpu.title, gpu.compute_capability);
+  d.message =
+      fmt::format("{} (compute capability {}) has no flash attention, and what runs in its place is not modelled yet",
+                  gpu.title, gpu.compute_capability);
   return d;
 }
 

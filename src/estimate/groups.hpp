@@ -35,7 +35,7 @@ class Groups {
   const std::vector<std::string>& modules_;
   Lifetimes lifetimes_;
   std::unordered_map<StorageId, std::int32_t, SameKind, SameKind> kinds_;  ///< By the first seen of each.
-  std::vector<std::int32_t> kind_of_;                                      ///< Each storage's once seen, before that -1.
+  std::vector<std::int32_t> kind_of_;  ///< Each storage's once seen, before that -1.
 };
 
 }  // namespace oomplan::estimator

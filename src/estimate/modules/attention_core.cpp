@@ -13,9 +13,8 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
 /// _index_first_axis: a copy of the real tokens' rows. Every token counts as real: the longest batch that can come.
 Tensor unpadded(Torch& t, const Tensor& x, const Tensor& indices) {
   const Tensor rows = t.reshape(t.transpose(x, 1, 2), {-1, x->sizes[1], x->sizes[3]});
-  NodeRef node = t.record("IndexBackward0", {&rows}, [](Torch& torch, Node& n, Grads& g) {
-    g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
-  });
+  NodeRef node = t.record("IndexBackward0", {&rows},
+                          [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
   if (node) node->dims = rows->sizes;
   t.save(node, 0, indices);
   const Tensor out = t.attach(node, t.empty(rows->sizes, x->dtype, "aten::index"));

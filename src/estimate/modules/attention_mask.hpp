@@ -8,8 +8,8 @@ namespace oomplan::estimator {
 /// The step `result & mask(...)` of and_masks.
 Tensor both(Torch& t, const Tensor& result, const Tensor& mask);
 
-/// From which keys a query may see, alike for every row, to what attention gets: padding added where rows have some, and
-/// for eager attention an additive mask in `dtype`.
+/// From which keys a query may see, alike for every row, to what attention gets: padding added where rows have some,
+/// and for eager attention an additive mask in `dtype`.
 Tensor attention_mask(Play& play, Tensor allowed, DType dtype);
 
 }  // namespace oomplan::estimator

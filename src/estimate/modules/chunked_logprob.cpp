@@ -59,9 +59,8 @@ void chunked_backward(Torch& t, Node& n, Grads& g) {
 
 /// x[mask], where x has the mask's dimensions and perhaps one more.
 Tensor masked(Torch& t, const Tensor& x, const Tensor& mask) {
-  NodeRef node = t.record("IndexBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
-  });
+  NodeRef node = t.record("IndexBackward0", {&x},
+                          [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
   if (node) node->dims = x->sizes;
   t.save(node, 0, mask);
   const std::int64_t rows = mask->numel();
@@ -116,9 +115,8 @@ PerToken per_token(Play& play, const Tensor& hidden, const Tensor& weight, const
 }
 
 Tensor sum(Torch& t, const Tensor& x) {
-  NodeRef node = t.record("SumBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    g.out[0] = torch.expand(g.in[0], n.dims);
-  });
+  NodeRef node =
+      t.record("SumBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.expand(g.in[0], n.dims); });
   if (node) node->dims = x->sizes;
   return t.attach(node, t.empty({}, x->dtype, "aten::sum"));
 }

@@ -6,8 +6,8 @@
 
 namespace oomplan::estimator {
 
-/// The loss of s.hidden against s.labels with the head's `weight` (vocabulary × width). Every position but the last of a
-/// row counts as labelled: the longest that the masked batch can be.
+/// The loss of s.hidden against s.labels with the head's `weight` (vocabulary × width). Every position but the last of
+/// a row counts as labelled: the longest that the masked batch can be.
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight);
 
 }  // namespace oomplan::estimator

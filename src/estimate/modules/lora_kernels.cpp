@@ -72,9 +72,8 @@ NodeRef FusedLora::record(Play& play, const char* name, const Tensor& x, const T
   const Tensor none;
   const auto a = [&](std::size_t i) { return members_[i] != nullptr ? &members_[i]->lora_a() : &none; };
   const auto b = [&](std::size_t i) { return members_[i] != nullptr ? &members_[i]->lora_b() : &none; };
-  NodeRef node =
-      play.torch.record(name, {&x, dropped.get() != x.get() ? &dropped : &none, a(0), b(0), a(1), b(1), a(2), b(2)},
-                        backward);
+  NodeRef node = play.torch.record(
+      name, {&x, dropped.get() != x.get() ? &dropped : &none, a(0), b(0), a(1), b(1), a(2), b(2)}, backward);
   if (node) node->module = this;
   return node;
 }

@@ -1,7 +1,8 @@
-// Axolotl's fused LoRA functions (src/axolotl/kernels/lora.py): LoRA_QKV, LoRA_O and LoRA_MLP in place of peft's forward.
+// Axolotl's fused LoRA functions (src/axolotl/kernels/lora.py): LoRA_QKV, LoRA_O and LoRA_MLP in place of peft's
+// forward.
 //
-// They keep no fp32 copy of the input and no product of the adapters of its width; copies of the adapters in the input's
-// dtype are saved instead. A 4-bit weight is dequantised for one product at a time.
+// They keep no fp32 copy of the input and no product of the adapters of its width; copies of the adapters in the
+// input's dtype are saved instead. A 4-bit weight is dequantised for one product at a time.
 #pragma once
 
 #include <array>

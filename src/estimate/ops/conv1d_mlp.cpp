@@ -8,7 +8,8 @@ namespace {
 class Conv1dMlp final : public Module {
  public:
   Conv1dMlp(const Attributes& a, Builder& b)
-      : activation_(find_activation(a.text("activation", "gelu_new"), b)), dropout_(a.number("dropout", 0.0)),
+      : activation_(find_activation(a.text("activation", "gelu_new"), b)),
+        dropout_(a.number("dropout", 0.0)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     c_fc_ = Linear(b, m + "c_fc", a.integer("width"), a.integer("inner"), true, LinearKind::conv1d);

@@ -13,7 +13,8 @@ class Embedding final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     s.inputs_embeds = play.torch.embedding(weight_, s.input_ids);
-    // peft asks the embedding's output for a gradient where a frozen model is checkpointed (enable_input_require_grads).
+    // peft asks the embedding's output for a gradient where a frozen model is checkpointed
+    // (enable_input_require_grads).
     if (play.facts.lora && play.facts.checkpointing) s.inputs_embeds->requires_grad = true;
     s.hidden = s.inputs_embeds;
   }

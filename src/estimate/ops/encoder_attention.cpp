@@ -9,8 +9,10 @@ namespace {
 class EncoderAttention final : public Module {
  public:
   EncoderAttention(const Attributes& a, Builder& b)
-      : head_dim_(a.integer("width") / a.integer("heads")), dropout_(a.number("dropout", 0.0)),
-        hidden_dropout_(a.number("hidden_dropout", 0.0)), module_(b.module_id(a.module())) {
+      : head_dim_(a.integer("width") / a.integer("heads")),
+        dropout_(a.number("dropout", 0.0)),
+        hidden_dropout_(a.number("hidden_dropout", 0.0)),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     query_ = Linear(b, m + "self.query", width, width, true);

@@ -8,8 +8,11 @@ namespace {
 class FusedAttention final : public Module {
  public:
   FusedAttention(const Attributes& a, Builder& b)
-      : width_(a.integer("width")), head_dim_(width_ / a.integer("heads")), dropout_(a.number("dropout", 0.0)),
-        residual_dropout_(a.number("residual_dropout", 0.0)), module_(b.module_id(a.module())) {
+      : width_(a.integer("width")),
+        head_dim_(width_ / a.integer("heads")),
+        dropout_(a.number("dropout", 0.0)),
+        residual_dropout_(a.number("residual_dropout", 0.0)),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     c_attn_ = Linear(b, m + "c_attn", width_, 3 * width_, true, LinearKind::conv1d);
     c_proj_ = Linear(b, m + "c_proj", width_, width_, true, LinearKind::conv1d);

@@ -14,9 +14,8 @@ Tensor like(Torch& t, const Tensor& x, DType dtype, const char* op) {
 
 Tensor Torch::to(const Tensor& x, DType dtype) {
   if (x->dtype == dtype) return x;
-  NodeRef node = record("ToCopyBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
-    g.out[0] = t.to(g.in[0], static_cast<DType>(n.ints[0]));
-  });
+  NodeRef node = record("ToCopyBackward0", {&x},
+                        [](Torch& t, Node& n, Grads& g) { g.out[0] = t.to(g.in[0], static_cast<DType>(n.ints[0])); });
   if (node) node->ints[0] = static_cast<std::int64_t>(x->dtype);
   return attach(node, like(*this, x, dtype, "aten::_to_copy"));
 }

@@ -1,5 +1,5 @@
-// aten/src/ATen/native/LinearAlgebra.cpp (matmul) and Linear.cpp. Autocast casts a call's arguments from the last to the
-// first, as compilers evaluate them.
+// aten/src/ATen/native/LinearAlgebra.cpp (matmul) and Linear.cpp. Autocast casts a call's arguments from the last to
+// the first, as compilers evaluate them.
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -46,8 +46,8 @@ void product_backward(Torch& t, Node& n, Grads& g, int left, int right, bool lef
 Tensor Torch::mm(const Tensor& x, const Tensor& y) {
   const Tensor b = lowered(y);
   const Tensor a = lowered(x);
-  NodeRef node = record("MmBackward0", {&a, &b},
-                        [](Torch& t, Node& n, Grads& g) { product_backward(t, n, g, 0, 1, false); });
+  NodeRef node =
+      record("MmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) { product_backward(t, n, g, 0, 1, false); });
   keep_layout(node, a, b);
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);

@@ -14,7 +14,8 @@ std::optional<Dims> view_strides(const TensorImpl& x, const Dims& sizes) {
   std::int64_t view_numel = 1;
   for (int i = x.dim() - 1; i >= 0; --i) {
     tensor_numel = saturating_mul(tensor_numel, x.sizes[i]);
-    const bool chunk_ends = i == 0 || (x.sizes[i - 1] != 1 && x.strides[i - 1] != saturating_mul(tensor_numel, chunk_base));
+    const bool chunk_ends =
+        i == 0 || (x.sizes[i - 1] != 1 && x.strides[i - 1] != saturating_mul(tensor_numel, chunk_base));
     if (!chunk_ends) continue;
     while (d >= 0 && (view_numel < tensor_numel || sizes[d] == 1)) {
       strides[d] = saturating_mul(view_numel, chunk_base);
@@ -31,8 +32,8 @@ std::optional<Dims> view_strides(const TensorImpl& x, const Dims& sizes) {
   return d == -1 ? std::optional(strides) : std::nullopt;
 }
 
-/// The strides of a view that the framework's own code takes, so that there are some; but for sizes that have run out of
-/// 64 bits, of which any will do: such a run is refused when it is counted.
+/// The strides of a view that the framework's own code takes, so that there are some; but for sizes that have run out
+/// of 64 bits, of which any will do: such a run is refused when it is counted.
 Dims strides_of_view(const TensorImpl& x, const Dims& sizes) {
   return view_strides(x, sizes).value_or(contiguous_strides(sizes));
 }
@@ -49,7 +50,8 @@ Dims inferred(Dims sizes, std::int64_t numel) {
 void reshape_backward(Torch& t, Node& n, Grads& g) { g.out[0] = t.reshape(g.in[0], n.dims); }
 
 /// A view of x and its node, whose `dims` are x's sizes.
-Tensor viewed(Torch& t, const char* name, const Tensor& x, const Dims& sizes, const Dims& strides, BackwardFn backward) {
+Tensor viewed(Torch& t, const char* name, const Tensor& x, const Dims& sizes, const Dims& strides,
+              BackwardFn backward) {
   NodeRef node = t.record(name, {&x}, backward);
   if (node) node->dims = x->sizes;
   return t.attach(node, t.view_as(x, sizes, strides));

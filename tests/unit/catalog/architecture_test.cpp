@@ -215,7 +215,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
         Broken{"op: embedding, ", "", "\"op\" is missing"},
         Broken{"rows: 100", "rows: [1, 2]", "expected a value, not a list"},
-        Broken{"rows: 100", "rows: {sum: [1, 2]}", "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
+        Broken{"rows: 100", "rows: {sum: [1, 2]}",
+               "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
@@ -241,7 +242,8 @@ TEST(ArchitectureFile, AHugeFileIsRefusedByTheReadersBudget) {
 TEST(ArchitectureFile, NamesWhatAConfigSwitchesOnAndNoOpPlays) {
   const std::string file = with("layers: 3", "not_played: {cross: cross attention}\nlayers: 3");
   const auto features = [&](const std::string& more) {
-    const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}", file);
+    const Result<Architecture> out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}", file);
     EXPECT_TRUE(out.ok()) << to_text(out.errors()[0]);
     return out ? out->not_played : std::vector<std::string>{};
   };
@@ -261,7 +263,8 @@ TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
   };
   EXPECT_TRUE(has_window(""));
   EXPECT_FALSE(has_window(R"(, "window": null)"));
-  const Result<Architecture> less = read(good, with("max_positions: $window", "max_positions: {difference: [$window, 2]}"));
+  const Result<Architecture> less =
+      read(good, with("max_positions: $window", "max_positions: {difference: [$window, 2]}"));
   EXPECT_EQ(less->max_positions, 510);
 }
 
