@@ -33,6 +33,27 @@ DType resolved(AdapterDType adapter, DType base) {
   return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
 }
 
+// Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.
+constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
+constexpr std::int64_t highest_rank = std::int64_t{1} << 31;
+
+Diagnostic too_large(const std::string& what, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/too-large";
+  d.message = fmt::format("{} tensors larger than any memory", what);
+  d.where = origin.where;
+  return d;
+}
+
+void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
+  if (saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value) > most_tokens) {
+    errors.push_back(too_large_batch(plan));
+  }
+  if (plan.adapter.value == Adapter::lora && plan.lora_rank.value > highest_rank) {
+    errors.push_back(too_large(fmt::format("a LoRA rank of {} makes", plan.lora_rank.value), plan.lora_rank.origin));
+  }
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -64,9 +85,15 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
 
 }  // namespace
 
+Diagnostic too_large_batch(const TrainingPlan& plan) {
+  return too_large(fmt::format("{} rows of {} tokens make", plan.micro_batch_size.value, plan.sequence_length.value),
+                   plan.sequence_length.origin);
+}
+
 Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture) {
   Diagnostics errors;
   check(plan, architecture, errors);
+  check_sizes(plan, errors);
   if (!errors.empty()) return errors;
   Facts f;
   f.batch = plan.micro_batch_size.value;

@@ -1,7 +1,6 @@
 #include "run.hpp"
 
-#include <fmt/format.h>
-
+#include "facts.hpp"
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {
@@ -118,15 +117,6 @@ bool is_countable(const Recorder& recorder, const Architecture& architecture) {
   return saturating_mul(all, architecture.layers) < limit;
 }
 
-Diagnostic too_large(const TrainingPlan& plan) {
-  Diagnostic d;
-  d.code = "estimate/too-large";
-  d.message = fmt::format("{} rows of {} tokens make tensors larger than any memory", plan.micro_batch_size.value,
-                          plan.sequence_length.value);
-  d.where = plan.sequence_length.origin.where;
-  return d;
-}
-
 // Pools and lists as large as a run needs them; asking the system for them anew costs as much as playing.
 thread_local std::unique_ptr<Run> left_run;
 
@@ -156,7 +146,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan);
     optimizer_step(torch, run->model, plan, *run->optimizer);
   }
-  if (!is_countable(torch.recorder, architecture)) return too_large(plan);
+  if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;
 }
 
