@@ -8,6 +8,7 @@
 #include "facts.hpp"
 #include "plans.hpp"
 #include "readings.hpp"
+#include "unroll.hpp"
 #include "run.hpp"
 
 namespace oomplan::estimator {
@@ -193,6 +194,23 @@ void expect_same(const Named& named, std::int64_t layers) {
 TEST(RepeatedBlocks, GiveTheFootprintOfBlocksPlayedOneByOne) {
   for (const Named& run : runs()) {
     for (const std::int64_t layers : {6, 7, 12}) expect_same(run, layers);
+  }
+}
+
+TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
+  for (const Named& run : runs()) {
+    SCOPED_TRACE(run.name);
+    const Architecture model = deep(run, 11);
+    const RunPtr few = play(run, model, 5);
+    const Timeline repeated(few->recorder(), {5, 11});
+    const Unrolled unrolled = unroll(repeated);
+    const RunPtr all = play(run, model, 11);
+    const Timeline whole_timeline(all->recorder(), {11, 11});
+    const Unrolled whole = unroll(whole_timeline);
+    EXPECT_EQ(std::ssize(unrolled.events), repeated.event_count());
+    EXPECT_EQ(unrolled.bytes, whole.bytes);
+    EXPECT_EQ(unrolled.events, whole.events);
+    EXPECT_EQ(unrolled.marks, whole.marks);
   }
 }
 
