@@ -1,8 +1,5 @@
 #include "unroll.hpp"
 
-#include <map>
-#include <tuple>
-
 namespace oomplan::estimator {
 namespace {
 
@@ -11,12 +8,12 @@ constexpr std::int32_t unborn = -1;
 class Unroller {
  public:
   explicit Unroller(const Timeline& timeline)
-      : timeline_(timeline), recorder_(timeline.recorder()), numbers_(recorder_.storages.size(), unborn) {
+      : timeline_(timeline), recorder_(timeline.recorder()), of_storages_(recorder_.storages.size(), unborn) {
     if (!timeline.repetition().whole()) find_twins();
   }
 
-  Unrolled unroll() {
-    out_.events.reserve(static_cast<std::size_t>(timeline_.event_count()));
+  std::vector<oomplan::Event> unroll() {
+    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
       mark(timeline_.at(s));
       const std::int64_t times = timeline_.times(s);
@@ -31,69 +28,74 @@ class Unroller {
   int middle() const { return timeline_.repetition().middle(); }
   std::int64_t times() const { return timeline_.repetition().times(); }
 
-  // The middle block's own storage for each of its neighbours': of the same stretch, the same how-manyth.
+  // The middle block's own storage for each of its neighbours': what stands at the same place of the stretch beside.
   void find_twins() {
     twins_.assign(recorder_.storages.size(), StorageId::none);
-    std::vector<std::int32_t> seen(static_cast<std::size_t>(timeline_.repetition().built + 1), 0);
-    std::map<std::tuple<int, std::int32_t, std::int32_t>, StorageId> born;
-    for (const Stretch& s : timeline_.stretches()) {
-      const std::int32_t number = seen[static_cast<std::size_t>(s.layer + 1)]++;
-      std::int32_t ordinal = 0;
-      for (std::int32_t i = s.first; i < s.end; ++i) {
-        const Event& e = recorder_.events[static_cast<std::size_t>(i)];
-        if (e.allocates) born[{s.layer, number, ordinal++}] = e.storage;
-      }
-    }
-    for (const auto& [name, id] : born) {
-      const auto& [layer, number, ordinal] = name;
-      if (layer != middle() - 1 && layer != middle() + 1) continue;
-      const auto twin = born.find({middle(), number, ordinal});
-      if (twin != born.end()) twins_[static_cast<std::size_t>(id)] = twin->second;
+    const std::vector<Stretch>& all = timeline_.stretches();
+    for (std::size_t s = 1; s + 1 < all.size(); ++s) {
+      if (all[s].layer != middle()) continue;
+      find_twins(all[s], all[s - 1]);
+      find_twins(all[s], all[s + 1]);
     }
   }
+
+  void find_twins(const Stretch& own, const Stretch& beside) {
+    for (std::int32_t i = 0; i < own.end - own.first; ++i) {
+      const Event& e = event(beside.first + i);
+      if (e.allocates) twins_[static_cast<std::size_t>(e.storage)] = event(own.first + i).storage;
+    }
+  }
+
+  const Event& event(std::int32_t i) const { return recorder_.events[static_cast<std::size_t>(i)]; }
 
   void mark(const Stretch& stretch) {
     while (mark_ < recorder_.marks.size() && recorder_.marks[mark_].first <= stretch.first) {
       const Mark& m = recorder_.marks[mark_++];
-      out_.marks.push_back({static_cast<std::int64_t>(out_.events.size()), m.phase, m.step});
+      out_.push_back({oomplan::Event::Kind::mark, 0, m.step == 0 ? 0 : 16 * m.step + static_cast<int>(m.phase)});
     }
   }
 
   void play(const Stretch& stretch, std::int64_t block) {
     const bool repeats = !timeline_.repetition().whole() && stretch.layer == middle();
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
-      const Event& e = recorder_.events[static_cast<std::size_t>(i)];
+      const Event& e = event(i);
       const std::int64_t bytes = recorder_.at(e.storage).bytes;
       if (bytes == 0) continue;
-      std::int32_t& number = repeats ? number_in_block(e.storage, block) : number_outside(e.storage, stretch.layer);
-      if (e.allocates) {
-        number = static_cast<std::int32_t>(out_.bytes.size());
-        out_.bytes.push_back(bytes);
-        out_.events.push_back(number);
-      } else {
-        out_.events.push_back(~number);
-      }
+      std::int32_t& slot = repeats ? slot_in_block(e.storage, block) : slot_outside(e.storage, stretch.layer);
+      e.allocates ? allocate(slot, bytes) : free(slot);
     }
   }
 
+  void allocate(std::int32_t& slot, std::int64_t bytes) {
+    if (free_slots_.empty()) free_slots_.push_back(slots_++);
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    out_.push_back({oomplan::Event::Kind::allocate, static_cast<std::uint32_t>(slot), bytes});
+  }
+
+  void free(std::int32_t slot) {
+    free_slots_.push_back(slot);
+    out_.push_back({oomplan::Event::Kind::free, static_cast<std::uint32_t>(slot), 0});
+  }
+
   // What a repeated block sees of a neighbour's is, but for the outermost, another repeated block's.
-  std::int32_t& number_in_block(StorageId id, std::int64_t block) {
+  std::int32_t& slot_in_block(StorageId id, std::int64_t block) {
     const int distance = recorder_.at(id).layer - middle();
     if (distance == 0) return repeated(id, block);
     const std::int64_t owner = block + distance;
     const StorageId twin = twins_[static_cast<std::size_t>(id)];
-    if (owner < 0 || owner >= times() || twin == StorageId::none) return numbers_[static_cast<std::size_t>(id)];
+    if (owner < 0 || owner >= times() || twin == StorageId::none) return of_storages_[static_cast<std::size_t>(id)];
     return repeated(twin, owner);
   }
 
-  std::int32_t& number_outside(StorageId id, int layer) {
+  std::int32_t& slot_outside(StorageId id, int layer) {
     const bool repeats = !timeline_.repetition().whole() && recorder_.at(id).layer == middle();
-    if (!repeats) return numbers_[static_cast<std::size_t>(id)];
+    if (!repeats) return of_storages_[static_cast<std::size_t>(id)];
     return repeated(id, layer < middle() ? 0 : times() - 1);
   }
 
   std::int32_t& repeated(StorageId id, std::int64_t block) {
-    std::int32_t& first = numbers_[static_cast<std::size_t>(id)];
+    std::int32_t& first = of_storages_[static_cast<std::size_t>(id)];
     if (first == unborn) {
       first = static_cast<std::int32_t>(of_blocks_.size());
       of_blocks_.resize(of_blocks_.size() + static_cast<std::size_t>(times()), unborn);
@@ -103,15 +105,17 @@ class Unroller {
 
   const Timeline& timeline_;
   const Recorder& recorder_;
-  std::vector<std::int32_t> numbers_;      ///< Of each storage; of a repeated block's, where in of_blocks_ it begins.
+  std::vector<std::int32_t> of_storages_;  ///< Their slots; of a repeated block's, where in of_blocks_ they begin.
   std::vector<std::int32_t> of_blocks_{};  ///< Of each repeated block's own.
   std::vector<StorageId> twins_{};
   std::size_t mark_ = 0;
-  Unrolled out_{};
+  std::vector<std::int32_t> free_slots_{};
+  std::int32_t slots_ = 0;
+  std::vector<oomplan::Event> out_{};
 };
 
 }  // namespace
 
-Unrolled unroll(const Timeline& timeline) { return Unroller(timeline).unroll(); }
+std::vector<oomplan::Event> unroll(const Timeline& timeline) { return Unroller(timeline).unroll(); }
 
 }  // namespace oomplan::estimator
