@@ -19,10 +19,11 @@ namespace oomplan {
 /// PYTORCH_ALLOC_CONF, as far as it decides where memory goes. The defaults are torch 2.11's.
 struct AllocatorSettings {
   bool expandable_segments = false;
-  Bytes large_segment = Bytes::mib(20);           ///< large_segment_size_mb; the expandable page too.
-  std::optional<Bytes> max_split{};               ///< max_split_size_mb; nothing: every block may be split.
-  Bytes max_non_split_rounding = Bytes::mib(20);  ///< max_non_split_rounding_mb
-  double garbage_collection_threshold = 0.0;      ///< 0: none. Of the allowed memory, so only with a fraction.
+  Bytes large_segment = Bytes::mib(20);  ///< large_segment_size_mb; the expandable page too.
+  std::optional<Bytes> max_split{};      ///< max_split_size_mb; nothing: every block may be split.
+  Bytes max_non_split_rounding =
+      Bytes::mib(20);                         ///< max_non_split_rounding_mb; large_segment where only that is given.
+  double garbage_collection_threshold = 0.0;  ///< 0: none. Of the allowed memory, so only with a fraction.
   std::array<std::int64_t, 16>
       roundup_divisions{};       ///< By power of two from 1 MiB (and below) up; 0: multiples of 512.
   double memory_fraction = 1.0;  ///< per_process_memory_fraction; 1: no limit.

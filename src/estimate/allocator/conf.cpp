@@ -82,7 +82,9 @@ void roundup_list(const ConfSetting& setting, AllocatorSettings& out) {
 
 void roundup(const ConfSetting& setting, AllocatorSettings& out) {
   if (setting.is_list) return roundup_list(setting, out);
-  out.roundup_divisions.fill(divisions(setting, setting.value));
+  const std::int64_t value = divisions(setting, setting.value);
+  if (value == 0) refuse(setting, setting.value, "a power of two");
+  out.roundup_divisions.fill(value);
 }
 
 void threshold(const ConfSetting& setting, AllocatorSettings& out) {
@@ -131,7 +133,7 @@ class Reading {
   Result<AllocatorSettings> run() {
     const std::vector<ConfSetting> all = allocator::conf_settings(text_, name_, errors_);
     for (const ConfSetting& setting : all) take(setting);
-    if (errors_.empty()) check_limits(all);
+    if (errors_.empty()) settle(all);
     return errors_.empty() ? Result<AllocatorSettings>(settings_) : Result<AllocatorSettings>(errors_);
   }
 
@@ -164,17 +166,25 @@ class Reading {
     }
   }
 
-  /// torch reads the text twice, so that the order of the keys does not matter.
-  void check_limits(const std::vector<ConfSetting>& all) {
-    const Bytes least = settings_.large_segment;
+  /// What depends on other keys. torch reads the text twice, so that their order does not matter.
+  void settle(const std::vector<ConfSetting>& all) {
+    bool given = false;
     for (const ConfSetting& setting : all) {
-      const bool limit = setting.key.text == "max_split_size_mb" || setting.key.text == "max_non_split_rounding_mb";
-      if (!limit || megabytes(setting) >= least) continue;
-      error(setting.value, "bad-alloc-conf",
-            setting.key.text + ": expected at least " + std::to_string(least.count() >> 20) + ", found '" +
-                setting.value.text + "'",
-            "no limit may be below large_segment_size_mb");
+      if (setting.key.text == "max_split_size_mb") check_limit(setting);
+      if (setting.key.text != "max_non_split_rounding_mb") continue;
+      check_limit(setting);
+      given = true;
     }
+    if (!given) settings_.max_non_split_rounding = settings_.large_segment;
+  }
+
+  void check_limit(const ConfSetting& setting) {
+    const Bytes least = settings_.large_segment;
+    if (megabytes(setting) >= least) return;
+    error(setting.value, "bad-alloc-conf",
+          setting.key.text + ": expected at least " + std::to_string(least.count() >> 20) + ", found '" +
+              setting.value.text + "'",
+          "no limit may be below large_segment_size_mb");
   }
 
   std::string_view text_;
