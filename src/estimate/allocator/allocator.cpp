@@ -1,0 +1,116 @@
+#include "oomplan/allocator.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "state.hpp"
+
+namespace oomplan {
+
+using allocator::Index;
+using allocator::none;
+
+struct Allocator::State {
+  allocator::Machine machine{};
+  std::vector<Index> live{};  // by slot
+  std::optional<OutOfMemory> out_of_memory{};
+
+  bool fail(Bytes asked) {
+    const AllocatorStatistics& s = machine.statistics;
+    out_of_memory = {asked, s.allocated, s.reserved, allocator::out_of_memory_message(machine, asked.count())};
+    return false;
+  }
+  void note_peak() {
+    AllocatorStatistics& s = machine.statistics;
+    s.peak_fragmented = std::max(s.peak_fragmented, s.fragmented);
+  }
+};
+
+namespace {
+
+std::optional<std::int64_t> allowed(const AllocatorSettings& settings, const Card& card, std::int64_t total) {
+  const double fraction = card.fraction.value_or(settings.memory_fraction);
+  if (!(fraction < 1.0)) return std::nullopt;
+  return static_cast<std::int64_t>(std::max(fraction, 0.0) * static_cast<double>(total));
+}
+
+void start(allocator::Machine& m, const Card& card) {
+  m.device = {};
+  m.device.total = std::clamp(card.total.count(), std::int64_t{0}, allocator::largest_total);
+  m.device.context = std::clamp(card.context.count(), std::int64_t{0}, m.device.total);
+  m.allowed = allowed(m.settings, card, m.device.total);
+}
+
+}  // namespace
+
+Allocator::Allocator(const AllocatorSettings& settings, const Card& card) : state_(std::make_unique<State>()) {
+  state_->machine.settings = settings;
+  start(state_->machine, card);
+}
+
+Allocator::Allocator(const Allocator& other) : state_(std::make_unique<State>(*other.state_)) {}
+Allocator::Allocator(Allocator&&) noexcept = default;
+Allocator& Allocator::operator=(const Allocator& other) {
+  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  return *this;
+}
+Allocator& Allocator::operator=(Allocator&&) noexcept = default;
+Allocator::~Allocator() = default;
+
+bool Allocator::allocate(std::uint32_t slot, Bytes bytes) {
+  State& state = *state_;
+  if (slot >= state.live.size())
+    state.live.resize(std::max<std::size_t>(slot + std::size_t{1}, 2 * state.live.size()), none);
+  if (bytes.count() <= 0) return true;
+  if (bytes.count() >= allocator::refused_from) return state.fail(bytes);
+  const Index block = allocator::request(state.machine, bytes.count());
+  state.note_peak();
+  if (block == none) return state.fail(bytes);
+  state.live[slot] = block;
+  return true;
+}
+
+void Allocator::free(std::uint32_t slot) {
+  State& state = *state_;
+  if (slot >= state.live.size() || state.live[slot] == none) return;
+  allocator::give_back(state.machine, std::exchange(state.live[slot], none));
+  state.note_peak();
+}
+
+void Allocator::empty_cache() { allocator::release_all(state_->machine); }
+
+bool Allocator::play(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::allocate:
+      return allocate(event.slot, Bytes(event.value));
+    case Event::Kind::free:
+      free(event.slot);
+      break;
+    case Event::Kind::empty_cache:
+      empty_cache();
+      break;
+    case Event::Kind::mark:
+      break;
+  }
+  return true;
+}
+
+const AllocatorStatistics& Allocator::statistics() const { return state_->machine.statistics; }
+const std::optional<OutOfMemory>& Allocator::out_of_memory() const { return state_->out_of_memory; }
+
+void Allocator::reset(const Card& card) {
+  allocator::Machine& m = state_->machine;
+  m.blocks.clear();
+  for (allocator::Pool& pool : m.pools) {
+    pool.free.clear();
+    pool.unmapped.clear();
+    pool.searches = 0;
+  }
+  m.statistics = {};
+  start(m, card);
+  std::fill(state_->live.begin(), state_->live.end(), none);
+  state_->out_of_memory.reset();
+}
+
+}  // namespace oomplan

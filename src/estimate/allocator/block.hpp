@@ -1,0 +1,57 @@
+// Blocks: stretches of a segment, each allocated, free, or (in an expandable segment) without memory behind it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace oomplan::allocator {
+
+using Index = std::uint32_t;
+inline constexpr Index none = 0xFFFFFFFFU;
+
+struct Block {
+  std::uint64_t address = 0;
+  std::int64_t size = 0;
+  std::uint64_t base = 0;      // where its segment begins
+  std::int64_t stranded = 0;   // of a free block: what no release could return
+  std::uint64_t freed_at = 0;  // the pool's count of searches when it became free
+  Index previous = none;       // its neighbours in the segment
+  Index next = none;
+  bool small = false;  // of which pool
+  bool allocated = false;
+  bool mapped = true;
+
+  bool split() const { return previous != none || next != none; }
+};
+
+/// All blocks, by index. An index is used again once its block is gone.
+class Blocks {
+ public:
+  Block& operator[](Index i) { return blocks_[i]; }
+  const Block& operator[](Index i) const { return blocks_[i]; }
+
+  Index add(const Block& block) {
+    if (unused_ == none) {
+      blocks_.push_back(block);
+      return static_cast<Index>(blocks_.size() - 1);
+    }
+    const Index i = unused_;
+    unused_ = blocks_[i].next;
+    blocks_[i] = block;
+    return i;
+  }
+  void remove(Index i) {
+    blocks_[i].next = unused_;
+    unused_ = i;
+  }
+  void clear() {
+    blocks_.clear();
+    unused_ = none;
+  }
+
+ private:
+  std::vector<Block> blocks_;
+  Index unused_ = none;  // a list through `next`
+};
+
+}  // namespace oomplan::allocator

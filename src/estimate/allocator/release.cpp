@@ -1,0 +1,96 @@
+// Giving cached memory back to the driver.
+#include <algorithm>
+
+#include "state.hpp"
+
+namespace oomplan::allocator {
+namespace {
+
+/// Only what is free to its last byte goes: a whole segment, or the whole pages of an expandable one.
+void release_pool(Machine& m, bool small) {
+  for (const Free& entry : m.pool(small).free.list()) {
+    if (m.settings.expandable_segments) {
+      unmap(m, entry.block);
+    } else if (!m.blocks[entry.block].split()) {
+      release_segment(m, entry.block);
+    }
+  }
+}
+
+/// From the largest down until the sum suffices, but none that is smaller than the limit.
+bool release_largest(Machine& m, const std::vector<Free>& oversize, std::int64_t wanted) {
+  std::int64_t released = 0;
+  for (auto at = oversize.rbegin(); at != oversize.rend() && released < wanted; ++at) {
+    released += at->size;
+    release_segment(m, at->block);
+  }
+  return released >= wanted;
+}
+
+struct Ages {
+  std::uint64_t total = 0;
+  std::int64_t blocks = 0;
+};
+
+std::vector<Free> whole_segments(Machine& m, Ages& ages) {
+  std::vector<Free> out;
+  const Pool& pool = m.pool(false);
+  for (const Free& entry : pool.free.list()) {
+    if (m.blocks[entry.block].split()) continue;
+    out.push_back(entry);
+    ages.total += pool.searches - m.blocks[entry.block].freed_at;
+    ++ages.blocks;
+  }
+  return out;
+}
+
+/// One round: what is at least as old as the mean goes. The bytes that this gave back.
+std::int64_t release_old(Machine& m, std::vector<Free>& segments, Ages& ages) {
+  const double mean = static_cast<double>(ages.total) / static_cast<double>(ages.blocks);
+  std::int64_t released = 0;
+  std::erase_if(segments, [&](const Free& entry) {
+    const std::uint64_t age = m.pool(false).searches - m.blocks[entry.block].freed_at;
+    if (static_cast<double>(age) < mean) return false;
+    released += entry.size;
+    ages.total -= age;
+    --ages.blocks;
+    release_segment(m, entry.block);
+    return true;
+  });
+  return released;
+}
+
+}  // namespace
+
+bool release_some(Machine& m, std::int64_t size, bool small) {
+  if (!m.settings.max_split || m.settings.expandable_segments) return false;
+  const std::int64_t limit = m.settings.max_split->count();
+  const std::int64_t wanted = std::max(size, limit);
+  const FreeSet& free = m.pool(small).free;
+  if (const FreeSet::Cursor found = free.at_least(wanted)) {
+    release_segment(m, free[found].block);
+    return true;
+  }
+  return release_largest(m, free.list(limit), wanted);
+}
+
+void release_all(Machine& m) {
+  release_pool(m, false);
+  release_pool(m, true);
+}
+
+void collect_garbage(Machine& m) {
+  const auto threshold =
+      static_cast<std::int64_t>(m.settings.garbage_collection_threshold * static_cast<double>(*m.allowed));
+  std::int64_t wanted = m.statistics.reserved.count() - threshold;
+  if (wanted <= 0 || m.settings.expandable_segments) return;
+  Ages ages;
+  std::vector<Free> segments = whole_segments(m, ages);
+  while (wanted > 0 && ages.blocks > 0) {
+    const std::int64_t released = release_old(m, segments, ages);
+    if (released == 0) return;
+    wanted -= released;
+  }
+}
+
+}  // namespace oomplan::allocator

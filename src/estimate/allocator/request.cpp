@@ -1,0 +1,93 @@
+// One request: best fit among the free blocks, or else new memory, with all the retries that PyTorch makes for it.
+#include <algorithm>
+
+#include "state.hpp"
+
+namespace oomplan::allocator {
+namespace {
+
+/// The size that an expandable tail could grow to is what counts for best fit.
+std::int64_t growable(const Machine& m, Index block) {
+  const Block& b = m.blocks[block];
+  const bool tail = b.next != none && !m.blocks[b.next].mapped;
+  return b.size + (tail ? m.blocks[b.next].size : 0);
+}
+
+FreeSet::Cursor past_growable(const Machine& m, const FreeSet& free, FreeSet::Cursor found) {
+  for (FreeSet::Cursor next = free.after(found); next; next = free.after(next)) {
+    if (growable(m, free[next].block) >= growable(m, free[found].block)) break;
+    found = next;
+  }
+  return found;
+}
+
+/// max_split_size keeps oversize blocks for oversize requests, and those from blocks that are much too large.
+bool suits(const Machine& m, std::int64_t block, std::int64_t size) {
+  if (!m.settings.max_split) return true;
+  const std::int64_t limit = m.settings.max_split->count();
+  if (size < limit) return block < limit;
+  return block - size < m.settings.max_non_split_rounding.count();
+}
+
+Index best_fit(Machine& m, std::int64_t size, bool small) {
+  Pool& pool = m.pool(small);
+  if (m.collects_garbage()) ++pool.searches;
+  FreeSet::Cursor found = pool.free.at_least(size);
+  if (!found) return none;
+  if (m.settings.expandable_segments) found = past_growable(m, pool.free, found);
+  const Free entry = pool.free[found];
+  if (!suits(m, entry.size, size)) return none;
+  m.statistics.fragmented -= Bytes(m.blocks[entry.block].stranded);
+  pool.free.erase(found);
+  return entry.block;
+}
+
+bool splits(const Machine& m, const Block& block, std::int64_t size) {
+  const std::int64_t rest = block.size - size;
+  if (block.small || m.settings.expandable_segments) return rest >= smallest_block;
+  return (!m.settings.max_split || size < m.settings.max_split->count()) && rest > largest_small;
+}
+
+Index new_memory(Machine& m, std::int64_t size, bool small) {
+  const std::int64_t segment = segment_size(size, m.settings);
+  if (m.allowed && m.statistics.reserved.count() + segment > *m.allowed) return none;
+  return m.settings.expandable_segments ? expand(m, size, small) : new_segment(m, segment, small);
+}
+
+Index new_memory_with_retries(Machine& m, std::int64_t size, bool small) {
+  if (m.collects_garbage()) collect_garbage(m);
+  Index block = new_memory(m, size, small);
+  if (block == none && release_some(m, size, small)) block = new_memory(m, size, small);
+  if (block != none) return block;
+  release_all(m);
+  ++m.statistics.retries;
+  return new_memory(m, size, small);
+}
+
+}  // namespace
+
+Index request(Machine& m, std::int64_t asked) {
+  const std::int64_t size = block_size(asked, m.settings);
+  const bool small = size <= largest_small;
+  Index block = best_fit(m, size, small);
+  if (block == none) block = new_memory_with_retries(m, size, small);
+  if (block == none) return none;
+  if (splits(m, m.blocks[block], size)) {
+    const Index rest = block;
+    block = cut_front(m, rest, size);
+    insert_free(m, rest);
+  }
+  m.blocks[block].allocated = true;
+  m.statistics.allocated += Bytes(m.blocks[block].size);
+  m.statistics.peak_allocated = std::max(m.statistics.peak_allocated, m.statistics.allocated);
+  return block;
+}
+
+void give_back(Machine& m, Index block) {
+  m.statistics.allocated -= Bytes(m.blocks[block].size);
+  m.blocks[block].allocated = false;
+  merge(m, block);
+  insert_free(m, block);
+}
+
+}  // namespace oomplan::allocator

@@ -1,0 +1,96 @@
+// The allocator's state and what every part of it does with blocks.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "block.hpp"
+#include "free_set.hpp"
+#include "oomplan/allocator.hpp"
+#include "sizes.hpp"
+
+namespace oomplan::allocator {
+
+/// What the driver has given out.
+struct Device {
+  std::int64_t total = 0;
+  std::int64_t context = 0;
+  std::int64_t used = 0;  ///< By the allocator, in physical pages.
+  std::uint64_t next_segment = 0x7f0000000000;
+  std::uint64_t next_range = 0x600000000000;
+
+  std::int64_t free() const { return total - context - used; }
+  bool take(std::int64_t size) {
+    if (size > free()) return false;
+    used += size;
+    return true;
+  }
+  void give_back(std::int64_t size) { used -= size; }
+};
+
+/// Small and large requests never share a segment.
+struct Pool {
+  FreeSet free{};
+  std::vector<Index> unmapped{};  ///< Of expandable segments, by address.
+  std::uint64_t searches = 0;     ///< Only counted where garbage is collected.
+};
+
+struct Machine {
+  AllocatorSettings settings{};
+  Device device{};
+  std::optional<std::int64_t> allowed{};  ///< By the memory fraction.
+  Blocks blocks{};
+  std::array<Pool, 2> pools{};  ///< Large, small.
+  AllocatorStatistics statistics{};
+
+  Pool& pool(bool small) { return pools[small ? 1 : 0]; }
+  Pool& pool_of(Index block) { return pool(blocks[block].small); }
+  std::int64_t page(bool small) const { return small ? small_segment : settings.large_segment.count(); }
+  bool collects_garbage() const { return allowed && settings.garbage_collection_threshold > 0; }
+};
+
+// Blocks and the free set (state.cpp). A free block is in its pool's set, an unmapped one in its pool's list.
+
+void insert_free(Machine& m, Index block);
+void erase_free(Machine& m, Index block);
+void insert_unmapped(Machine& m, Index block);
+void erase_unmapped(Machine& m, Index block);
+/// Puts a new block with the first `size` bytes of `block` before it; `block` keeps the rest. Both stay as they were
+/// otherwise, and in no set.
+Index cut_front(Machine& m, Index block, std::int64_t size);
+/// Joins `block` with each neighbour that is as free or as unmapped as it is. `block` itself is in no set.
+void merge(Machine& m, Index block);
+void add_reserved(Machine& m, std::int64_t size);
+
+// Segments of cudaMalloc (segments.cpp).
+
+/// A whole new segment as one block, or none.
+Index new_segment(Machine& m, std::int64_t size, bool small);
+/// Of a free block that is all of its segment.
+void release_segment(Machine& m, Index block);
+
+// Expandable segments (expandable.cpp).
+
+/// A free block of at least `size`, taken from the set, with memory mapped where it lacked; or none.
+Index expand(Machine& m, std::int64_t size, bool small);
+/// Gives back the whole pages of a free block.
+void unmap(Machine& m, Index block);
+
+// Giving back (release.cpp).
+
+/// With max_split_size: enough oversize blocks for a request of `size`. False where there are not enough.
+bool release_some(Machine& m, std::int64_t size, bool small);
+void release_all(Machine& m);
+void collect_garbage(Machine& m);
+
+// Requests (request.cpp).
+
+/// A block for `size` (> 0) bytes, allocated; or none where the card has no more.
+Index request(Machine& m, std::int64_t size);
+void give_back(Machine& m, Index block);
+
+/// PyTorch's text for a request of `size` that failed (message.cpp).
+std::string out_of_memory_message(const Machine& m, std::int64_t size);
+
+}  // namespace oomplan::allocator
