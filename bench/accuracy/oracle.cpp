@@ -101,11 +101,10 @@ Truth truth_of(const json& result) {
   return t;
 }
 
-Case case_of(const json& models, const json& c, const json& result) {
+Case case_of(const json& models, const json& c) {
   Case out;
   out.id = c.value("id", "?");
   out.model = c.value("model", "?");
-  out.truth = truth_of(result);
   out.plan = plan_of(c);
   out.unsupported = unsupported_option(c);
   if (!out.unsupported.empty()) return out;
@@ -148,8 +147,17 @@ Cases read_cases(const std::string& models_path, const std::string& cases_path, 
   out.all = cases.size();
   for (const json& c : cases) {
     const json* result = result_of(results, c);
-    if (result != nullptr && result->contains("peak")) out.known.push_back(case_of(models, c, *result));
+    if (result == nullptr || !result->contains("peak")) continue;
+    out.known.push_back(case_of(models, c));
+    out.known.back().truth = truth_of(*result);
   }
+  return out;
+}
+
+std::vector<Case> read_plans(const std::string& models_path, const std::string& cases_path) {
+  const json models = load(models_path);
+  std::vector<Case> out;
+  for (const json& c : load(cases_path)) out.push_back(case_of(models, c));
   return out;
 }
 

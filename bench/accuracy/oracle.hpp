@@ -55,6 +55,9 @@ struct Cases {
 };
 Cases read_cases(const std::string& models, const std::string& cases, const std::string& results);
 
+/// The cases of two such files, their truth left empty.
+std::vector<Case> read_plans(const std::string& models, const std::string& cases);
+
 /// Each model's config in MODELS as an architecture.
 std::vector<std::pair<std::string, Architecture>> read_architectures(const std::string& models);
 

@@ -1,20 +1,25 @@
 // The estimator: plays a training run and reads the peaks off its timeline.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "oomplan/architecture.hpp"
 #include "oomplan/footprint.hpp"
 #include "oomplan/machine.hpp"
 #include "oomplan/plan.hpp"
+#include "oomplan/reservation.hpp"
 #include "oomplan/result.hpp"
 
 namespace oomplan {
 
-/// How much of a footprint is wanted. Peaks alone are many times cheaper: a search over plans asks for no more.
+/// How much of a footprint is wanted; each holds what those before it do. Peaks alone are the cheapest.
 enum class Detail : std::uint8_t {
-  peaks,   ///< at_peak, bucket_peaks and at_bucket_peaks stay empty.
-  groups,  ///< Everything.
+  peaks,   ///< at_peak, bucket_peaks, at_bucket_peaks and events stay empty.
+  groups,  ///< events stay empty.
+  events,  ///< Everything.
 };
 
 /// Plays load and two optimizer steps of `plan` on one device. Errors: estimate/unmodelled (one for each entry of
@@ -29,16 +34,25 @@ struct RuntimeTerm {
   std::string source{};
 };
 
-/// A footprint held against a GPU.
+/// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller.
+enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit };
+inline constexpr std::array<std::string_view, 3> fit_verdict_names{"fits", "at_the_edge", "does_not_fit"};
+constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
+
+/// A run held against a GPU.
 struct Fit {
   Gpu gpu{};
   std::vector<RuntimeTerm> runtime{};  ///< CUDA context, cuBLAS workspaces.
-  Bytes needed{};                      ///< The peak and the runtime terms.
-  Bytes headroom{};                    ///< gpu.total - needed; negative where it does not fit.
-  bool fits = false;
+  Bytes needed{};    ///< The runtime terms and the smallest memory that the run ends in; where it does not end on this
+                     ///< card, the smallest above it.
+  Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
+  FitVerdict verdict = FitVerdict::does_not_fit;
+
+  bool fits() const { return verdict != FitVerdict::does_not_fit; }
 };
 
-Fit fit(const Footprint& footprint, const Gpu& gpu);
+/// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that.
+Fit fit(const Reservation& reservation, const Gpu& gpu);
 
 /// Why the footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without the
 /// kernels that it was played with (estimate/unmodelled). Nothing where it holds.

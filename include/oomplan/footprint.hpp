@@ -9,6 +9,7 @@
 
 #include "oomplan/bytes.hpp"
 #include "oomplan/dtype.hpp"
+#include "oomplan/events.hpp"
 
 namespace oomplan {
 
@@ -74,7 +75,8 @@ struct Footprint {
   std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
-  std::int64_t events = 0;                                ///< Allocations and frees played, all layers counted.
+  std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
+                                ///< begins: 16 x step + the phase's place in the order of phases; load: 0.
 };
 
 }  // namespace oomplan

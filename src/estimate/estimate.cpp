@@ -3,6 +3,7 @@
 #include "facts.hpp"
 #include "groups.hpp"
 #include "run.hpp"
+#include "unroll.hpp"
 
 namespace oomplan {
 namespace estimator {
@@ -51,13 +52,13 @@ Footprint footprint_of(const Played& played, Detail detail) {
   f.parameters = played.run->model.total;
   f.trainable_parameters = played.run->model.trained;
   f.attention_kernels = played.run->torch.kernels;
-  f.events = timeline.event_count();
+  if (detail == Detail::events) f.events = unroll(timeline);
   for (const Peak& p : peaks.of_phases()) {
     f.peaks.push_back(phase_peak(peaks, p));
     if (p.bytes > highest->bytes) highest = &p;
   }
   f.peak = phase_peak(peaks, *highest);
-  if (detail == Detail::groups) add_groups(f, peaks, *highest, Groups(timeline, played.run->model.modules));
+  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->model.modules));
   return f;
 }
 

@@ -19,6 +19,17 @@ bool has_flash_attention(const Gpu& gpu) {
   return !capability || *capability >= flash_capability;
 }
 
+// What fits is not monotone in the memory, and what is on a card beside the run varies: so smaller cards are tried too.
+constexpr int per_cents_below = 5;
+
+FitVerdict verdict_in(const Reservation& reservation, Bytes room) {
+  if (!reservation.ends_in(room)) return FitVerdict::does_not_fit;
+  for (int below = 1; below <= per_cents_below; ++below) {
+    if (!reservation.ends_in(room - Bytes(room.count() / 100 * below))) return FitVerdict::at_the_edge;
+  }
+  return FitVerdict::fits;
+}
+
 }  // namespace
 
 std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu) {
@@ -33,16 +44,17 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
   return d;
 }
 
-Fit fit(const Footprint& footprint, const Gpu& gpu) {
+Fit fit(const Reservation& reservation, const Gpu& gpu) {
   Fit fit;
   fit.gpu = gpu;
   fit.runtime.push_back({"CUDA context", gpu.context, gpu.context_source});
   fit.runtime.push_back({"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
                          "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward)"});
-  fit.needed = footprint.peak.total;
-  for (const RuntimeTerm& term : fit.runtime) fit.needed += term.bytes;
+  Bytes beside;
+  for (const RuntimeTerm& term : fit.runtime) beside += term.bytes;
+  fit.verdict = verdict_in(reservation, gpu.total - beside);
+  fit.needed = beside + (fit.fits() ? reservation.smallest() : reservation.smallest_above(gpu.total - beside));
   fit.headroom = gpu.total - fit.needed;
-  fit.fits = !fit.needed.saturated() && fit.headroom >= Bytes(0);
   return fit;
 }
 

@@ -186,7 +186,6 @@ void expect_same(const Named& named, std::int64_t layers) {
     std::erase_if(own, [&](const auto& group) { return std::get<Bucket>(group.first) != static_cast<Bucket>(b); });
     EXPECT_EQ(difference(groups(f.at_bucket_peaks[b]), own), "") << bucket_names[b];
   }
-  EXPECT_EQ(f.events, event_count(all->recorder(), whole));
   EXPECT_EQ(f.parameters, all->model.total);
   EXPECT_EQ(f.trainable_parameters, all->model.trained);
 }

@@ -1,0 +1,59 @@
+// What PyTorch's caching allocator makes of a run: how much it reserves, and on how small a card the run still ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oomplan/allocator.hpp"
+#include "oomplan/footprint.hpp"
+
+namespace oomplan {
+
+/// The pool on an unlimited card at the highest moment of one phase of one step.
+struct PoolMoment {
+  Phase phase = Phase::load;
+  int step = 0;        ///< From 1; 0 is load.
+  Bytes requested{};   ///< By the tensors then alive.
+  Bytes reserved{};    ///< By the allocator for them.
+  Bytes fragmented{};  ///< Of it: free, but in segments or pages that hold tensors too.
+};
+
+/// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
+/// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted.
+class Reservation {
+ public:
+  /// Of a footprint with its events.
+  Reservation(const Footprint& footprint, const AllocatorSettings& settings);
+
+  /// In order of time; those after the one where even the largest card is full are not there.
+  const std::vector<PoolMoment>& moments() const { return moments_; }
+  /// The most that is reserved on an unlimited card; Bytes::max() where the largest that there is runs full.
+  Bytes reserved() const { return reserved_; }
+  /// The smallest card that the run was found to end on: within 1/256 of one that it does not end on.
+  Bytes smallest() const { return smallest_; }
+  /// Whether the run ends on a card of `room`.
+  bool ends_in(Bytes room) const;
+  /// The smallest found above `room`, on which the run does not end: what fits is not monotone.
+  Bytes smallest_above(Bytes room) const;
+
+ private:
+  /// The state before an event that is the same on every card which holds what the tensors take.
+  struct Start {
+    std::size_t event = 0;
+    Allocator allocator{AllocatorSettings{}};
+  };
+
+  void replay_unlimited();
+  void find_start();
+  Bytes bisect(Bytes fails, Bytes ends) const;
+
+  std::vector<Event> events_;
+  AllocatorSettings settings_;
+  Bytes requested_;  ///< At the most.
+  Bytes reserved_ = Bytes::max();
+  Bytes smallest_ = Bytes::max();
+  std::vector<PoolMoment> moments_{};
+  Start start_{};
+};
+
+}  // namespace oomplan
