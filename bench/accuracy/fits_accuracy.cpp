@@ -65,8 +65,9 @@ int false_fits(const Reservation& reservation, const Truth& truth) {
 
 Outcome compare(const Footprint& footprint, const AllocatorSettings& settings, const Truth& truth) {
   const Reservation r(footprint, settings);
-  return {r.reserved().count(), r.smallest().count(), percent(r.reserved().count(), truth.reserved),
-          smallest_error(r.smallest().count(), truth), false_fits(r, truth)};
+  const Reserved& all = r.reserved();
+  return {all.peak.count(), all.smallest.count(), percent(all.peak.count(), truth.reserved),
+          smallest_error(all.smallest.count(), truth), false_fits(r, truth)};
 }
 
 Truth truth_of(const json& row, const std::string& setting) {

@@ -50,6 +50,14 @@ TrainingPlan qlora() {
   return p;
 }
 
+TrainingPlan lora() {
+  TrainingPlan p = qlora();
+  p.quantization.value = Quantization::none;
+  p.gradient_checkpointing.value = false;
+  p.optimizer.value = "adamw_fused";
+  return p;
+}
+
 using MakePlan = TrainingPlan (*)();
 
 template <class Answer>
@@ -80,6 +88,8 @@ BENCHMARK_CAPTURE(peaks, 8B / qlora, small_model, qlora);
 BENCHMARK_CAPTURE(peaks, 70B / full, large_model, full);
 BENCHMARK_CAPTURE(peaks, 70B / checkpointing, large_model, checkpointed);
 BENCHMARK_CAPTURE(peaks, 70B / qlora, large_model, qlora);
+BENCHMARK_CAPTURE(footprint, 70B / lora, large_model, lora);
+BENCHMARK_CAPTURE(peaks, 70B / lora, large_model, lora);
 
 }  // namespace
 

@@ -34,9 +34,9 @@ struct RuntimeTerm {
   std::string source{};
 };
 
-/// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller.
-enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit };
-inline constexpr std::array<std::string_view, 3> fit_verdict_names{"fits", "at_the_edge", "does_not_fit"};
+/// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller. undecided: see undecided_on.
+enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecided };
+inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
 constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
 
 /// A run held against a GPU.
@@ -48,7 +48,7 @@ struct Fit {
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
   FitVerdict verdict = FitVerdict::does_not_fit;
 
-  bool fits() const { return verdict != FitVerdict::does_not_fit; }
+  bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
 };
 
 /// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that.

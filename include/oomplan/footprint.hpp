@@ -23,11 +23,13 @@ enum class Bucket : std::uint8_t {
   autocast_copies,   ///< Low-precision copies of weights made by autocast.
   temporaries,       ///< Live inside an op or between two, then gone.
   inputs,            ///< Batches and the model's buffers.
+  slack,             ///< Reserved by the caching allocator in wholly free segments: given back before it gives up.
+  fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
   runtime,           ///< Beside the tensors: CUDA context, cuBLAS workspaces.
 };
-inline constexpr std::array<std::string_view, 10> bucket_names{
-    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
-    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "runtime"};
+inline constexpr std::array<std::string_view, 12> bucket_names{
+    "weights",         "optimizer",   "gradients", "activations", "attention_scores", "logits_and_loss",
+    "autocast_copies", "temporaries", "inputs",    "slack",       "fragmentation",    "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 
@@ -65,7 +67,8 @@ struct LiveGroup {
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
-/// Sizes are allocated bytes; `runtime` is zero here and comes with a GPU (see Fit).
+/// Sizes are allocated bytes; slack and fragmentation are zero until count_reserved(), and `runtime` comes with a GPU
+/// (see Fit).
 struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;

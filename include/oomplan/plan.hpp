@@ -129,7 +129,8 @@ struct TrainingPlan {
   Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
   Setting<bool> outputs_to_fp32{};  ///< accelerate's convert_outputs_to_fp32 around forward.
   Setting<bool> set_grads_to_none{};
-  Setting<bool> use_cache{};  ///< The forward pass fills a key-value cache.
+  Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
+  Setting<std::string> alloc_conf{};  ///< PYTORCH_ALLOC_CONF; empty: torch's defaults.
 
   std::vector<Unmodelled> unmodelled{};
   Diagnostics warnings{};

@@ -29,7 +29,8 @@ struct Findings {
   std::string config{};  ///< The file as the user named it.
   std::optional<TrainingPlan> plan{};
   std::optional<Architecture> architecture{};
-  std::optional<Footprint> footprint{};
+  std::optional<Footprint> footprint{};  ///< With its slack and fragmentation where `reserved` is known.
+  std::optional<Reserved> reserved{};
   std::vector<Fit> fits{};
   Diagnostics diagnostics{};
   Verdict verdict = Verdict::answered;

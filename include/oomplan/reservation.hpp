@@ -18,6 +18,16 @@ struct PoolMoment {
   Bytes fragmented{};  ///< Of it: free, but in segments or pages that hold tensors too.
 };
 
+/// What a run makes the allocator reserve.
+struct Reserved {
+  std::vector<PoolMoment> moments{};  ///< In order of time; those after even the largest card is full are not there.
+  Bytes peak = Bytes::max();          ///< On an unlimited card; Bytes::max() where the largest that there is runs full.
+  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, to 1/256.
+};
+
+/// Gives the footprint's peaks their slack and fragmentation.
+void count_reserved(Footprint& footprint, const Reserved& reserved);
+
 /// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
 /// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted.
 class Reservation {
@@ -25,12 +35,7 @@ class Reservation {
   /// Of a footprint with its events.
   Reservation(const Footprint& footprint, const AllocatorSettings& settings);
 
-  /// In order of time; those after the one where even the largest card is full are not there.
-  const std::vector<PoolMoment>& moments() const { return moments_; }
-  /// The most that is reserved on an unlimited card; Bytes::max() where the largest that there is runs full.
-  Bytes reserved() const { return reserved_; }
-  /// The smallest card that the run was found to end on: within 1/256 of one that it does not end on.
-  Bytes smallest() const { return smallest_; }
+  const Reserved& reserved() const { return reserved_; }
   /// Whether the run ends on a card of `room`.
   bool ends_in(Bytes room) const;
   /// The smallest found above `room`, on which the run does not end: what fits is not monotone.
@@ -50,9 +55,7 @@ class Reservation {
   std::vector<Event> events_;
   AllocatorSettings settings_;
   Bytes requested_;  ///< At the most.
-  Bytes reserved_ = Bytes::max();
-  Bytes smallest_ = Bytes::max();
-  std::vector<PoolMoment> moments_{};
+  Reserved reserved_{};
   Start start_{};
 };
 

@@ -48,7 +48,7 @@ void estimate_model(Findings& findings) {
   Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
   if (!settled) return append(findings.diagnostics, settled.errors());
   findings.plan = std::move(*settled);
-  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture);
+  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);
   if (footprint) {
     findings.footprint = std::move(*footprint);
   } else {
@@ -76,6 +76,7 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
       ingest(*document, {.dialect = question.dialect, .overrides = question.overrides, .loader = load});
   if (plan) {
     findings.plan = std::move(*plan);
+    if (question.alloc_conf) findings.plan->alloc_conf = *question.alloc_conf;
     find_and_estimate(findings, catalog);
   } else {
     append(findings.diagnostics, plan.errors());
@@ -83,25 +84,32 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   add_excerpts(findings.diagnostics, *document);
 }
 
-/// A GPU that the footprint says nothing of leaves the whole question undecided.
+Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
+  std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu);
+  if (!undecided) return fit(reservation, gpu);
+  findings.diagnostics.push_back(std::move(*undecided));
+  return {.gpu = gpu, .verdict = FitVerdict::undecided};
+}
+
 void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
-  for (const Gpu& gpu : gpus) {
-    if (std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu)) {
-      findings.diagnostics.push_back(std::move(*undecided));
-    } else {
-      findings.fits.push_back(fit(*findings.footprint, gpu));
-    }
+  const Setting<std::string>& conf = findings.plan->alloc_conf;
+  const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, "alloc_conf");
+  if (!settings) {
+    append(findings.diagnostics, settings.errors());
+    return findings.footprint.reset();
   }
-  if (findings.fits.size() == gpus.size()) return;
-  findings.fits.clear();
-  findings.footprint.reset();
+  const Reservation reservation(*findings.footprint, *settings);
+  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, reservation, gpu));
+  findings.reserved = reservation.reserved();
+  count_reserved(*findings.footprint, *findings.reserved);
 }
 
 Verdict verdict_after(const Findings& findings) {
   if (!findings.footprint) return verdict_of(findings.diagnostics);
   if (findings.fits.empty()) return Verdict::answered;
-  const bool all = std::all_of(findings.fits.begin(), findings.fits.end(), [](const Fit& fit) { return fit.fits; });
-  return all ? Verdict::fits : Verdict::does_not_fit;
+  const auto any = [&](FitVerdict verdict) { return std::ranges::count(findings.fits, verdict, &Fit::verdict) > 0; };
+  if (any(FitVerdict::undecided)) return Verdict::undecided;
+  return any(FitVerdict::does_not_fit) ? Verdict::does_not_fit : Verdict::fits;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The estimate from a command line: every stage in order, and what it came to.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct Question {
   std::string dialect{};
   std::vector<std::string> overrides{};
   std::vector<std::string> gpus{};
-  std::string models{};  ///< A directory of the user's own data files, or "".
+  std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
+  std::string models{};                              ///< A directory of the user's own data files, or "".
 };
 
 /// Goes as far as it can; what stopped it is in the findings' diagnostics.

@@ -53,7 +53,7 @@ Fit fit(const Reservation& reservation, const Gpu& gpu) {
   Bytes beside;
   for (const RuntimeTerm& term : fit.runtime) beside += term.bytes;
   fit.verdict = verdict_in(reservation, gpu.total - beside);
-  fit.needed = beside + (fit.fits() ? reservation.smallest() : reservation.smallest_above(gpu.total - beside));
+  fit.needed = beside + (fit.fits() ? reservation.reserved().smallest : reservation.smallest_above(gpu.total - beside));
   fit.headroom = gpu.total - fit.needed;
   return fit;
 }

@@ -5,10 +5,11 @@
 namespace oomplan::estimator {
 namespace {
 
-/// A storage as it looks from the block at work: whose it is, in which of that block's stretches it was allocated, and
-/// the how-manyth of that stretch it is.
+/// A storage as it looks from the block at work: whose it is, in which segment and which of that block's stretches
+/// there it was allocated, and the how-manyth of that stretch it is.
 struct Relative {
   int owner = 0;
+  std::int32_t segment = 0;
   std::int32_t stretch = 0;
   std::int32_t ordinal = 0;
   friend bool operator==(const Relative&, const Relative&) = default;
@@ -17,13 +18,16 @@ struct Relative {
 class Comparison {
  public:
   explicit Comparison(const Timeline& timeline) : recorder_(timeline.recorder()), names_(recorder_.storages.size()) {
-    std::vector<std::int32_t> seen(static_cast<std::size_t>(timeline.repetition().built + 1), 0);
+    std::vector<std::int32_t> seen{};
+    std::int32_t segment = -1;
     for (const Stretch& s : timeline.stretches()) {
+      if (s.segment != segment) seen.assign(static_cast<std::size_t>(timeline.repetition().built + 1), 0);
+      segment = s.segment;
       const std::int32_t number = seen[static_cast<std::size_t>(s.layer + 1)]++;
       std::int32_t ordinal = 0;
       for (std::int32_t i = s.first; i < s.end; ++i) {
         const Event& e = event(i);
-        if (e.allocates) names_[static_cast<std::size_t>(e.storage)] = {s.layer, number, ordinal++};
+        if (e.allocates) names_[static_cast<std::size_t>(e.storage)] = {s.layer, segment, number, ordinal++};
       }
     }
   }

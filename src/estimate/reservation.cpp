@@ -40,12 +40,30 @@ bool limited_by_fraction(const AllocatorSettings& settings) { return settings.me
 
 }  // namespace
 
+void count_reserved(Footprint& footprint, const Reserved& reserved) {
+  const auto count = [&](PhasePeak& peak) {
+    for (const PoolMoment& m : reserved.moments) {
+      if (m.phase != peak.phase || m.step != peak.step) continue;
+      at(peak.by_bucket, Bucket::fragmentation) = m.fragmented;
+      at(peak.by_bucket, Bucket::slack) = m.reserved - m.requested - m.fragmented;
+      peak.total += m.reserved - m.requested;
+    }
+  };
+  for (PhasePeak& peak : footprint.peaks) count(peak);
+  count(footprint.peak);
+  if (footprint.bucket_peaks.empty()) return;
+  for (const Bucket bucket : {Bucket::slack, Bucket::fragmentation}) {
+    footprint.bucket_peaks[static_cast<std::size_t>(bucket)] =
+        *std::ranges::max_element(footprint.peaks, {}, [&](const PhasePeak& p) { return at(p.by_bucket, bucket); });
+  }
+}
+
 Reservation::Reservation(const Footprint& footprint, const AllocatorSettings& settings)
     : events_(footprint.events), settings_(settings), requested_(footprint.peak.total) {
   replay_unlimited();
-  if (reserved_.saturated()) return;
+  if (reserved_.peak.saturated()) return;
   find_start();
-  smallest_ = ends_in(requested_) ? requested_ : bisect(requested_, reserved_);
+  reserved_.smallest = ends_in(requested_) ? requested_ : bisect(requested_, reserved_.peak);
 }
 
 void Reservation::replay_unlimited() {
@@ -53,14 +71,14 @@ void Reservation::replay_unlimited() {
   Requests requests;
   PoolMoment* moment = nullptr;
   for (const Event& event : events_) {
-    if (event.kind == Event::Kind::mark) moment = &moment_of(moments_, event.value);
+    if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
     if (!allocator.play(event)) return;
     requests.play(event);
     if (moment == nullptr || requests.now() <= moment->requested.count()) continue;
     const AllocatorStatistics& s = allocator.statistics();
     *moment = {moment->phase, moment->step, Bytes(requests.now()), s.reserved, s.fragmented};
   }
-  reserved_ = allocator.statistics().peak_reserved;
+  reserved_.peak = allocator.statistics().peak_reserved;
 }
 
 // On every card of at least `requested_` all goes as on an unlimited one, up to the first event that reserves more.
@@ -76,8 +94,8 @@ void Reservation::find_start() {
 }
 
 bool Reservation::ends_in(Bytes room) const {
-  if (room < requested_ || reserved_.saturated()) return false;
-  if (room >= reserved_ && !limited_by_fraction(settings_)) return true;
+  if (room < requested_ || reserved_.peak.saturated()) return false;
+  if (room >= reserved_.peak && !limited_by_fraction(settings_)) return true;
   Allocator allocator = start_.allocator;
   allocator.move_to({.total = room});
   return std::all_of(events_.begin() + static_cast<std::ptrdiff_t>(start_.event), events_.end(),
@@ -85,7 +103,7 @@ bool Reservation::ends_in(Bytes room) const {
 }
 
 Bytes Reservation::smallest_above(Bytes room) const {
-  return room < requested_ || reserved_.saturated() ? smallest_ : bisect(room, reserved_);
+  return room < requested_ || reserved_.peak.saturated() ? reserved_.smallest : bisect(room, reserved_.peak);
 }
 
 Bytes Reservation::bisect(Bytes fails, Bytes ends) const {

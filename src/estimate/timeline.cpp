@@ -14,7 +14,7 @@ std::vector<Stretch> cut(const Recorder& r) {
     const std::int16_t layer = event->layer;
     std::int32_t next = first;
     while (next < limit && event++->layer == layer) ++next;
-    out.push_back({first, next, layer});
+    out.push_back({first, next, layer, static_cast<std::int32_t>(mark - r.marks.begin())});
   }
   return out;
 }

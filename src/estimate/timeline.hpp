@@ -26,6 +26,7 @@ struct Stretch {
   std::int32_t first = 0;
   std::int32_t end = 0;
   std::int16_t layer = -1;
+  std::int32_t segment = 0;  ///< How many of the recorder's marks lie at or before it.
 };
 
 /// An event and the stretch that it is in; none: stretch -1.

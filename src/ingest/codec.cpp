@@ -89,6 +89,10 @@ std::optional<std::string> read_text(const Node& node) {
   return some ? std::optional(node.text) : std::nullopt;
 }
 
+std::optional<std::string> read_text_or_nothing(const Node& node) {
+  return node.is_scalar() ? std::optional(node.text) : std::nullopt;
+}
+
 std::optional<std::vector<std::string>> read_names(const Node& node) {
   if (const auto one = read_text(node)) return std::vector{*one};
   if (!node.is_sequence()) return {};

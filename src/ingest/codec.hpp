@@ -39,6 +39,7 @@ std::optional<bool> read_boolean(const Node& node);
 std::optional<double> read_number(const Node& node);
 std::optional<double> read_fraction(const Node& node);
 std::optional<std::string> read_text(const Node& node);
+std::optional<std::string> read_text_or_nothing(const Node& node);
 std::optional<std::vector<std::string>> read_names(const Node& node);
 std::optional<DType> read_float_dtype(const Node& node);
 std::string write_dtype(const DType& value);
@@ -51,6 +52,7 @@ inline constexpr Codec<bool> boolean{"true or false", read_boolean, write_boolea
 inline constexpr Codec<double> number{"a number", read_number, write_number};
 inline constexpr Codec<double> fraction{"a number from 0 up to, not including, 1", read_fraction, write_number};
 inline constexpr Codec<std::string> text{"a text", read_text, write_text};
+inline constexpr Codec<std::string> text_or_nothing{"a text", read_text_or_nothing, write_text};
 inline constexpr Codec<std::vector<std::string>> names{"a name or a list of names", read_names, yaml_list};
 inline constexpr Codec<DType> float_dtype{"one of fp32, bf16, fp16", read_float_dtype, write_dtype};
 }  // namespace as

@@ -47,6 +47,7 @@ constexpr std::array rows{
     field<&Plan::outputs_to_fp32, as::boolean>("outputs_to_fp32"),
     field<&Plan::set_grads_to_none, as::boolean>("set_grads_to_none"),
     field<&Plan::use_cache, as::boolean>("use_cache"),
+    field<&Plan::alloc_conf, as::text_or_nothing>("alloc_conf"),
 };
 
 // A value that converts to anything: an aggregate of n members can be made from at most n of them.

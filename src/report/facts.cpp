@@ -66,11 +66,11 @@ std::vector<Fact> step_facts(const TrainingPlan& plan) {
   std::vector<Fact> facts{fact("optimizer", plan.optimizer), fact("clip_gradients", plan.clip_gradients),
                           fact("gradient_checkpointing", plan.gradient_checkpointing)};
   if (plan.gradient_checkpointing.value) facts.push_back(fact("reentrant_checkpointing", plan.reentrant_checkpointing));
-  for (Fact& row :
-       std::vector<Fact>{fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
-                         fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
-                         fact("fp32_embedding_state", plan.fp32_embedding_state),
-                         fact("set_grads_to_none", plan.set_grads_to_none), fact("use_cache", plan.use_cache)}) {
+  for (Fact& row : std::vector<Fact>{
+           fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
+           fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
+           fact("fp32_embedding_state", plan.fp32_embedding_state), fact("set_grads_to_none", plan.set_grads_to_none),
+           fact("use_cache", plan.use_cache), fact("alloc_conf", plan.alloc_conf)}) {
     facts.push_back(std::move(row));
   }
   return facts;

@@ -103,13 +103,23 @@ std::string inputs(const Numbers& n) {
                      n.tokens_text());
 }
 
+std::string slack(const Numbers&) {
+  return "what the caching allocator keeps in segments where nothing is alive, for the next request; it gives them "
+         "back "
+         "before it runs out";
+}
+
+std::string fragmentation(const Numbers&) {
+  return "free memory between what is alive: it can serve a request that is small enough, and cannot be given back";
+}
+
 std::string runtime(const Numbers&) {
   return "beside PyTorch's tensors: the CUDA context with its kernels, and cuBLAS's workspaces, by kind of GPU";
 }
 
 constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
-    weights,         optimizer,       gradients,   activations, attention_scores,
-    logits_and_loss, autocast_copies, temporaries, inputs,      runtime};
+    weights,         optimizer,   gradients, activations, attention_scores, logits_and_loss,
+    autocast_copies, temporaries, inputs,    slack,       fragmentation,    runtime};
 
 }  // namespace
 

@@ -354,7 +354,7 @@ TEST(EstimateLaws, SizesThatNoMachineHasAreRefusedOrNeverFit) {
     if (what != 1) plan.micro_batch_size.value = huge();
     if (what != 0) plan.sequence_length.value = huge();
     if (what == 3) plan.lora_rank.value = plan.gradient_accumulation_steps.value = huge();
-    const auto footprint = estimate(plan, model.architecture());
+    const auto footprint = estimate(plan, model.architecture(), Detail::events);
     if (!footprint) {
       EXPECT_TRUE(footprint.errors().front().code.starts_with("estimate/too-")) << footprint.errors().front().message;
       ++refused;
@@ -364,7 +364,8 @@ TEST(EstimateLaws, SizesThatNoMachineHasAreRefusedOrNeverFit) {
       EXPECT_GE(p.total, Bytes(0));
       for (const Bytes b : p.by_bucket) EXPECT_GE(b, Bytes(0));
     }
-    for (const Gpu& gpu : gpus) EXPECT_FALSE(fit(*footprint, gpu).fits) << gpu.name;
+    const Reservation reservation(*footprint, {});
+    for (const Gpu& gpu : gpus) EXPECT_EQ(fit(reservation, gpu).verdict, FitVerdict::does_not_fit) << gpu.name;
   });
   EXPECT_GT(refused, 100);
 }

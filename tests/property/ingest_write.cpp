@@ -54,6 +54,7 @@ TrainingPlan any_plan(Dice& dice) {
   plan.quantized_linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
   plan.quantization_compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
   plan.optimizer.value = word(dice);
+  plan.alloc_conf.value = dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
   plan.attention.value = static_cast<Attention>(dice.number(0, 2));
   plan.loss.value = static_cast<Loss>(dice.number(0, 1));
   for (auto fact : {&TrainingPlan::padding_mask, &TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel,
@@ -86,6 +87,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.set_grads_to_none.value = true;
   plan.fp32_embedding_state.value = true;
   plan.quantized_linear.value = QuantizedLinear::bitsandbytes;
+  if (dialect == "axolotl") plan.alloc_conf.value = "expandable_segments:True";
   for (auto fact :
        {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
         &TrainingPlan::fp32_norms, &TrainingPlan::kbit_upcast, &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {

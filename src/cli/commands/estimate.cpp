@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct Options {
   Question question{};
   bool json = false;
   std::string explain{};
+  std::optional<std::string> alloc_conf{};
+  bool alloc_conf_from_environment = false;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -31,6 +34,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  auto* conf = app.add_option("--alloc-conf", options.alloc_conf,
+                              "PyTorch's allocator settings, as PYTORCH_ALLOC_CONF takes them, over the config's")
+                   ->type_name("SETTINGS");
+  app.add_flag("--alloc-conf-env", options.alloc_conf_from_environment,
+               "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
+      ->excludes(conf);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
@@ -51,9 +60,25 @@ std::optional<Diagnostic> misuse(const Options& options) {
   return unknown_dialect(dialect);
 }
 
+/// torch reads the newer name first (c10/core/AllocatorConfig.cpp).
+std::optional<Setting<std::string>> alloc_conf_of(const Options& options) {
+  if (options.alloc_conf) {
+    return Setting<std::string>{*options.alloc_conf, {Origin::Kind::command_line, "--alloc-conf", {}}};
+  }
+  if (!options.alloc_conf_from_environment) return std::nullopt;
+  for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) return Setting<std::string>{value, {Origin::Kind::command_line, name, {}}};
+  }
+  return std::nullopt;
+}
+
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const std::optional<Diagnostic> wrong = misuse(options);
-  return print(wrong ? failed({*wrong}) : answer(options.question), options, terminal);
+  if (wrong) return print(failed({*wrong}), options, terminal);
+  Question question = options.question;
+  question.alloc_conf = alloc_conf_of(options);
+  return print(answer(question), options, terminal);
 }
 
 }  // namespace

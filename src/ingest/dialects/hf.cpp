@@ -118,6 +118,7 @@ void plan_forward(const Hf& hf, bool sft, TrainingPlan& plan) {
       false, default_of(sft ? "trl 1.16.0: SFTTrainer.compute_loss" : "transformers 5.23.0: Trainer.compute_loss")};
   plan.use_cache = sft ? Setting<bool>{false, default_of("trl 1.16.0: SFTTrainer.compute_loss")}
                        : setting(hf.use_cache, false, training_arguments);
+  plan.alloc_conf = setting(hf.alloc_conf, std::string(), "torch 2.13.0: AcceleratorAllocatorConfig");
 }
 
 DType compute_dtype(WeightsDType dtype) {
@@ -263,6 +264,7 @@ std::string write(const TrainingPlan& plan) {
   if (sft) write_adapter(plan, hf);
   give(hf.attn_implementation, plan.attention.value);
   if (!sft) give(hf.use_cache, plan.use_cache.value);
+  if (!plan.alloc_conf.value.empty()) give(hf.alloc_conf, plan.alloc_conf.value);
   return write_rows(table(), hf);
 }
 

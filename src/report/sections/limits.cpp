@@ -4,11 +4,8 @@
 namespace oomplan::report {
 
 std::string limits_section(const Report& report, const ViewOptions&) {
-  const bool gpu = !report.found.fits.empty();
-  std::string out =
-      "Not in the number: what the caching allocator reserves beyond these tensors (slack, "
-      "fragmentation), other processes on the GPU, evaluation and saving.";
-  if (!gpu) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
+  std::string out = "Not in the number: other processes on the GPU, evaluation and saving.";
+  if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
   return wrapped(out, 0, 2) + "\n";
 }
 

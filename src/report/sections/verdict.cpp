@@ -9,28 +9,58 @@
 namespace oomplan::report {
 namespace {
 
+std::string_view words_of(FitVerdict verdict) {
+  switch (verdict) {
+    case FitVerdict::fits:
+      return "fits";
+    case FitVerdict::at_the_edge:
+      return "fits, at the edge,";
+    case FitVerdict::does_not_fit:
+      return "does not fit";
+    case FitVerdict::undecided:
+      return "cannot be decided";
+  }
+  return {};
+}
+
+Paint paint_of(const Fit& fit) {
+  return fit.verdict == FitVerdict::fits ? Paint::green : fit.fits() ? Paint::bold : Paint::red;
+}
+
 std::string fit_line(const Fit& fit, bool colour) {
-  const std::string verdict = painted(fit.fits ? "fits" : "does not fit", fit.fits ? Paint::green : Paint::red, colour);
-  const std::string rest =
-      fit.fits ? "headroom " + oomplan::to_text(fit.headroom) : oomplan::to_text(Bytes(0) - fit.headroom) + " too much";
+  const std::string verdict = painted(std::string(words_of(fit.verdict)), paint_of(fit), colour);
+  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}\n", verdict, fit.gpu.title);
+  const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
+                                      : oomplan::to_text(Bytes(0) - fit.headroom) + " too much";
   return fmt::format("{} on {}: {} needed of {}, {}\n", verdict, fit.gpu.title, oomplan::to_text(fit.needed),
                      oomplan::to_text(fit.gpu.total), rest);
 }
 
 Row comparison_row(const Fit& fit) {
+  const bool decided = fit.verdict != FitVerdict::undecided;
+  std::string words(words_of(fit.verdict));
+  if (words.ends_with(',')) words.pop_back();
   return {{fit.gpu.title},
           {oomplan::to_text(fit.gpu.total), true},
-          {oomplan::to_text(fit.needed), true},
-          {oomplan::to_text(fit.headroom), true},
-          {fit.fits ? "fits" : "does not fit", false, fit.fits ? Paint::green : Paint::red}};
+          {decided ? oomplan::to_text(fit.needed) : "-", true},
+          {decided ? oomplan::to_text(fit.headroom) : "-", true},
+          {std::move(words), false, paint_of(fit)}};
 }
 
 std::string comparison(const std::vector<Fit>& fits, bool colour) {
-  const auto fitting = std::count_if(fits.begin(), fits.end(), [](const Fit& fit) { return fit.fits; });
+  const auto fitting = std::ranges::count_if(fits, [](const Fit& fit) { return fit.fits(); });
   std::vector<Row> rows{{{"GPU"}, {"total", true}, {"needed", true}, {"headroom", true}}};
   for (Cell& cell : rows.front()) cell.paint = Paint::dim;
   for (const Fit& fit : fits) rows.push_back(comparison_row(fit));
   return fmt::format("fits on {} of {} GPUs\n{}", fitting, fits.size(), aligned(rows, colour));
+}
+
+// What the allocator makes of the peak; on a roomy card more than the run needs.
+std::string reserved_line(const Report& report) {
+  if (!report.found.reserved) return {};
+  const Reserved& reserved = *report.found.reserved;
+  return fmt::format("reserved {} on a roomy card; the run ends in {}\n", oomplan::to_text(reserved.peak),
+                     oomplan::to_text(reserved.smallest));
 }
 
 }  // namespace
@@ -42,10 +72,12 @@ std::string moment_text(const PhasePeak& peak) {
 
 std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
+  const Bytes tensors = peak.total - at(peak.by_bucket, Bucket::slack) - at(peak.by_bucket, Bucket::fragmentation);
   const std::vector<Fit>& fits = report.found.fits;
-  const std::string line = fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(peak.total), moment_text(peak));
-  if (fits.empty()) return line;
-  return (fits.size() == 1 ? fit_line(fits.front(), options.colour) : comparison(fits, options.colour)) + line;
+  const std::string lines =
+      fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(tensors), moment_text(peak)) + reserved_line(report);
+  if (fits.empty()) return lines;
+  return (fits.size() == 1 ? fit_line(fits.front(), options.colour) : comparison(fits, options.colour)) + lines;
 }
 
 }  // namespace oomplan::report

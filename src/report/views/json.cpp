@@ -92,7 +92,8 @@ Json json_of(const Fit& fit) {
           {"runtime", list_of(fit.runtime)},
           {"needed", fit.needed.count()},
           {"headroom", fit.headroom.count()},
-          {"fits", fit.fits}};
+          {"fits", fit.fits()},
+          {"verdict", name_of(fit.verdict)}};
 }
 
 Json plan_json(const Report& report) {
@@ -128,6 +129,14 @@ Json bucket_peaks_json(const Footprint& footprint) {
   return out;
 }
 
+Json reserved_json(const Report& report) {
+  if (!report.found.reserved) return nullptr;
+  const Reserved& reserved = *report.found.reserved;
+  return {{"alloc_conf", report.found.plan ? report.found.plan->alloc_conf.value : ""},
+          {"peak", reserved.peak.count()},
+          {"smallest", reserved.smallest.count()}};
+}
+
 Json footprint_json(const Report& report) {
   if (!report.found.footprint) return nullptr;
   const Footprint& footprint = *report.found.footprint;
@@ -136,6 +145,7 @@ Json footprint_json(const Report& report) {
           {"attention_kernels", footprint.attention_kernels},
           {"peak", json_of(footprint.peak)},
           {"peaks", list_of(footprint.peaks)},
+          {"reserved", reserved_json(report)},
           {"at_peak", list_of(footprint.at_peak)},
           {"bucket_peaks", bucket_peaks_json(footprint)}};
 }
@@ -151,7 +161,8 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
-                 {"not_counted", report.found.footprint ? Json::array({"allocator_slack"}) : Json::array()},
+                 {"not_counted",
+                  report.found.footprint ? Json::array({"other_processes", "evaluation", "saving"}) : Json::array()},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},
                  {"diagnostics", list_of(report.diagnostics)}};
   // A file name may hold any byte; the answer stays valid UTF-8.

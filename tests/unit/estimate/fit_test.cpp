@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "oomplan/estimate.hpp"
 
 namespace oomplan {
@@ -13,39 +15,91 @@ Gpu gpu(Bytes total) {
           .context_source = "measured"};
 }
 
-Footprint of(Bytes peak) {
+/// A run that makes tensors of `sizes` one after the other, and lets all go at its end.
+Footprint footprint(const std::vector<Bytes>& sizes) {
   Footprint f;
-  f.peak.total = peak;
+  f.events.push_back({Event::Kind::mark, 0, 17});
+  std::uint32_t slot = 0;
+  for (const Bytes size : sizes) {
+    f.events.push_back({Event::Kind::allocate, slot++, size.count()});
+    f.peak.total += size;
+  }
+  for (std::uint32_t i = 0; i < slot; ++i) f.events.push_back({Event::Kind::free, i, 0});
+  f.peak.phase = Phase::forward;
+  f.peak.step = 1;
+  f.peaks = {f.peak};
   return f;
 }
 
-TEST(Fit, NeedsThePeakTheContextAndAWorkspaceForEachOfTwoThreads) {
-  const Fit out = fit(of(Bytes::gib(10)), gpu(Bytes::gib(24)));
-  EXPECT_EQ(out.needed, Bytes::gib(10) + Bytes::mib(500 + 2 * 8));
-  EXPECT_EQ(out.headroom, Bytes::gib(14) - Bytes::mib(516));
-  EXPECT_TRUE(out.fits);
+Reservation of(const std::vector<Bytes>& sizes) { return {footprint(sizes), {}}; }
+
+constexpr Bytes beside = Bytes::mib(516);  // The context and a workspace for each of two threads.
+
+TEST(Fit, NeedsWhatTheRunEndsInTheContextAndAWorkspaceForEachOfTwoThreads) {
+  const Fit out = fit(of({Bytes::gib(10)}), gpu(Bytes::gib(24)));
+  EXPECT_EQ(out.needed, Bytes::gib(10) + beside);
+  EXPECT_EQ(out.headroom, Bytes::gib(14) - beside);
+  EXPECT_EQ(out.verdict, FitVerdict::fits);
   Bytes terms;
   for (const RuntimeTerm& term : out.runtime) {
     EXPECT_FALSE(term.name.empty());
     EXPECT_FALSE(term.source.empty()) << term.name;
     terms += term.bytes;
   }
-  EXPECT_EQ(terms, Bytes::mib(516));
+  EXPECT_EQ(terms, beside);
   EXPECT_EQ(out.gpu.name, "test");
 }
 
-TEST(Fit, FitsToTheLastByteAndNotOneMore) {
-  const Bytes room = Bytes::gib(24) - Bytes::mib(516);
-  EXPECT_TRUE(fit(of(room), gpu(Bytes::gib(24))).fits);
-  EXPECT_EQ(fit(of(room), gpu(Bytes::gib(24))).headroom, Bytes(0));
-  EXPECT_FALSE(fit(of(room + Bytes(1)), gpu(Bytes::gib(24))).fits);
-  EXPECT_EQ(fit(of(room + Bytes(1)), gpu(Bytes::gib(24))).headroom, Bytes(-1));
+TEST(Fit, FitsAtTheEdgeToTheLastByteAndNotWithOneLess) {
+  const Reservation run = of({Bytes::gib(20)});
+  const Fit just = fit(run, gpu(Bytes::gib(20) + beside));
+  EXPECT_EQ(just.verdict, FitVerdict::at_the_edge);
+  EXPECT_EQ(just.headroom, Bytes(0));
+  const Fit not_quite = fit(run, gpu(Bytes::gib(20) + beside - Bytes(1)));
+  EXPECT_EQ(not_quite.verdict, FitVerdict::does_not_fit);
+  EXPECT_EQ(not_quite.headroom, Bytes(-1));
 }
 
-TEST(Fit, AFigureThatRanOutOfRangeNeverFits) {
-  EXPECT_FALSE(fit(of(Bytes::max()), gpu(Bytes::gib(24))).fits);
-  EXPECT_FALSE(fit(of(Bytes::max()), gpu(Bytes::max())).fits);
-  EXPECT_FALSE(fit(of(Bytes::max() - Bytes(1)), gpu(Bytes::max())).fits);  // The runtime terms take it there.
+TEST(Fit, IsAtTheEdgeUnderFivePerCentAboveWhatIsNeeded) {
+  const Reservation run = of({Bytes::gib(100)});
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(104) + beside)).verdict, FitVerdict::at_the_edge);
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(106) + beside)).verdict, FitVerdict::fits);
+}
+
+TEST(Fit, ARunThatNoCardHoldsNeverFits) {
+  const Reservation run = of({Bytes::gib(50'000), Bytes::gib(50'000)});
+  EXPECT_TRUE(run.reserved().peak.saturated());
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(24))).verdict, FitVerdict::does_not_fit);
+  EXPECT_EQ(fit(run, gpu(Bytes::max())).verdict, FitVerdict::does_not_fit);
+}
+
+// The segment of the first tensor holds nothing when the second comes, and cannot hold it.
+TEST(Reservation, ACardSmallerThanWhatIsReservedMayDo) {
+  Footprint f;
+  f.events = {{Event::Kind::mark, 0, 17},
+              {Event::Kind::allocate, 0, Bytes::mib(30).count()},
+              {Event::Kind::free, 0, 0},
+              {Event::Kind::allocate, 0, Bytes::mib(40).count()},
+              {Event::Kind::free, 0, 0}};
+  f.peak = {.phase = Phase::forward, .step = 1, .total = Bytes::mib(40), .by_bucket = {}};
+  f.peaks = {f.peak};
+  const Reservation run(f, {});
+  EXPECT_EQ(run.reserved().peak, Bytes::mib(70));
+  EXPECT_EQ(run.reserved().smallest, Bytes::mib(40));
+  EXPECT_TRUE(run.ends_in(Bytes::mib(40)));
+  EXPECT_FALSE(run.ends_in(Bytes::mib(40) - Bytes(1)));
+  count_reserved(f, run.reserved());
+  EXPECT_EQ(f.peak.total, Bytes::mib(70));
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::slack), Bytes::mib(30));
+}
+
+TEST(Reservation, WhatLiesBesideATensorInItsSegmentIsFragmentation) {
+  const Footprint all = footprint({Bytes::mib(2)});  // In a segment of 20 MiB.
+  Footprint f = all;
+  count_reserved(f, Reservation(all, {}).reserved());
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::fragmentation), Bytes::mib(18));
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::slack), Bytes(0));
+  EXPECT_EQ(f.peak.total, Bytes::mib(20));
 }
 
 Gpu of_capability(std::string capability) {
@@ -56,7 +110,7 @@ Gpu of_capability(std::string capability) {
 }
 
 TEST(Undecided, OnlyWhereFlashAttentionWasPlayedForAGpuThatHasNone) {
-  Footprint f = of(Bytes::gib(1));
+  Footprint f;
   EXPECT_FALSE(undecided_on(f, of_capability("7.5")));
   f.attention_kernels = {"efficient"};
   EXPECT_FALSE(undecided_on(f, of_capability("7.5")));

@@ -72,6 +72,33 @@ std::vector<Named> runs() {
          p.lora_dropout.value = 0.1;
        }),
        example::llama()},
+      {"LoRA under autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.autocast.value = Autocast::bf16;
+       }),
+       example::llama()},
+      {"LoRA of two layers under autocast, accumulated", changed([](TrainingPlan& p) {
+         lora(p);
+         p.lora_targets.value = {"q_proj", "v_proj"};
+         p.autocast.value = Autocast::bf16;
+         p.lora_dropout.value = 0.1;
+         p.gradient_accumulation_steps.value = 2;
+       }),
+       example::qwen3()},
+      {"QLoRA under autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.value = Quantization::nf4;
+         p.autocast.value = Autocast::bf16;
+         p.lora_dropout.value = 0.1;
+       }),
+       example::llama()},
+      {"QLoRA with fused functions", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.value = Quantization::nf4;
+         p.autocast.value = Autocast::bf16;
+         p.lora_qkv_kernel.value = p.lora_o_kernel.value = p.lora_mlp_kernel.value = true;
+       }),
+       example::llama()},
       {"QLoRA, checkpointed", changed([](TrainingPlan& p) {
          lora(p);
          p.quantization.value = Quantization::nf4;

@@ -68,7 +68,7 @@ inline Fit example_fit(std::string title, Bytes total) {
   fit.runtime = {{"CUDA context", Bytes::mib(512), "measured on one"}, {"cuBLAS", Bytes::mib(512), "torch"}};
   fit.needed = footprint.peak.total + Bytes::gib(1);
   fit.headroom = total - fit.needed;
-  fit.fits = fit.headroom >= Bytes();
+  fit.verdict = fit.headroom >= Bytes() ? FitVerdict::fits : FitVerdict::does_not_fit;
   return fit;
 }
 

@@ -31,6 +31,20 @@ constexpr Codec<WeightsDType> load_dtype{
     },
     torch_dtype.write, torch_dtypes.data(), torch_dtypes.size()};
 
+// Environment variables, as TRL's scripts set them. torch reads the newer name first (c10/core/AllocatorConfig.cpp).
+std::optional<std::string> read_alloc_conf(const Node& node) {
+  if (!node.is_mapping()) return std::nullopt;
+  for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    const Node* value = node.find(name);
+    if (value != nullptr) return read_text_or_nothing(*value);
+  }
+  return std::string();
+}
+
+constexpr Codec<std::string> environment{
+    "a mapping of environment variables to texts", read_alloc_conf,
+    [](const std::string& conf) { return "{PYTORCH_ALLOC_CONF: " + yaml_text(conf) + "}"; }};
+
 // No limit is 0: rows are then as long as the data.
 constexpr Codec<std::int64_t> length_limit{
     "a positive integer",
@@ -98,6 +112,7 @@ constexpr std::array rows{
     key<&Hf::load_in_4bit, as::boolean>("load_in_4bit"),
     key<&Hf::bnb_4bit_quant_type, quant_type>("bnb_4bit_quant_type"),
     key<&Hf::use_bnb_nested_quant, as::boolean>("use_bnb_nested_quant"),
+    key<&Hf::alloc_conf, environment>("env"),
 };
 
 bool is_other_attention(const Node& node) {
@@ -237,12 +252,11 @@ constexpr std::array<std::string_view, 88> trl_reinforcement{"beta",
                                                              "vllm_structured_outputs_regex",
                                                              "vllm_tensor_parallel_size"};
 
-constexpr std::array<std::string_view, 11> shared_no_effect{"dataset_name",
+constexpr std::array<std::string_view, 10> shared_no_effect{"dataset_name",
                                                             "model_revision",
                                                             "streaming",
                                                             "trust_remote_code",
                                                             "config",
-                                                            "env",
                                                             "model_init_kwargs.device_map",
                                                             "model_init_kwargs.low_cpu_mem_usage",
                                                             "model_init_kwargs.revision",

@@ -43,6 +43,7 @@ struct Hf {
   Arg<bool> load_in_4bit{};
   Arg<Quantization> bnb_4bit_quant_type{};
   Arg<bool> use_bnb_nested_quant{};
+  Arg<std::string> alloc_conf{};
 };
 
 Table<Hf> table();
