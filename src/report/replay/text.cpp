@@ -74,7 +74,7 @@ std::string end_of(const ReplayRun& run) {
   const OutOfMemory& memory = run.ran_out->memory;
   return fmt::format("\n{}: line {} asked for {}, with {} allocated and {} reserved\n  {}\n", name_of_run(run),
                      with_separators(run.ran_out->line), to_text(memory.asked), to_text(memory.allocated),
-                     to_text(memory.reserved), report::wrapped(memory.message, 2, 2));
+                     to_text(memory.reserved), memory.message);
 }
 
 std::string list_text(const ReplayedList& list, const Replay& replay, bool colour) {
