@@ -1,7 +1,7 @@
 // For people: a table for each list, a row for each setting.
 //
 //   step.txt.zst: 120,300 events, 24.00 GiB less 512.00 MiB
-//     GiB                       allocated  reserved  slack  fragmented  segments  cudaMalloc  cudaFree  retries
+//     peak GiB                  allocated  reserved  slack  fragmented  segments  cudaMalloc  cudaFree  retries
 //     default                       20.13     22.22   2.09        0.40        82         114        32        1  fits
 //     expandable_segments:True      21.90     23.10   1.20        0.13         2         310        12        1  ran
 //     out
@@ -30,7 +30,7 @@ std::string name_of_run(const ReplayRun& run) {
 }
 
 Row heading(const Unit& unit) {
-  Row row{{std::string(unit.name)}};
+  Row row{{"peak " + std::string(unit.name)}};
   for (const char* name :
        {"allocated", "reserved", "slack", "fragmented", "segments", "cudaMalloc", "cudaFree", "retries"}) {
     row.push_back({name, true});
@@ -66,7 +66,8 @@ std::string title(const ReplayedList& list, const Replay& replay) {
   std::string card = "a card without limit";
   if (replay.capacity) card = to_text(*replay.capacity);
   if (replay.context.count() > 0) card += " less " + to_text(replay.context);
-  return fmt::format("{}: {} events on {}\n", printable(list.file), with_separators(list.events), card);
+  return fmt::format("{}: {} event{} on {}\n", printable(list.file), with_separators(list.events),
+                     list.events == 1 ? "" : "s", card);
 }
 
 std::string end_of(const ReplayRun& run) {
