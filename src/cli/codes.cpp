@@ -29,6 +29,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
     {"catalog/unreadable-directory", Verdict::invalid,
      "The directory given with --models does not exist or may not be read."},
+    {"cli/bad-size", Verdict::usage, "A size is a number with a unit (24GiB, 512MiB, 1.5G), or a number of bytes."},
     {"cli/bug", Verdict::bug,
      "Something happened in oomplan that should not be possible. Please report it with the config and the command "
      "line."},
@@ -38,6 +39,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "the content."},
     {"cli/usage", Verdict::usage,
      "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
+    {"estimate/bad-alloc-conf", Verdict::usage,
+     "PYTORCH_ALLOC_CONF is key:value pairs with commas between them, each value one that PyTorch takes. PyTorch "
+     "itself would stop with an error, or read something else than was meant."},
     {"estimate/bad-architecture", Verdict::invalid,
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
@@ -47,6 +51,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"estimate/too-long", Verdict::invalid,
      "The sequence is longer than the positions that the model can address. The run itself would stop with an "
      "index error. Shorten the sequence or take another model."},
+    {"estimate/unknown-alloc-key", Verdict::usage,
+     "PyTorch knows no allocator setting of that name, and would stop with an error. docs/allocator.md lists them."},
     {"estimate/unmodelled", Verdict::undecided,
      "The config asks for something that changes memory and that oomplan does not play yet. A number that "
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
@@ -77,25 +83,36 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/unknown-key", Verdict::usage,
      "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
      " In a config it is a warning, with --set an error."},
+    {"read/bad-event", Verdict::invalid,
+     "A line of an event list is none of 'a ID BYTES', 'f ID', 'm CODE' and 'e', or a number in it is out of range."},
     {"read/binary", Verdict::invalid,
      "The file has bytes that no config has. It is probably not the file that was meant."},
+    {"read/damaged", Verdict::invalid, "The compressed file is broken: it cannot be unpacked from that place on."},
     {"read/duplicate-key", Verdict::invalid,
      "A key stands twice in one mapping. Parsers silently keep one of the two; remove the other."},
-    {"read/empty", Verdict::invalid, "The file is empty, or all comments."},
+    {"read/empty", Verdict::invalid, "The file is empty, or all comments; an event list has at least one event."},
     {"read/encoding", Verdict::invalid, "The file is not UTF-8. Save it as UTF-8."},
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},
     {"read/not-a-file", Verdict::invalid,
      "The path is a directory, a device or a pipe. For standard input give - as the config."},
+    {"read/not-live", Verdict::invalid,
+     "An event list frees what is not allocated at that point: it was never allocated, or is freed already."},
+    {"read/still-live", Verdict::invalid,
+     "An event list allocates under an id that is still in use. An id may be used again once it is freed."},
     {"read/syntax", Verdict::invalid,
      "The file is not valid YAML, JSON or TOML. The caret shows where the parser stopped; the slip is there or "
      "just before."},
     {"read/too-deep", Verdict::invalid, "The file is nested deeper than any config is."},
     {"read/too-large", Verdict::invalid,
-     "The file is larger than any config is, or becomes so once its aliases are expanded."},
+     "The file is larger than any config is, or becomes so once its aliases are expanded. Of an event list: more is "
+     "allocated at one time than any run has."},
     {"read/too-many-nodes", Verdict::invalid,
      "The file has more keys and values than any config has, or comes to that once its aliases are expanded."},
+    {"read/truncated", Verdict::invalid,
+     "The file ends within a line or within compressed data, so the rest of it is missing. Copy or record it again; "
+     "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
 });

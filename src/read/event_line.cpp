@@ -31,17 +31,17 @@ class Words {
     while (at_ != end_ && *at_ == ' ') ++at_;
     const std::from_chars_result read = std::from_chars(at_, end_, out);
     const bool apart = at_ != begin_ + 1 && (read.ptr == end_ || *read.ptr == ' ');
-    if (read.ec == std::errc::result_out_of_range) return refuse(bad, std::string(name) + " out of range");
-    if (read.ec != std::errc() || !apart) return refuse(bad, "expected " + std::string(name));
-    if (out < least) return refuse(bad, std::string(name) + " below zero");
-    if (out > most) return refuse(bad, std::string(name) + " beyond 1 EiB, which PyTorch refuses on any card");
+    if (read.ec == std::errc::result_out_of_range) return refuse(bad, std::string(name) + " is out of range");
+    if (read.ec != std::errc() || !apart) return refuse(bad, "expected a whole number: " + std::string(name));
+    if (out < least) return refuse(bad, std::string(name) + " is below zero");
+    if (out > most) return refuse(bad, std::string(name) + " is 1 EiB or more, which no card has");
     at_ = read.ptr;
     return true;
   }
 
   bool ended(BadEvent& bad) {
     while (at_ != end_ && *at_ == ' ') ++at_;
-    return at_ == end_ || refuse(bad, "more than the event takes");
+    return at_ == end_ || refuse(bad, "expected the end of the line");
   }
 
  private:
@@ -73,11 +73,11 @@ bool parse_event(std::string_view line, EventLine& out, BadEvent& bad) {
   out = {form->kind, 0, 0};
   Words words(line);
   constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-  const bool read = (!form->has_id || words.number(out.id, "an id", lowest, any, bad)) &&
-                    (!form->has_value || words.number(out.value, form->has_id ? "a size" : "a code",
+  const bool read = (!form->has_id || words.number(out.id, "the id", lowest, any, bad)) &&
+                    (!form->has_value || words.number(out.value, form->has_id ? "the size" : "the code",
                                                       form->has_id ? 0 : lowest, form->most, bad)) &&
                     words.ended(bad);
-  if (!read) bad.message += std::string(" (") + std::string(form->text) + ")";
+  if (!read) bad.message += ", in '" + std::string(form->text) + "'";
   return read;
 }
 

@@ -56,7 +56,7 @@ struct EventList::State {
   std::int64_t line = 0;  // the latest one read, from 1
 
   Diagnostic error(std::string_view text, std::size_t column, std::string code, std::string message) const {
-    return {.code = "read/" + std::move(code),
+    return {.code = std::move(code),
             .message = std::move(message),
             .where = {name, static_cast<int>(std::min<std::int64_t>(line, 1 << 30)), static_cast<int>(column)},
             .excerpt = std::string(text.substr(0, longest_line))};
@@ -65,11 +65,12 @@ struct EventList::State {
   Diagnostics at_end() {
     const std::string_view rest = lines.rest();
     ++line;
-    if (rest.size() > longest_line) return {error(rest, 1, "bad-event", "this is too long for an event")};
+    if (rest.size() > longest_line) return {error(rest, 1, "read/bad-event", "this is too long for an event")};
     if (!rest.empty()) {
-      return {error(rest, rest.size(), "truncated", "the file ends within a line: it is cut off, or lacks a line end")};
+      return {error(rest, rest.size(), "read/truncated",
+                    "the file ends within a line: it is cut off, or lacks a line end")};
     }
-    if (line == 1) return {error({}, 0, "empty", "there is no event in it")};
+    if (line == 1) return {error({}, 0, "read/empty", "there is no event in it")};
     return {};
   }
 
@@ -85,10 +86,11 @@ struct EventList::State {
   Diagnostic unsettled(std::string_view text, const read::EventLine& read) const {
     const std::string id = std::to_string(read.id);
     if (read.kind == Event::Kind::free) {
-      return error(text, 3, "not-live", "frees " + id + ", which was never allocated or is freed already");
+      return error(text, 3, "read/not-live", "frees " + id + ", which was never allocated or is freed already");
     }
-    if (live.size() <= budget.live) return error(text, 3, "still-live", "allocates " + id + ", which is not freed yet");
-    return error(text, 1, "too-large", "more than " + std::to_string(budget.live) + " allocations at one time");
+    if (live.size() <= budget.live)
+      return error(text, 3, "read/still-live", "allocates " + id + ", which is not freed yet");
+    return error(text, 1, "read/too-large", "more than " + std::to_string(budget.live) + " allocations at one time");
   }
 
   Diagnostics parse(std::string_view text, std::vector<Event>& out) {
@@ -100,7 +102,7 @@ struct EventList::State {
       ++line;
       read::EventLine read;
       read::BadEvent bad;
-      if (!read::parse_event(at, read, bad)) return {error(at, bad.column, "bad-event", bad.message)};
+      if (!read::parse_event(at, read, bad)) return {error(at, bad.column, "read/bad-event", bad.message)};
       if (!settle(read, out.emplace_back())) return {unsettled(at, read)};
     }
     return {};

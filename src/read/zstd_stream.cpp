@@ -32,7 +32,7 @@ class Unpacked : public ByteStream {
 
  private:
   Diagnostic error(std::string code, std::string message) const {
-    return {.code = "read/" + std::move(code), .message = std::move(message), .where = {name_}};
+    return {.code = std::move(code), .message = std::move(message), .where = {name_}};
   }
 
   Diagnostics refill() {
@@ -80,11 +80,11 @@ class Unpacked : public ByteStream {
       if (last && expected_ == 0) return std::size_t{0};
       const std::size_t status = ZSTD_decompressStream(stream_.get(), &out, &in);
       if (ZSTD_isError(status) != 0) {
-        return error("damaged", std::string("the compressed data is broken: ") + ZSTD_getErrorName(status));
+        return error("read/damaged", std::string("the compressed data is broken: ") + ZSTD_getErrorName(status));
       }
       begin_ = in.pos;
       expected_ = status;
-      if (last && out.pos == 0) return error("truncated", "the file ends within the compressed data");
+      if (last && out.pos == 0) return error("read/truncated", "the file ends within the compressed data");
     }
     return out.pos;
   }

@@ -97,12 +97,13 @@ def at(value, path):
 
 
 def json_failures(case, stdout):
-    """Whether the one object on stdout obeys the schema and has the values that the case names."""
+    """Whether the one object on stdout obeys the schema that it names and has the values that the case names."""
     try:
         value = json.loads(stdout)
     except ValueError as error:
         return [f"stdout is not JSON: {error}"]
-    out = json_schema.violations(value, json.loads((ROOT / "docs/estimate.schema.json").read_text()))
+    name = "replay" if value.get("schema") == "oomplan/replay/1" else "estimate"
+    out = json_schema.violations(value, json.loads((ROOT / f"docs/{name}.schema.json").read_text()))
     for line in case.text("json").splitlines():
         path, _, wanted = line.partition(" = ")
         try:

@@ -133,21 +133,20 @@ class Reading {
   Result<AllocatorSettings> run() {
     const std::vector<ConfSetting> all = allocator::conf_settings(text_, name_, errors_);
     for (const ConfSetting& setting : all) take(setting);
-    if (errors_.empty()) settle(all);
+    settle(all);
     return errors_.empty() ? Result<AllocatorSettings>(settings_) : Result<AllocatorSettings>(errors_);
   }
 
  private:
   void error(const ConfWord& at, std::string code, std::string message, std::string hint = {}) {
-    errors_.push_back(
-        allocator::conf_error(text_, name_, at, "estimate/" + std::move(code), std::move(message), std::move(hint)));
+    errors_.push_back(allocator::conf_error(text_, name_, at, std::move(code), std::move(message), std::move(hint)));
   }
 
   void unknown(const ConfWord& key) {
     std::array<std::string_view, keys.size()> names{};
     std::transform(keys.begin(), keys.end(), names.begin(), [](const Key& k) { return k.name; });
     const auto near = nearest(key.text, names);
-    error(key, "unknown-alloc-key", "torch knows no allocator setting '" + key.text + "'",
+    error(key, "estimate/unknown-alloc-key", "torch knows no allocator setting '" + key.text + "'",
           near ? "did you mean '" + *near + "'?" : "");
   }
 
@@ -155,14 +154,14 @@ class Reading {
     const auto* key = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == setting.key.text; });
     if (key == keys.end()) return unknown(setting.key);
     if (key->name == "backend" && setting.value.text == "cudaMallocAsync") {
-      return error(setting.value, "unmodelled", "backend:cudaMallocAsync is not modelled",
+      return error(setting.value, "estimate/unmodelled", "backend:cudaMallocAsync is not modelled",
                    "the driver's own pool decides then; oomplan plays the native backend only");
     }
     if (key->apply == nullptr) return;
     try {
       key->apply(setting, settings_);
     } catch (const Refusal& refusal) {
-      error(refusal.at, "bad-alloc-conf", refusal.message);
+      error(refusal.at, "estimate/bad-alloc-conf", refusal.message);
     }
   }
 
@@ -180,8 +179,9 @@ class Reading {
 
   void check_limit(const ConfSetting& setting) {
     const Bytes least = settings_.large_segment;
-    if (megabytes(setting) >= least) return;
-    error(setting.value, "bad-alloc-conf",
+    const auto given = parse_integer(setting.value.text);
+    if (!given || Bytes::mib(*given) >= least) return;
+    error(setting.value, "estimate/bad-alloc-conf",
           setting.key.text + ": expected at least " + std::to_string(least.count() >> 20) + ", found '" +
               setting.value.text + "'",
           "no limit may be below large_segment_size_mb");

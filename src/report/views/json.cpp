@@ -3,6 +3,7 @@
 
 #include "../facts.hpp"
 #include "../group.hpp"
+#include "../json_values.hpp"
 #include "../view.hpp"
 
 namespace oomplan::report {
@@ -12,27 +13,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "oomplan/estimate/1";
 
-Json json_of(const Location& where) {
-  Json out = Json::object();
-  out["file"] = where.file.empty() ? Json() : Json(where.file);
-  out["line"] = where.line > 0 ? Json(where.line) : Json();
-  out["column"] = where.column > 0 ? Json(where.column) : Json();
-  return out;
-}
-
-Json json_of(const Diagnostic& diagnostic) {
-  constexpr std::array<std::string_view, 3> severities{"note", "warning", "error"};
-  Json out{{"severity", severities.at(static_cast<std::size_t>(diagnostic.severity))},
-           {"code", diagnostic.code},
-           {"message", diagnostic.message}};
-  out.update(json_of(diagnostic.where));
-  out["hint"] = diagnostic.hint.empty() ? Json() : Json(diagnostic.hint);
-  return out;
-}
+Json json_of(const Diagnostic& diagnostic) { return diagnostic_json(diagnostic); }
 
 Json json_of(const Fact& fact) {
   Json origin{{"kind", name_of(fact.origin.kind)}, {"source", fact.origin.source}};
-  origin.update(json_of(fact.origin.where));
+  origin.update(location_json(fact.origin.where));
   Json out{{"name", fact.name}};
   std::visit([&](const auto& value) { out["value"] = value; }, fact.value);
   out["origin"] = std::move(origin);

@@ -1,0 +1,47 @@
+#include <memory>
+
+#include "../command.hpp"
+#include "../replayed.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  ReplayQuestion question{};
+  bool json = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  ReplayQuestion& question = options.question;
+  app.add_option("EVENTS", question.lists, "Lists of allocation events, plain or zstd; - reads standard input")
+      ->required();
+  app.add_option("--alloc-conf", question.alloc_confs,
+                 "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")
+      ->allow_extra_args(false)
+      ->type_name("CONF");
+  app.add_option("--capacity", question.capacity, "The card's memory, for example 24GiB; without it there is no limit")
+      ->type_name("SIZE");
+  app.add_option("--context", question.context, "Of it, what lies beside PyTorch: the CUDA context, other processes")
+      ->type_name("SIZE");
+  app.add_flag("--json", options.json, "Print one JSON object (docs/replay.schema.json)");
+}
+
+Outcome run_replay(const Options& options, const Terminal& terminal) {
+  const Replay replay = replayed(options.question);
+  Outcome outcome{.code = exit_code_of(replay.verdict)};
+  outcome.out = options.json ? replay_json(replay) : replay_text(replay, terminal.colour);
+  if (options.json) return outcome;
+  for (const Diagnostic& diagnostic : replay.diagnostics) outcome.err += to_text(diagnostic);
+  return outcome;
+}
+
+}  // namespace
+
+Command commands::replay(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("replay", "Play lists of allocations through PyTorch's caching allocator");
+  auto options = std::make_shared<Options>();
+  add_options(*app, *options);
+  return {app, [options](const Terminal& terminal) { return run_replay(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,143 @@
+#include "replayed.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "codes.hpp"
+#include "oomplan/event_list.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+/// A setting, and the text that it came from.
+struct Setting {
+  std::string conf{};
+  AllocatorSettings settings{};
+};
+
+std::vector<Setting> settings_of(std::vector<std::string> confs, Diagnostics& errors) {
+  if (confs.empty()) confs.emplace_back();
+  std::vector<Setting> out;
+  for (std::string& conf : confs) {
+    if (conf == "default") conf.clear();
+    const Result<AllocatorSettings> read = parse_alloc_conf(conf, "--alloc-conf");
+    if (read) {
+      out.push_back({std::move(conf), *read});
+    } else {
+      append(errors, read.errors());
+    }
+  }
+  return out;
+}
+
+std::optional<Bytes> size_of(const std::string& text, const std::string& option, Diagnostics& errors) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<Bytes> size = parse_bytes(text);
+  if (!size) {
+    errors.push_back({.code = "cli/bad-size",
+                      .message = option + " takes a size, not '" + text + "'",
+                      .hint = "for example 24GiB, 512MiB, or bytes"});
+  }
+  return size;
+}
+
+/// What the command line asks for, apart from the lists.
+struct Terms {
+  std::vector<Setting> settings{};
+  Card card{};
+};
+
+Terms terms_of(const ReplayQuestion& question, Replay& replay) {
+  Terms terms{settings_of(question.alloc_confs, replay.diagnostics), {}};
+  replay.capacity = size_of(question.capacity, "--capacity", replay.diagnostics);
+  replay.context = size_of(question.context, "--context", replay.diagnostics).value_or(Bytes());
+  terms.card.context = replay.context;
+  if (replay.capacity) terms.card.total = *replay.capacity;
+  if (replay.context > terms.card.total) {
+    replay.diagnostics.push_back({.code = "cli/bad-size", .message = "--context leaves nothing of the card"});
+  }
+  return terms;
+}
+
+/// One list, read once, with an allocator for each setting.
+class Player {
+ public:
+  explicit Player(const Terms& terms) {
+    for (const Setting& setting : terms.settings) {
+      allocators_.emplace_back(setting.settings, terms.card);
+      list_.runs.push_back({.alloc_conf = setting.conf});
+    }
+  }
+
+  Diagnostics play(EventList& events) {
+    std::vector<Event> piece;
+    do {
+      Diagnostics errors = events.next(piece);
+      if (!errors.empty()) return errors;
+      list_.events += static_cast<std::int64_t>(piece.size());
+      for (std::size_t i = 0; i < allocators_.size(); ++i) play(piece, events.lines_before(), i);
+    } while (!piece.empty());
+    return {};
+  }
+
+  ReplayedList result(std::string file) && {
+    list_.file = std::move(file);
+    for (std::size_t i = 0; i < allocators_.size(); ++i) list_.runs[i].statistics = allocators_[i].statistics();
+    return std::move(list_);
+  }
+
+ private:
+  void play(const std::vector<Event>& piece, std::int64_t lines_before, std::size_t i) {
+    if (list_.runs[i].ran_out) return;
+    Allocator& allocator = allocators_[i];
+    const auto failed = std::find_if_not(piece.begin(), piece.end(), [&](const Event& e) { return allocator.play(e); });
+    if (failed == piece.end()) return;
+    list_.runs[i].ran_out = {lines_before + (failed - piece.begin()) + 1, *allocator.out_of_memory()};
+  }
+
+  std::vector<Allocator> allocators_{};
+  ReplayedList list_{};
+};
+
+Result<EventList> open(const std::string& path) {
+  if (path == "-") return EventList::from_descriptor(STDIN_FILENO, "standard input");
+  return EventList::open(path);
+}
+
+void play_list(const std::string& path, const Terms& terms, Replay& replay) {
+  Result<EventList> events = open(path);
+  if (!events) return append(replay.diagnostics, events.errors());
+  Player player(terms);
+  const Diagnostics errors = player.play(*events);
+  if (!errors.empty()) return append(replay.diagnostics, errors);
+  replay.lists.push_back(std::move(player).result(path == "-" ? "standard input" : path));
+}
+
+Verdict verdict_of_replay(const Replay& replay) {
+  if (!replay.diagnostics.empty()) return verdict_of(replay.diagnostics);
+  bool ran_out = false;
+  for (const ReplayedList& list : replay.lists) {
+    ran_out = ran_out || std::ranges::any_of(list.runs, [](const ReplayRun& run) { return run.ran_out.has_value(); });
+  }
+  if (ran_out) return Verdict::does_not_fit;
+  return replay.capacity ? Verdict::fits : Verdict::answered;
+}
+
+}  // namespace
+
+Replay replayed(const ReplayQuestion& question) {
+  Replay replay;
+  const Terms terms = terms_of(question, replay);
+  if (replay.diagnostics.empty()) {
+    for (const std::string& path : question.lists) play_list(path, terms, replay);
+  }
+  replay.verdict = verdict_of_replay(replay);
+  return replay;
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,28 @@
+#include "json_values.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace oomplan::report {
+
+using Json = nlohmann::ordered_json;
+
+Json location_json(const Location& where) {
+  Json out = Json::object();
+  out["file"] = where.file.empty() ? Json() : Json(where.file);
+  out["line"] = where.line > 0 ? Json(where.line) : Json();
+  out["column"] = where.column > 0 ? Json(where.column) : Json();
+  return out;
+}
+
+Json diagnostic_json(const Diagnostic& diagnostic) {
+  constexpr std::array<std::string_view, 3> severities{"note", "warning", "error"};
+  Json out{{"severity", severities.at(static_cast<std::size_t>(diagnostic.severity))},
+           {"code", diagnostic.code},
+           {"message", diagnostic.message}};
+  out.update(location_json(diagnostic.where));
+  out["hint"] = diagnostic.hint.empty() ? Json() : Json(diagnostic.hint);
+  return out;
+}
+
+}  // namespace oomplan::report

@@ -1,0 +1,16 @@
+// What every JSON answer says in the same words.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan::report {
+
+/// {file, line, column}; null what is not known.
+nlohmann::ordered_json location_json(const Location& where);
+
+/// {severity, code, message, file, line, column, hint}.
+nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic);
+
+}  // namespace oomplan::report
