@@ -24,11 +24,15 @@ def estimate(program, config):
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["footprint"]
 
 
+def tensors(peak):
+    return peak["total"] - peak["by_bucket"]["slack"] - peak["by_bucket"]["fragmentation"]
+
+
 def rows(name, measured, footprint):
     for peak in footprint["peaks"]:
         if peak["step"] == 2:
-            yield name, peak["phase"], peak["total"], measured["steps"][1][PHASES[peak["phase"]]]
-    yield name, "peak", footprint["peak"]["total"], measured["peak"]
+            yield name, peak["phase"], tensors(peak), measured["steps"][1][PHASES[peak["phase"]]]
+    yield name, "peak", tensors(footprint["peak"]), measured["peak"]
 
 
 def main():

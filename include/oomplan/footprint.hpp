@@ -50,6 +50,11 @@ struct PhasePeak {
   int step = 0;  ///< From 1; 0 is load.
   Bytes total{};
   ByBucket by_bucket{};  ///< Adds up to `total`.
+
+  /// What the tensors take, without what the allocator reserves beyond them.
+  constexpr Bytes tensors() const {
+    return total - at(by_bucket, Bucket::slack) - at(by_bucket, Bucket::fragmentation);
+  }
 };
 
 /// Allocations alive at a moment, alike in all but their layer: `count` tensors of `shape`, `bytes` together.

@@ -86,7 +86,7 @@ struct ToText {
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return fmt::format("{}", value); }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
-  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const std::string& value) const { return value.empty() ? "\"\"" : value; }
   std::string operator()(const std::vector<std::string>& value) const { return joined(value); }
 };
 

@@ -14,7 +14,7 @@ std::vector<PhasePeak> worst_by_phase(const Footprint& footprint) {
     auto same = std::find_if(worst.begin(), worst.end(), [&](const PhasePeak& w) { return w.phase == peak.phase; });
     if (same == worst.end()) {
       worst.push_back(peak);
-    } else if (peak.total > same->total) {
+    } else if (peak.tensors() > same->tensors()) {
       *same = peak;
     }
   }

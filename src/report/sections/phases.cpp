@@ -31,6 +31,9 @@ class PhaseTable {
     std::vector<Row> rows{heading(), steps()};
     for (std::size_t i = 0; i < bucket_count; ++i) {
       const auto bucket = static_cast<Bucket>(i);
+      if (bucket == Bucket::slack && peak_.total > peak_.tensors()) {
+        rows.push_back(line("= tensors", [](const PhasePeak& phase) { return phase.tensors(); }));
+      }
       Row row = line(std::string(name_of(bucket)), [&](const PhasePeak& phase) { return size(phase, bucket); });
       const bool empty = std::all_of(row.begin() + 1, row.end(), [](const Cell& cell) { return cell.text == "-"; });
       if (!empty) rows.push_back(std::move(row));

@@ -72,10 +72,10 @@ std::string moment_text(const PhasePeak& peak) {
 
 std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
-  const Bytes tensors = peak.total - at(peak.by_bucket, Bucket::slack) - at(peak.by_bucket, Bucket::fragmentation);
   const std::vector<Fit>& fits = report.found.fits;
   const std::string lines =
-      fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(tensors), moment_text(peak)) + reserved_line(report);
+      fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(peak.tensors()), moment_text(peak)) +
+      reserved_line(report);
   if (fits.empty()) return lines;
   return (fits.size() == 1 ? fit_line(fits.front(), options.colour) : comparison(fits, options.colour)) + lines;
 }

@@ -26,7 +26,7 @@ inline LiveGroup group(Bucket bucket, std::string op, std::string module, std::i
 inline PhasePeak moment(Phase phase, int step, std::int64_t scale) {
   PhasePeak peak{.phase = phase, .step = step};
   for (std::size_t i = 0; i < bucket_count; ++i) {
-    if (static_cast<Bucket>(i) == Bucket::runtime) continue;
+    if (static_cast<Bucket>(i) > Bucket::inputs) continue;
     peak.by_bucket.at(i) = Bytes::gib(scale * static_cast<std::int64_t>(i + 1));
     peak.total += peak.by_bucket.at(i);
   }
