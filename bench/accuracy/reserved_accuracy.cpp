@@ -34,13 +34,22 @@ void print(const Case& c, const Outcome& outcome) {
   for (const Difference& d : outcome.wrong) fmt::print("    {}: played {}, true {}\n", d.what, d.played, d.truth);
 }
 
+/// A list or setting that cannot be read is off, and keeps no other from being compared.
+Outcome outcome_of(const Case& c) {
+  try {
+    return compare(c, play(c));
+  } catch (const std::exception& e) {
+    return {{{"readable", e.what(), "yes"}}, 100.0};
+  }
+}
+
 int report(const std::string& truth, const std::string& json_path) {
   json rows = json::array();
   std::size_t exact = 0;
   double worst = 0;
   const std::vector<Case> cases = read_truth(truth);
   for (const Case& c : cases) {
-    const Outcome outcome = compare(c, play(c));
+    const Outcome outcome = outcome_of(c);
     print(c, outcome);
     rows.push_back(row(c, outcome));
     exact += outcome.exact() ? 1 : 0;

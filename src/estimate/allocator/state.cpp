@@ -12,6 +12,7 @@ bool joins(const Machine& m, Index block, Index neighbour) {
 }
 
 std::int64_t whole_pages(const Block& b, std::int64_t page) {
+  if (b.size < page) return 0;
   const auto begin = static_cast<std::int64_t>(b.address - b.base);
   const std::int64_t first = (begin + page - 1) / page;
   const std::int64_t last = (begin + b.size) / page;
