@@ -22,7 +22,7 @@ struct PoolMoment {
 struct Reserved {
   std::vector<PoolMoment> moments{};  ///< In order of time; those after even the largest card is full are not there.
   Bytes peak = Bytes::max();          ///< On an unlimited card; Bytes::max() where the largest that there is runs full.
-  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, to 1/256.
+  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, to 1/128.
 };
 
 /// Gives the footprint's peaks their slack and fragmentation.

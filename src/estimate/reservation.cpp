@@ -6,7 +6,7 @@
 namespace oomplan {
 namespace {
 
-constexpr int resolution = 256;
+constexpr int resolution = 128;
 constexpr int codes_a_step = 16;
 
 /// What the tensors alive have asked for, by slot.
