@@ -9,6 +9,7 @@ std::string limits_section(const Report& report, const ViewOptions&) {
       "Not in the number: what the caching allocator reserves beyond these tensors (slack, "
       "fragmentation), other processes on the GPU, evaluation and saving.";
   if (!gpu) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
+  out += " Assumed: one GPU, one process; data parallel training holds another copy of the trained gradients.";
   return wrapped(out, 0, 2) + "\n";
 }
 

@@ -61,6 +61,8 @@ TEST(TextView, SaysWhereEachFactCameFrom) {
   EXPECT_THAT(out, Not(HasSubstr("lora_rank")));
 }
 
+TEST(TextView, SaysThatItIsOneProcess) { EXPECT_THAT(text(example()), HasSubstr("one GPU, one process")); }
+
 TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
   for (const std::string& line : lines(text(example({example_fit("NVIDIA One", Bytes::gib(200))})))) {
     EXPECT_LE(width_of(line), page_width) << line;
