@@ -34,7 +34,8 @@ bool has_any(const Inputs& inputs, const Keys& keys) {
 bool is_sft(const Hf& hf, const Inputs& inputs, const Document& document) {
   if (hf.trainer.value) return *hf.trainer.value == "sft";
   if (has_any(inputs, hf::trl_only) || has_any(inputs, hf::trl_only_modelled)) return true;
-  return document.syntax != Syntax::json && !has_any(inputs, hf::scripts_only);
+  return document.syntax != Syntax::json && !has_any(inputs, hf::scripts_only) &&
+         !has_any(inputs, hf::scripts_only_modelled);
 }
 
 // ---- The plan ------------------------------------------------------------------------------------------------------

@@ -183,6 +183,43 @@ TEST(Hf, WhatIsNotPlayedIsNamed) {
                           "lora_task_type: LoRA task type"));
 }
 
+TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
+  const auto one = [](const std::string& line) { return features(plan_from(sft + line)); };
+  const auto named = [](const std::string& key) {
+    return ElementsAre(key + ": preference, RL or distillation training");
+  };
+  EXPECT_THAT(one("reward_funcs: [accuracy_reward]\n"), named("reward_funcs"));
+  EXPECT_THAT(one("reward_model_name_or_path: a/b\n"), named("reward_model_name_or_path"));
+  EXPECT_THAT(one("max_prompt_length: 512\n"), named("max_prompt_length"));
+  EXPECT_THAT(one("max_target_length: 0\n"), named("max_target_length"));
+  EXPECT_THAT(one("use_vllm: false\n"), named("use_vllm"));
+  EXPECT_THAT(one("num_generations: 0\n"), named("num_generations"));
+  EXPECT_THAT(one("beta: 0.1\n"), named("beta"));
+  EXPECT_THAT(one("beta: 0.0\nuse_vllm:\n"), IsEmpty());
+}
+
+TEST(Hf, TrlsOtherTrainersAreNamed) {
+  EXPECT_THAT(features(plan_from("trainer: dpo\nmodel_name_or_path: a/b\n")),
+              ElementsAre("trainer: preference, RL or distillation training"));
+  EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
+              ElementsAre("c.yaml:1:10: ingest/bad-value: trainer: expected sft or trainer, found \"dbo\""));
+}
+
+TEST(Hf, ATemplateOfAnotherTokenizerMayResize) {
+  const auto one = [](const std::string& value) { return features(plan_from(sft + "chat_template_path: " + value)); };
+  const auto named = ElementsAre(HasSubstr("chat_template_path: a template's tokenizer"));
+  EXPECT_THAT(one("Qwen/Qwen3-0.6B\n"), named);
+  EXPECT_THAT(one("./template\n"), named);
+  EXPECT_THAT(one("template.jinja\n"), IsEmpty());
+  EXPECT_THAT(one("templates/chat.j2\n"), IsEmpty());
+  EXPECT_THAT(one("\n"), IsEmpty());
+}
+
+TEST(Hf, AnotherHeadOrConfigIsAnotherModel) {
+  EXPECT_THAT(features(plan_from(plain + "task_name: mrpc\n")), ElementsAre("task_name: a classification head"));
+  EXPECT_THAT(features(plan_from(plain + "config_name: b/c\n")), ElementsAre("config_name: a model of another config"));
+}
+
 TEST(Hf, WhatIsSwitchedOffIsNot) {
   const TrainingPlan plan = plan_from(
       sft +
