@@ -79,6 +79,7 @@ TEST(ArchitectureFile, NamesDefaultsQuotientsAndProducts) {
   EXPECT_TRUE(out->tied_embeddings);
   EXPECT_EQ(out->max_positions, 512);
   EXPECT_EQ(out->checkpoint_dtype, DType::fp32);
+  EXPECT_FALSE(out->names_dtype);
   ASSERT_EQ(out->stem.size(), 1U);
   EXPECT_EQ(out->stem[0].module, "wte");
   EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), 100);

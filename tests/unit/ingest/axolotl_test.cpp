@@ -111,7 +111,9 @@ TEST(Axolotl, FlashAttentionPacksIntoOneRow) {
   const TrainingPlan flash = plan_from(packed + "flash_attention: true\n");
   EXPECT_THAT(flash.micro_batch_size, is_from(1, "sample_packing at 5:17"));
   EXPECT_EQ(flash.sequence_length.value, 2048);
-  EXPECT_EQ(flash.sequence_length.origin.source, "sequence_len × micro_batch_size, packed into one row");
+  EXPECT_EQ(flash.sequence_length.origin.derivation, "times the 2 rows of micro_batch_size, packed into one");
+  EXPECT_EQ(flash.micro_batch_size.origin.derivation, "which packs the 2 rows of micro_batch_size into one");
+  EXPECT_EQ(flash.padding_mask.origin.derivation, "whose rows need no mask");
   EXPECT_FALSE(flash.padding_mask.value);
   const TrainingPlan rows = plan_from(packed + "flash_attention: true\nmultipack_real_batches: true\n");
   EXPECT_EQ(rows.micro_batch_size.value, 2);

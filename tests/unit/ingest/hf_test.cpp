@@ -1,4 +1,6 @@
 // Hugging Face's dialect: transformers' Trainer and TRL's SFT.
+#include <limits>
+
 #include "from_text.hpp"
 
 namespace oomplan {
@@ -83,6 +85,21 @@ TEST(Hf, WhoseTrainerItIs) {
   EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
 }
 
+TEST(Hf, AGuessOfTheTrainerIsSaid) {
+  const auto guess = [](const std::string& text, Syntax syntax) {
+    return said(ingest(yaml(text, syntax), {"hf", {"plan.sequence_length=8"}, {}})->warnings);
+  };
+  EXPECT_THAT(guess("model_name_or_path: a\n", Syntax::yaml),
+              ElementsAre("c.yaml: ingest/assumed-trainer: no key says whose trainer this is for; read as TRL's "
+                          "SFTConfig, since TRL's scripts take YAML (say it with --set trainer=sft or --set "
+                          "trainer=trainer)"));
+  EXPECT_THAT(guess(R"({"model_name_or_path": "a"})", Syntax::json),
+              ElementsAre(HasSubstr("read as TrainingArguments of a plain Trainer, since transformers' scripts take")));
+  for (const std::string key : {"trainer: sft", "packing: true", "block_size: 8", "trainer: dpo", "use_vllm: true"}) {
+    EXPECT_THAT(guess("model_name_or_path: a\n" + key + "\n", Syntax::yaml), IsEmpty()) << key;
+  }
+}
+
 TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
   EXPECT_THAT(errors_from("trainer: trainer\nmodel_name_or_path: a\n"),
               ElementsAre("c.yaml: ingest/missing-fact: transformers' Trainer has no sequence length of its own "
@@ -101,9 +118,19 @@ TEST(Hf, PackedRowsAreOneRow) {
   const TrainingPlan plan = plan_from(packed);
   EXPECT_THAT(plan.micro_batch_size, is_from(1, "packing at 5:10"));
   EXPECT_EQ(plan.sequence_length.value, 400);
-  EXPECT_EQ(plan.sequence_length.origin.source, "max_length × per_device_train_batch_size, packed into one row");
+  EXPECT_EQ(plan.sequence_length.origin.derivation, "times the 4 rows of per_device_train_batch_size, packed into one");
   EXPECT_TRUE(plan.padding_mask.value);
   EXPECT_FALSE(plan_from(packed + "attn_implementation: flash_attention_2\n").padding_mask.value);
+}
+
+TEST(Hf, APackedSizeOfTheCommandLineStaysVisible) {
+  const TrainingPlan plan = plan_with(sft + "packing: true\n", {"per_device_train_batch_size=2"});
+  EXPECT_EQ(plan.micro_batch_size.origin.derivation,
+            "which packs the 2 rows of --set per_device_train_batch_size=2 into one");
+  const std::string huge = "1000000000000";
+  EXPECT_EQ(plan_from(sft + "packing: true\nmax_length: " + huge + "\nper_device_train_batch_size: " + huge + "\n")
+                .sequence_length.value,
+            std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Hf, WrappedRowsStayRows) {
@@ -119,7 +146,10 @@ TEST(Hf, OneRowNeedsNoPadding) {
 }
 
 TEST(Hf, LengthsArePaddedToTheMultiple) {
-  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n").sequence_length.value, 128);
+  const TrainingPlan plan = plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n");
+  EXPECT_THAT(plan.sequence_length, is_from(128, "max_length at 3:13"));
+  EXPECT_EQ(plan.sequence_length.origin.written, "100");
+  EXPECT_EQ(plan.sequence_length.origin.derivation, "padded up to a multiple of 64");
   EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").sequence_length.value, 100);
 }
 
@@ -156,6 +186,9 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: paged_adamw_32bit\n"), "paged_adamw_32bit");
   EXPECT_EQ(optimizer("optim: sgd\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0.9\n"), "sgd_momentum");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: dampening=0, momentum=0.5\n"), "sgd_momentum");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
   const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
   EXPECT_EQ(lion.optimizer.value, "lion_8bit");
   EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));

@@ -72,8 +72,8 @@ constexpr std::array named{
     Feature{"config_name", "a model of another config"},
     Feature{"task_name", "a classification head"},
     Feature{"chat_template_path", "a template's tokenizer, which may resize the embeddings,", is_tokenizer},
-    Feature{"trainer", "preference, RL or distillation training", is_other_trainer},
-    Feature{"beta", "preference, RL or distillation training"},
+    Feature{"trainer", other_training, is_other_trainer},
+    Feature{"beta", other_training},
 };
 
 // What TRL's scripts for DPO, GRPO, RLOO, KTO, reward models and distillation take and SFT's does not, in this version
@@ -233,7 +233,7 @@ constexpr auto other_scripts = std::to_array<std::string_view>({"cache_implement
 std::span<const Feature> features() {
   static const auto all = [] {
     std::vector<Feature> out(named.begin(), named.end());
-    for (const auto key : other_scripts) out.push_back({key, "preference, RL or distillation training", is_given});
+    for (const auto key : other_scripts) out.push_back({key, other_training, is_given});
     return out;
   }();
   return all;

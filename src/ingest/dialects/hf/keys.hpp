@@ -46,6 +46,9 @@ struct Hf {
   Arg<bool> use_bnb_nested_quant{};
 };
 
+/// The feature that a key of another trainer of TRL asks for.
+inline constexpr std::string_view other_training = "preference, RL or distillation training";
+
 Table<Hf> table();
 std::span<const Feature> features();
 
