@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "fields.hpp"
 #include "oomplan/dtype.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan::catalog {
 namespace {
@@ -114,7 +115,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.block = ops_in(fields, values, "block");
   out.tail = ops_in(fields, values, "tail");
   if (out.layers < 0 || out.layers > most_layers)
-    fields.refuse(*fields.find("layers"), std::to_string(out.layers) + " layers are more than any model has");
+    values.refuse(*fields.find("layers"), "a model has from 0 to " + with_separators(most_layers) + " layers, not " +
+                                              std::to_string(out.layers));
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
