@@ -30,6 +30,7 @@ struct Draft {
 struct Dialect {
   std::string_view name{};
   std::string_view about{};
+  std::string_view model_key{};  ///< What names the model.
   std::vector<std::string_view> (*keys)() = nullptr;
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
   std::string (*write)(const TrainingPlan& plan) = nullptr;

@@ -364,7 +364,7 @@ std::string write(const TrainingPlan& plan) {
 
 namespace dialects {
 extern const Dialect axolotl;
-const Dialect axolotl{"axolotl", "Axolotl's YAML", [] { return keys_of(table()); }, read, write};
+const Dialect axolotl{"axolotl", "Axolotl's YAML", "base_model", [] { return keys_of(table()); }, read, write};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -291,7 +291,11 @@ std::string write(const TrainingPlan& plan) {
 
 namespace dialects {
 extern const Dialect hf;
-const Dialect hf{"hf", "transformers' TrainingArguments and TRL's SFTConfig", [] { return keys_of(table()); }, read,
+const Dialect hf{"hf",
+                 "transformers' TrainingArguments and TRL's SFTConfig",
+                 "model_name_or_path",
+                 [] { return keys_of(table()); },
+                 read,
                  write};
 }  // namespace dialects
 
