@@ -84,7 +84,9 @@ void plan_precision(const Hf& hf, bool sft, TrainingPlan& plan) {
 void plan_batch(const Hf& hf, bool sft, TrainingPlan& plan) {
   plan.micro_batch_size = setting(hf.per_device_train_batch_size, std::int64_t{8}, training_arguments);
   plan.gradient_accumulation_steps = setting(hf.gradient_accumulation_steps, std::int64_t{1}, training_arguments);
-  const auto& scripts = hf.block_size.value ? hf.block_size : hf.max_seq_length;
+  const auto& scripts = hf.block_size.value       ? hf.block_size
+                        : hf.max_seq_length.value ? hf.max_seq_length
+                                                  : hf.model_max_length;
   const auto& trl = hf.max_length.value ? hf.max_length : hf.max_seq_length;
   plan.sequence_length = sft ? setting(trl, std::int64_t{1024}, sft_config) : setting(scripts, std::int64_t{0}, "");
   pad_rows(plan, hf.pad_to_multiple_of.value.value_or(1));
@@ -102,7 +104,8 @@ void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
     plan.padding_mask = {false, sft ? hf.packing.origin : hf.block_size.origin};
     derive(plan.padding_mask.origin, "whose rows need no mask");
   } else {
-    const bool padded = plan.micro_batch_size.value > 1 || is(hf.pad_to_max_length, true);
+    const bool padded =
+        plan.micro_batch_size.value > 1 || is(hf.pad_to_max_length, true) || hf.model_max_length.value.has_value();
     plan.padding_mask = {padded, assumed(padded ? "rows of a batch differ in length and are padded"
                                                 : "a batch of one row needs no padding")};
   }
@@ -179,9 +182,9 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
   const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
                                    : "transformers' Trainer has no sequence length of its own";
   const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
-                                   : "give block_size or max_seq_length, or --set sequence_length=…";
-  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length"}, std::string(why),
-       std::string(how));
+                                   : "give block_size, max_seq_length or model_max_length, or --set sequence_length=…";
+  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length", "model_max_length"},
+       std::string(why), std::string(how));
 }
 
 void check_together(const Hf& hf, Draft& draft, const Document& document) {
@@ -196,6 +199,14 @@ void check_together(const Hf& hf, Draft& draft, const Document& document) {
     conflict(draft, hf.dtype.origin, document,
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
+}
+
+// A key of scripts of their own around a plain Trainer; TRL's have another.
+void warn_foreign_length(const Inputs& inputs, bool sft, TrainingPlan& plan) {
+  const auto found = std::ranges::find(inputs, "model_max_length", &Input::key);
+  if (!sft || found == inputs.end()) return;
+  plan.warnings.push_back(at_key(*found, Severity::warning, "ingest/unknown-key",
+                                 "model_max_length is no key of TRL's SFTConfig, ignored", "did you mean max_length?"));
 }
 
 void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
@@ -230,6 +241,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_adapter(hf, plan);
   warn_guessed(reader, document, draft);
   warn_renamed(inputs, sft, plan);
+  warn_foreign_length(inputs, sft, plan);
   check_facts(sft, draft, document);
   check_together(hf, draft, document);
   return draft;

@@ -103,8 +103,18 @@ TEST(Hf, AGuessOfTheTrainerIsSaid) {
 TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
   EXPECT_THAT(errors_from("trainer: trainer\nmodel_name_or_path: a\n"),
               ElementsAre("c.yaml: ingest/missing-fact: transformers' Trainer has no sequence length of its own "
-                          "(give block_size or max_seq_length, or --set sequence_length=…)"));
+                          "(give block_size, max_seq_length or model_max_length, or --set sequence_length=…)"));
   EXPECT_EQ(plan_with("trainer: trainer\nmodel_name_or_path: a\n", {"sequence_length=77"}).sequence_length.value, 77);
+}
+
+TEST(Hf, ModelMaxLengthIsTheLengthOfAlpacasScripts) {
+  const TrainingPlan plan = plan_from("model_name_or_path: a\nmodel_max_length: 77\nper_device_train_batch_size: 1\n");
+  EXPECT_EQ(plan.framework, "transformers 5.23.0");
+  EXPECT_THAT(plan.sequence_length, is_from(77, "model_max_length at 2:19"));
+  EXPECT_TRUE(plan.padding_mask.value);
+  EXPECT_THAT(said(plan_from(sft + "model_max_length: 77\n").warnings),
+              ElementsAre("c.yaml:3:1: ingest/unknown-key: model_max_length is no key of TRL's SFTConfig, ignored "
+                          "(did you mean max_length?)"));
 }
 
 TEST(Hf, NoLimitIsNoLength) {

@@ -79,6 +79,7 @@ constexpr std::array rows{
     key<&Hf::use_cache, as::boolean>("use_cache"),
     key<&Hf::max_length, length_limit>("max_length"),
     key<&Hf::max_seq_length, as::positive>("max_seq_length"),
+    key<&Hf::model_max_length, as::positive>("model_max_length"),
     key<&Hf::block_size, as::positive>("block_size"),
     key<&Hf::pad_to_max_length, as::boolean>("pad_to_max_length"),
     key<&Hf::pad_to_multiple_of, multiple>("pad_to_multiple_of"),

@@ -27,6 +27,7 @@ struct Hf {
   Arg<bool> use_cache{};
   Arg<std::int64_t> max_length{};
   Arg<std::int64_t> max_seq_length{};
+  Arg<std::int64_t> model_max_length{};
   Arg<std::int64_t> block_size{};
   Arg<bool> pad_to_max_length{};
   Arg<std::int64_t> pad_to_multiple_of{};
@@ -98,7 +99,7 @@ inline constexpr std::array<std::string_view, 22> trl_only_modelled{"max_length"
                                                                     "lora_task_type",
                                                                     "chat_template_path"};
 
-// transformers' examples: run_clm, run_mlm and their like.
+// transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's.
 inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
                                                                "dataset_config_name",
                                                                "ignore_mismatched_sizes",
@@ -121,7 +122,7 @@ inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
                                                                "validation_file",
                                                                "validation_split_percentage"};
 
-inline constexpr std::array<std::string_view, 4> scripts_only_modelled{"block_size", "config_name", "pad_to_max_length",
-                                                                       "task_name"};
+inline constexpr std::array<std::string_view, 5> scripts_only_modelled{"block_size", "config_name", "model_max_length",
+                                                                       "pad_to_max_length", "task_name"};
 
 }  // namespace oomplan::ingestion::hf
