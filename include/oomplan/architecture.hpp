@@ -37,6 +37,7 @@ struct Architecture {
   std::string source{};      ///< Where the sizes come from: a preset's id or a path.
   Task task = Task::causal_lm;
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
+  bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
   std::int64_t layers = 0;
   std::string block_module{};  ///< "model.layers".
   bool tied_embeddings = false;

@@ -34,8 +34,9 @@ struct IngestOptions {
 ///   ingest/extends-cycle      configs that extend each other
 ///   ingest/bad-override       an override without "=" (its value may give read/… errors too)
 ///   ingest/unknown-key        an override of a key that nobody knows
-/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name). What
-/// affects memory and is not played goes to plan.unmodelled.
+/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name),
+/// ingest/assumed-trainer (no key says which trainer reads the config). What affects memory
+/// and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
 /// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.

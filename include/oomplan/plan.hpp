@@ -24,6 +24,8 @@ struct Origin {
   Kind kind = Kind::assumed;
   std::string source{};
   Location where{};
+  std::string written{};     ///< Of config: the value as its line has it ("qlora"); empty for a mapping.
+  std::string derivation{};  ///< How the fact follows where it is not that value ("padded up to a multiple of 64").
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 

@@ -43,6 +43,7 @@ struct Fact {
   std::string name{};  ///< The field of TrainingPlan.
   FactValue value{};
   Origin origin{};
+  std::string resolved{};  ///< What the model makes of the value: "bf16" of "checkpoint". Empty where it is as it says.
 };
 
 /// Findings and what every view needs of them, worked out once so that no two views can disagree.

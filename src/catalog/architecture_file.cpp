@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "fields.hpp"
 #include "oomplan/dtype.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan::catalog {
 namespace {
@@ -68,16 +69,22 @@ void check_expectations(Fields& fields) {
   for (const Entry& entry : node->entries) expectations.count(entry.key);
 }
 
-std::optional<DType> checkpoint_dtype(const Document& config, Diagnostics& errors) {
-  const Node* node = config.root.find("dtype");
-  if (node == nullptr || node->kind == Node::Kind::null) node = config.root.find("torch_dtype");
-  if (node == nullptr || node->kind == Node::Kind::null) return DType::fp32;
-  const std::optional<DType> dtype = parse_dtype(node->text);
-  if (dtype && is_floating(*dtype)) return dtype;
-  errors.push_back(error_at(config, *node, "catalog/bad-value",
-                            shown(*node) + " is not a type that weights are trained in",
+/// The config's `dtype`, or `torch_dtype` as it was called before.
+const Node* named_dtype(const Document& config) {
+  for (const std::string_view key : {"dtype", "torch_dtype"}) {
+    const Node* node = config.root.find(key);
+    if (node != nullptr && node->kind != Node::Kind::null) return node;
+  }
+  return nullptr;
+}
+
+DType checkpoint_dtype(const Document& config, const Node& node, Diagnostics& errors) {
+  const std::optional<DType> dtype = parse_dtype(node.text);
+  if (dtype && is_floating(*dtype)) return *dtype;
+  errors.push_back(error_at(config, node, "catalog/bad-value",
+                            shown(node) + " is not a type that weights are trained in",
                             "known: float32, bfloat16 and float16."));
-  return std::nullopt;
+  return DType::fp32;
 }
 
 /// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
@@ -108,7 +115,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.block = ops_in(fields, values, "block");
   out.tail = ops_in(fields, values, "tail");
   if (out.layers < 0 || out.layers > most_layers)
-    fields.refuse(*fields.find("layers"), std::to_string(out.layers) + " layers are more than any model has");
+    values.refuse(*fields.find("layers"), "a model has from 0 to " + with_separators(most_layers) + " layers, not " +
+                                              std::to_string(out.layers));
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
@@ -151,7 +159,9 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   Architecture out;
   out.name = file.name;
   out.model_type = config.root.find("model_type")->text;
-  out.checkpoint_dtype = checkpoint_dtype(config, errors).value_or(DType::fp32);
+  const Node* dtype = named_dtype(config);
+  out.names_dtype = dtype != nullptr;
+  if (dtype != nullptr) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
   out.not_played = not_played(config, fields);
   if (errors.empty()) read_body(out, fields, values);
   check_expectations(fields);

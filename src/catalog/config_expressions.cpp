@@ -29,9 +29,10 @@ std::optional<Attribute> literal(const Node& node) {
   }
 }
 
-bool is_name(const Node& node) { return node.kind == Node::Kind::string && node.text.starts_with('$'); }
-
 }  // namespace
+
+bool is_name(const Node& node) { return node.kind == Node::Kind::string && node.text.starts_with('$'); }
+std::string_view name_in(const Node& node) { return std::string_view(node.text).substr(1); }
 
 std::optional<Attribute> ConfigValues::value_of(const Node& node) {
   if (is_name(node)) return named(node);
@@ -41,7 +42,7 @@ std::optional<Attribute> ConfigValues::value_of(const Node& node) {
 }
 
 std::optional<Attribute> ConfigValues::named(const Node& node) {
-  const auto found = values_.find(std::string_view(node.text).substr(1));
+  const auto found = values_.find(name_in(node));
   if (found != values_.end()) return found->second;
   refuse_file(node, shown(node.text) + " is not declared under \"config\" above");
   return std::nullopt;
@@ -55,7 +56,8 @@ std::optional<Attribute> ConfigValues::computed(const Node& node) {
     return std::nullopt;
   }
   const Node& operands = node.entries[0].value;
-  const std::vector<std::int64_t> values = integers(operands);
+  if (operands.items.empty()) refuse_file(operands, "expected operands here");
+  const std::vector<std::int64_t> values = integers(operands.items);
   if (values.empty()) return std::nullopt;
   if (operation == "quotient") return quotient(operands, values);
   if (operation == "difference" && values.size() == 2) return values[0] - values[1];
@@ -70,15 +72,15 @@ std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std:
     return std::nullopt;
   }
   if (values[1] > 0 && values[0] % values[1] == 0) return values[0] / values[1];
-  const Node* key = is_name(operands.items[0]) ? config_.root.find(operands.items[0].text.substr(1)) : nullptr;
+  const Node* key = is_name(operands.items[0]) ? given(name_in(operands.items[0])) : nullptr;
   refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
   return std::nullopt;
 }
 
 /// All of the operands, or none where one is no integer.
-std::vector<std::int64_t> ConfigValues::integers(const Node& operands) {
+std::vector<std::int64_t> ConfigValues::integers(const std::vector<Node>& operands) {
   std::vector<std::int64_t> out;
-  for (const Node& operand : operands.items) {
+  for (const Node& operand : operands) {
     const std::optional<Attribute> value = value_of(operand);
     const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
     if (integer == nullptr) {
@@ -88,14 +90,13 @@ std::vector<std::int64_t> ConfigValues::integers(const Node& operands) {
     }
     out.push_back(*integer);
   }
-  if (out.empty()) refuse_file(operands, "expected operands here");
   return out;
 }
 
 /// "\"hidden_size\" (4096)"
 std::string ConfigValues::described(const Node& operand) const {
   if (!is_name(operand)) return operand.is_scalar() ? operand.text : "a product";
-  const std::string name = operand.text.substr(1);
+  const std::string_view name = name_in(operand);
   const auto found = values_.find(name);
   const auto* value = found != values_.end() && found->second ? std::get_if<std::int64_t>(&*found->second) : nullptr;
   return shown(name) + (value == nullptr ? "" : " (" + std::to_string(*value) + ")");

@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 6> declaration_keys{"type",    "required", "default",
-                                                           "aliases", "minimum",  "optional"};
+constexpr std::array<std::string_view, 7> declaration_keys{"type",    "required", "default", "aliases",
+                                                           "minimum", "optional", "divides"};
 
 struct Type {
   std::string_view name;
@@ -44,6 +44,12 @@ const Type* type_of(const Node& declaration) {
 bool is_set(const Node& declaration, std::string_view field) {
   const Node* node = declaration.find(field);
   return node != nullptr && node->as_boolean().value_or(false);
+}
+
+/// transformers refuses a number in quotes, so it is no number here either.
+std::optional<Attribute> read_as(const Type& type, const Node& node) {
+  const bool quoted = node.kind == Node::Kind::string && type.name != "string";
+  return quoted ? std::nullopt : type.read(node);
 }
 
 /// A size is at least 1, unless the declaration says otherwise or has a smaller default.
@@ -79,16 +85,34 @@ void ConfigValues::declare(const Entry& entry) {
     return std::find(declaration_keys.begin(), declaration_keys.end(), field.key) != declaration_keys.end();
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
-    return refuse_file(entry.value, shown(entry.key) +
-                                        " must be declared as {type: integer, number, boolean or string" +
-                                        ", required: true or default: …, aliases: […], minimum: …, optional: true}");
+    return refuse_file(entry.value,
+                       shown(entry.key) + " must be declared as {type: integer, number, boolean or string" +
+                           ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
+  if (found != nullptr) given_.emplace(entry.key, &found->value);
   std::optional<Attribute> value;
   if (!switched_off) value = found != nullptr ? from_config(entry, *found) : from_default(entry);
   if (value) all_.emplace_back(entry.key, *value);
   values_.insert_or_assign(entry.key, std::move(value));
+  if (const Node* other = entry.value.find("divides")) check_divides(entry, *other);
+}
+
+void ConfigValues::check_divides(const Entry& declaration, const Node& other) {
+  if (!is_name(other)) return refuse_file(other, "\"divides\" names a key declared above (\"$heads\")");
+  const std::optional<Attribute>& value = values_.find(declaration.key)->second;
+  const auto* divisor = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  const std::vector<std::int64_t> whole = integers({other});
+  if (divisor == nullptr || whole.empty() || (*divisor > 0 && whole.front() % *divisor == 0)) return;
+  const Node* own = given(declaration.key);
+  refuse_config(own != nullptr ? own : given(name_in(other)),
+                shown(declaration.key) + " (" + std::to_string(*divisor) + ") does not divide " + described(other));
+}
+
+const Node* ConfigValues::given(std::string_view key) const {
+  const auto found = given_.find(key);
+  return found == given_.end() ? nullptr : found->second;
 }
 
 const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
@@ -107,7 +131,7 @@ const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
 std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, const Entry& found) {
   const Type& type = *type_of(declaration.value);
   const std::int64_t minimum = minimum_of(declaration.value);
-  std::optional<Attribute> value = type.read(found.value);
+  std::optional<Attribute> value = read_as(type, found.value);
   if (value && is_in_range(*value, minimum)) return value;
   refuse_config(&found.value, shown(found.key) + " must be " + range_of(type, minimum) + ", not " + shown(found.value));
   return std::nullopt;
@@ -127,11 +151,17 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
   if (usual.kind == Node::Kind::null) return std::nullopt;
   if (usual.is_mapping() || usual.text.starts_with('$')) return value_of(usual);
   const Type& type = *type_of(declaration.value);
-  std::optional<Attribute> value = type.read(usual);
+  std::optional<Attribute> value = read_as(type, usual);
   if (!value)
     refuse_file(usual, "the default of " + shown(declaration.key) + " must be " + std::string(type.shown) + ", not " +
                            shown(usual));
   return value;
+}
+
+void ConfigValues::refuse(const Node& node, std::string message) {
+  const Node* own = is_name(node) ? given(name_in(node)) : nullptr;
+  if (own != nullptr) return refuse_config(own, std::move(message));
+  refuse_file(node, std::move(message));
 }
 
 void ConfigValues::refuse_config(const Node* node, std::string message) {

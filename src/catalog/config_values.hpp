@@ -18,6 +18,10 @@ namespace oomplan::catalog {
 /// No dimension of a model is larger; beyond it a config is broken or hostile.
 inline constexpr std::int64_t largest_dimension = std::int64_t{1} << 24;
 
+/// Whether a scalar of an architecture file is a `$key`, and the key.
+bool is_name(const Node& node);
+std::string_view name_in(const Node& node);
+
 /// The value of each declared key, from the config or by its default. A key can have no value
 /// (`default: null`). A null in the config counts as missing, but for a key with `optional: true`, which it switches
 /// off.
@@ -32,6 +36,10 @@ class ConfigValues {
   /// Nothing where a key without value is named, or where an error was found.
   std::optional<Attribute> value_of(const Node& node);
 
+  /// Refuses the value of `node` of the architecture file: at the config's key where it names one that the config
+  /// gives.
+  void refuse(const Node& node, std::string message);
+
   /// Those that have a value, in the order of their declaration.
   const std::vector<std::pair<std::string, Attribute>>& all() const { return all_; }
 
@@ -41,10 +49,12 @@ class ConfigValues {
   std::optional<Attribute> from_default(const Entry& declaration);
   std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
   const Entry* find_in_config(const Entry& declaration) const;
+  void check_divides(const Entry& declaration, const Node& other);
+  const Node* given(std::string_view key) const;
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);
   std::optional<Attribute> quotient(const Node& operands, const std::vector<std::int64_t>& values);
-  std::vector<std::int64_t> integers(const Node& operands);
+  std::vector<std::int64_t> integers(const std::vector<Node>& operands);
   std::string described(const Node& operand) const;
   void refuse_config(const Node* node, std::string message);
   void refuse_file(const Node& node, std::string message);
@@ -53,6 +63,7 @@ class ConfigValues {
   const Document& file_;
   Diagnostics& errors_;
   std::map<std::string, std::optional<Attribute>, std::less<>> values_;
+  std::map<std::string, const Node*, std::less<>> given_;  ///< Where the config gives a declared key.
   std::vector<std::pair<std::string, Attribute>> all_;
 };
 

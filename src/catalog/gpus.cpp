@@ -77,6 +77,14 @@ Diagnostic unknown(std::string_view name, const std::vector<DataFile>& files) {
                   hint + (near.empty() ? "G" : "Or g") + "ive its memory as a size (\"24GiB\").");
 }
 
+/// A bare number most likely lacks its unit.
+Diagnostic no_such_size(std::string_view name, Bytes size) {
+  const std::string hint = parse_integer(name)
+                               ? "write the unit with the size (\"24GiB\")."
+                               : "sizes from " + to_text(smallest) + " to " + to_text(largest) + " are taken.";
+  return error_in({}, "catalog/unknown-gpu", "no GPU has " + to_text(size) + " of memory", hint);
+}
+
 }  // namespace
 
 Result<Gpu> find_gpu(std::string_view name, const Catalog& catalog) {
@@ -85,8 +93,7 @@ Result<Gpu> find_gpu(std::string_view name, const Catalog& catalog) {
   const std::optional<Bytes> size = parse_bytes(name);
   if (!size) return unknown(name, files);
   if (*size >= smallest && *size <= largest) return gpu_of_size(*size, catalog);
-  return error_in({}, "catalog/unknown-gpu", "no GPU has " + to_text(*size) + " of memory",
-                  "write the unit with the size (\"24GiB\").");
+  return no_such_size(name, *size);
 }
 
 std::vector<Gpu> known_gpus(const Catalog& catalog) {

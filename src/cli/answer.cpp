@@ -1,6 +1,8 @@
 #include "answer.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "codes.hpp"
@@ -36,6 +38,19 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
   return errors;
 }
 
+/// A relative path is taken from the working directory, as the frameworks take it; its user may have meant the
+/// config's.
+void hint_beside(Diagnostics& errors, const Setting<std::string>& model) {
+  const std::filesystem::path beside = std::filesystem::path(model.origin.where.file).parent_path() / model.value;
+  std::error_code ignored;
+  if (model.origin.kind != Origin::Kind::config || !std::filesystem::exists(beside, ignored)) return;
+  for (Diagnostic& error : errors) {
+    if (error.code != "catalog/unknown-model") continue;
+    error.hint = "paths in a config are taken from the working directory, and " + beside.string() +
+                 " is there: run in the config's folder, or write that path.";
+  }
+}
+
 /// Stages that see a plan know the line but not its text.
 void add_excerpts(Diagnostics& diagnostics, const Document& document) {
   for (Diagnostic& diagnostic : diagnostics) {
@@ -64,7 +79,9 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
     return estimate_model(findings);
   }
   for (const Unmodelled& gap : findings.plan->unmodelled) findings.diagnostics.push_back(error_of(gap));
-  append(findings.diagnostics, placed(architecture.errors(), model.origin));
+  Diagnostics errors = placed(architecture.errors(), model.origin);
+  hint_beside(errors, model);
+  append(findings.diagnostics, errors);
 }
 
 Result<Document> load(const std::string& path) { return read_document(path); }

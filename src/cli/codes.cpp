@@ -58,6 +58,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
     {"ingest/ambiguous-dialect", Verdict::undecided,
      "The keys of the config belong to two formats as well as to one. Name the format with --dialect."},
+    {"ingest/assumed-trainer", Verdict::answered,
+     "TrainingArguments of transformers' Trainer and TRL's SFTConfig share most keys and differ much in memory, and no"
+     " key of this config is one's alone. The message says which was taken; --set trainer=… says it."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
     {"ingest/bad-value", Verdict::invalid,

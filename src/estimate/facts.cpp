@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {
@@ -54,6 +56,14 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// A config that names an optimizer by its framework's name has it among the plan's gaps already.
+void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
+  const std::string& name = plan.optimizer.value;
+  const bool said = std::ranges::count(plan.unmodelled, "optimizer " + name, &Unmodelled::feature) > 0;
+  if (said || make_optimizer(name) != nullptr) return;
+  errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.origin));
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -66,10 +76,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   if (plan.use_cache.value && !plan.gradient_checkpointing.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.use_cache.origin));
   }
-  if (make_optimizer(plan.optimizer.value) == nullptr) {
-    errors.push_back(
-        unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", plan.optimizer.value), plan.optimizer.origin));
-  }
+  check_optimizer(plan, errors);
   if (plan.quantization.value != Quantization::none && plan.adapter.value == Adapter::none) {
     errors.push_back(unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.origin));
   }

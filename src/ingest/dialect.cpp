@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "oomplan/bytes.hpp"
+
 namespace oomplan::ingestion {
 namespace {
 
@@ -11,10 +13,39 @@ void append(std::vector<T>& to, std::vector<T>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// "the 2 rows of micro_batch_size"; what the command line says stays visible.
+std::string rows_of(const Setting<std::int64_t>& rows, std::string_view key) {
+  const bool set = rows.origin.kind == Origin::Kind::command_line;
+  return "the " + std::to_string(rows.value) + " rows of " + (set ? "--set " + rows.origin.source : std::string(key));
+}
+
 }  // namespace
 
-Origin default_of(std::string_view source) { return {Origin::Kind::framework_default, std::string(source), {}}; }
-Origin assumed(std::string_view source) { return {Origin::Kind::assumed, std::string(source), {}}; }
+Origin default_of(std::string_view source) {
+  return {.kind = Origin::Kind::framework_default, .source = std::string(source)};
+}
+Origin assumed(std::string_view source) { return {.kind = Origin::Kind::assumed, .source = std::string(source)}; }
+
+void derive(Origin& origin, std::string_view how) {
+  origin.derivation += (origin.derivation.empty() ? "" : ", ") + std::string(how);
+}
+
+void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key) {
+  if (plan.micro_batch_size.value == 1) return;
+  const std::string rows = rows_of(plan.micro_batch_size, rows_key);
+  plan.sequence_length.value = saturating_mul(plan.sequence_length.value, plan.micro_batch_size.value);
+  derive(plan.sequence_length.origin, "times " + rows + ", packed into one");
+  plan.micro_batch_size = {1, packing};
+  derive(plan.micro_batch_size.origin, "which packs " + rows + " into one");
+}
+
+void pad_rows(TrainingPlan& plan, std::int64_t multiple) {
+  std::int64_t& length = plan.sequence_length.value;
+  const std::int64_t padded = (length + multiple - 1) / multiple * multiple;
+  if (padded == length) return;
+  length = padded;
+  derive(plan.sequence_length.origin, "padded up to a multiple of " + std::to_string(multiple));
+}
 
 void take(Draft& draft, Findings&& findings) {
   append(draft.errors, std::move(findings.errors));

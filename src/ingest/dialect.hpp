@@ -1,6 +1,7 @@
 // What a dialect is: one framework's config, read into a plan and written from one.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct Draft {
 struct Dialect {
   std::string_view name{};
   std::string_view about{};
+  std::string_view model_key{};  ///< What names the model.
   std::vector<std::string_view> (*keys)() = nullptr;
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
   std::string (*write)(const TrainingPlan& plan) = nullptr;
@@ -42,6 +44,14 @@ const Dialect* find_dialect(std::string_view name);
 Origin default_of(std::string_view source);
 /// The origin of what nobody said.
 Origin assumed(std::string_view source);
+
+/// Says how the fact follows from what its origin names.
+void derive(Origin& origin, std::string_view how);
+/// Makes of the rows of a batch one as long as all of them; `packing` is what asks for that, `rows_key` the framework's
+/// key for their number.
+void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key);
+/// Rounds the rows' length up.
+void pad_rows(TrainingPlan& plan, std::int64_t multiple);
 
 /// The argument as a setting; where it was left out, the default.
 template <class T>

@@ -26,6 +26,13 @@ Diagnostic diagnostic(const Input& input, const Location& where, std::string_vie
   return out;
 }
 
+std::string written(const Node& node) {
+  if (node.kind == Node::Kind::null) return "null";
+  std::string out = shortened(node.text);
+  for (const Node& item : node.items) out += (out.empty() ? "" : ", ") + shortened(item.text);
+  return out;
+}
+
 Location value_at(const Input& input) {
   const bool nowhere = !input.command_line.empty() || input.value->line == 0;
   return nowhere ? input.key_at : input.document->at(*input.value);
@@ -50,8 +57,8 @@ void replace(Inputs& inputs, const Input& input) {
 }
 
 Origin origin_of(const Input& input) {
-  if (!input.command_line.empty()) return {Origin::Kind::command_line, input.command_line, {}};
-  return {Origin::Kind::config, input.key, value_at(input)};
+  if (!input.command_line.empty()) return {.kind = Origin::Kind::command_line, .source = input.command_line};
+  return {Origin::Kind::config, input.key, value_at(input), written(*input.value), {}};
 }
 
 Diagnostic at_value(const Input& input, std::string_view code, std::string message, std::string hint) {

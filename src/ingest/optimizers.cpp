@@ -1,6 +1,9 @@
 #include "optimizers.hpp"
 
 #include <algorithm>
+#include <ranges>
+
+#include "oomplan/text.hpp"
 
 namespace oomplan::ingestion {
 const OptimizerName* find_optimizer(std::string_view name) {
@@ -11,6 +14,17 @@ const OptimizerName* find_optimizer(std::string_view name) {
 std::string trainer_name(std::string_view plan) {
   const auto* found = std::ranges::find(optimizer_table, plan, &OptimizerName::plan);
   return std::string(found == optimizer_table.end() ? plan : found->theirs);
+}
+
+bool has_momentum(std::string_view optim_args) {
+  constexpr std::string_view key = "momentum=";
+  std::string args(optim_args);
+  std::erase(args, ' ');
+  for (const auto part : std::views::split(args, ',')) {
+    const std::string_view arg(part.begin(), part.end());
+    if (arg.starts_with(key)) return parse_number(arg.substr(key.size())) != 0.0;
+  }
+  return false;
 }
 
 std::optional<std::string> read_optimizer(const Node& node) {

@@ -76,6 +76,9 @@ const OptimizerName* find_optimizer(std::string_view theirs);
 /// The Trainer's name of a plan's optimizer; the name itself where it has none.
 std::string trainer_name(std::string_view plan);
 
+/// Whether the Trainer's `optim_args` ("momentum=0.9, nesterov=true") give SGD a momentum.
+bool has_momentum(std::string_view optim_args);
+
 std::optional<std::string> read_optimizer(const Node& node);
 
 namespace as {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <tuple>
 
 #include "oomplan/text.hpp"
 
@@ -35,14 +36,38 @@ constexpr std::array foreign{
 
 struct Score {
   const Dialect* dialect = nullptr;
-  std::size_t known = 0;
+  std::vector<std::string_view> keys{};  ///< That the dialect knows, sorted.
+  std::size_t known = 0;                 ///< How many of the file's it knows.
+  std::vector<std::string> own{};        ///< Those of them that no other dialect knows.
+  bool names_model = false;              ///< Its key for the model is there.
+
+  /// Of two that know as many, the one with more keys of its own, then the one that has the model.
+  auto rank() const { return std::tuple(known, own.size(), names_model); }
 };
 
-std::size_t known_keys(const Dialect& dialect, const Inputs& inputs) {
-  auto keys = dialect.keys();
-  std::ranges::sort(keys);
-  const auto known = [&](const Input& input) { return std::ranges::binary_search(keys, std::string_view(input.key)); };
-  return static_cast<std::size_t>(std::ranges::count_if(inputs, known));
+std::vector<Score> blank_scores() {
+  std::vector<Score> out;
+  for (const Dialect* dialect : registry()) {
+    out.push_back({dialect, dialect->keys()});
+    std::ranges::sort(out.back().keys);
+  }
+  return out;
+}
+
+/// The best first.
+std::vector<Score> scores_of(const Inputs& inputs) {
+  std::vector<Score> out = blank_scores();
+  for (const Input& input : inputs) {
+    std::vector<Score*> knowing;
+    for (Score& score : out) {
+      if (std::ranges::binary_search(score.keys, std::string_view(input.key))) knowing.push_back(&score);
+      if (input.key == score.dialect->model_key) score.names_model = true;
+    }
+    for (Score* score : knowing) ++score->known;
+    if (knowing.size() == 1) knowing.front()->own.push_back(input.key);
+  }
+  std::ranges::stable_sort(out, std::greater{}, &Score::rank);
+  return out;
 }
 
 const Foreign* foreign_kind(const Inputs& inputs) {
@@ -69,6 +94,14 @@ Diagnostic about(const Document& document, std::string_view code, std::string me
           {}};
 }
 
+/// "axolotl's (base_model, sequence_len)": with keys that are its alone, as many as a message bears.
+std::string shown(const Score& score) {
+  constexpr std::size_t most = 3;
+  std::string keys;
+  for (std::size_t i = 0; i < std::min(score.own.size(), most); ++i) keys += (i == 0 ? "" : ", ") + score.own[i];
+  return std::string(score.dialect->name) + "'s" + (keys.empty() ? "" : " (" + keys + ")");
+}
+
 Result<const Dialect*> named(const Document& document, std::string_view name) {
   if (const Dialect* found = find_dialect(name)) return found;
   Diagnostic out = about(document, "ingest/unknown-dialect", "no dialect is called \"" + std::string(name) + "\"");
@@ -80,10 +113,8 @@ Result<const Dialect*> named(const Document& document, std::string_view name) {
 
 Result<const Dialect*> recognise(const Inputs& inputs, const Document& document, std::string_view name) {
   if (!name.empty()) return named(document, name);
-  std::vector<Score> scores;
-  for (const Dialect* dialect : registry()) scores.push_back({dialect, known_keys(*dialect, inputs)});
-  std::ranges::sort(scores, std::greater{}, &Score::known);
-  const Score best = scores.front();
+  const std::vector<Score> scores = scores_of(inputs);
+  const Score& best = scores.front();
   if (const Foreign* kind = foreign_kind(inputs); kind != nullptr && best.known < inputs.size()) {
     Diagnostic out = about(document, "ingest/unknown-dialect",
                            "this is " + std::string(kind->what) + ", which oomplan does not read as a training config");
@@ -93,10 +124,9 @@ Result<const Dialect*> recognise(const Inputs& inputs, const Document& document,
   if (best.known * 3 < inputs.size() || best.known == 0) {
     return about(document, "ingest/unknown-dialect", "no dialect knows enough of these keys");
   }
-  if (scores.size() > 1 && scores[1].known == best.known) {
+  if (scores.size() > 1 && scores[1].rank() == best.rank()) {
     return about(document, "ingest/ambiguous-dialect",
-                 "these keys are as much " + std::string(best.dialect->name) + "'s as " +
-                     std::string(scores[1].dialect->name) + "'s");
+                 "these keys are as much " + shown(best) + " as " + shown(scores[1]));
   }
   return best.dialect;
 }

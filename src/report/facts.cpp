@@ -100,7 +100,25 @@ std::vector<Fact> facts_of(const TrainingPlan& plan) {
   return facts;
 }
 
+void resolve_facts(std::vector<Fact>& facts, const Architecture& model) {
+  for (Fact& fact : facts) {
+    if (fact.name != "weights_dtype" || to_text(fact.value) != "checkpoint") continue;
+    fact.resolved = name_of(model.checkpoint_dtype);
+    if (model.names_dtype) continue;
+    std::string& how = fact.origin.derivation;
+    how += (how.empty() ? "" : ", ") + std::string("fp32 assumed, as the model's config.json names no dtype");
+  }
+}
+
 std::string to_text(const FactValue& value) { return printable(std::visit(ToText{}, value)); }
+
+std::string derivation_of(const Fact& fact) {
+  const Origin& origin = fact.origin;
+  const bool differs = printable(origin.written) != to_text(fact.value) || !origin.derivation.empty();
+  if (origin.kind != Origin::Kind::config || origin.written.empty() || !differs) return printable(origin.derivation);
+  const std::string line = printable(origin.source) + ": " + printable(origin.written);
+  return line + (origin.derivation.empty() ? "" : ", " + printable(origin.derivation));
+}
 
 std::string_view name_of(Origin::Kind kind) {
   constexpr std::array<std::string_view, 5> names{"assumed", "framework_default", "model", "config", "command_line"};

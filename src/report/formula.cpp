@@ -80,7 +80,17 @@ std::string attention_scores(const Numbers& n) {
       n.tokens_text(), n.plan.sequence_length.value, n.heads(), n.each(scores));
 }
 
+/// TRL's head never has the scores of all tokens; what grows with the batch has the width of the hidden states.
+std::string chunked_loss(const Numbers& n) {
+  return fmt::format(
+      "TRL's fused head makes the scores tile by tile, of at most 4,096 tokens × 32,768 words, and keeps the labelled "
+      "tokens' hidden states ({} × {} hidden), with their gradients and, where the head is trained, the head's ({} "
+      "vocabulary × {} hidden) in backward",
+      n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
+}
+
 std::string logits_and_loss(const Numbers& n) {
+  if (n.plan.loss.value == Loss::chunked_logprob) return chunked_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "
       "once: {} × {} vocabulary × {} B over all copies",

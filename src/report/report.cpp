@@ -29,6 +29,7 @@ Report collect(Findings findings) {
   if (findings.plan) {
     report.facts = report::facts_of(*findings.plan);
     report.diagnostics = findings.plan->warnings;
+    if (findings.architecture) report::resolve_facts(report.facts, *findings.architecture);
   }
   if (findings.footprint) report.phases = worst_by_phase(*findings.footprint);
   report.diagnostics.insert(report.diagnostics.end(), findings.diagnostics.begin(), findings.diagnostics.end());

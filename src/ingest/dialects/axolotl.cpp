@@ -76,10 +76,10 @@ void plan_attention(const Axolotl& a, TrainingPlan& plan) {
 // ---- The batch -----------------------------------------------------------------------------------------------------
 
 // Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
-std::int64_t padded_length(const Axolotl& a, std::int64_t length) {
-  if (is(a.pad_to_sequence_len, false) && !on(a.sample_packing)) return length;
-  const std::int64_t multiple = a.pad_to_multiple_of.value.value_or(64);
-  return (length + multiple - 1) / multiple * multiple;
+void plan_length(const Axolotl& a, TrainingPlan& plan) {
+  plan.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
+  if (is(a.pad_to_sequence_len, false) && !on(a.sample_packing)) return;
+  pad_rows(plan, a.pad_to_multiple_of.value.value_or(64));
 }
 
 void plan_sizes(const Axolotl& a, TrainingPlan& plan) {
@@ -88,9 +88,10 @@ void plan_sizes(const Axolotl& a, TrainingPlan& plan) {
   if (plan.gradient_accumulation_steps.value == 0) {
     const std::int64_t steps = a.batch_size.value.value_or(1) / plan.micro_batch_size.value;
     plan.gradient_accumulation_steps = {std::max(steps, std::int64_t{1}), a.batch_size.origin};
+    derive(plan.gradient_accumulation_steps.origin,
+           "divided by a micro_batch_size of " + std::to_string(plan.micro_batch_size.value));
   }
-  plan.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
-  plan.sequence_length.value = padded_length(a, plan.sequence_length.value);
+  plan_length(a, plan);
 }
 
 // Whether packed rows reach the attention without any mask: by flash attention, or by sdpa's varlen kernel, which the
@@ -106,13 +107,9 @@ void plan_rows(const Axolotl& a, TrainingPlan& plan) {
   if (!on(a.sample_packing)) return;
   const bool bare = packs_without_mask(a, plan);
   plan.padding_mask = {!bare, a.sample_packing.origin};
+  derive(plan.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
   const bool flash = plan.attention.value == Attention::flash_attention_2;
-  if (!a.multipack_real_batches.value.value_or(!flash)) {
-    if (plan.micro_batch_size.value > 1)
-      plan.sequence_length.origin.source += " × micro_batch_size, packed into one row";
-    plan.sequence_length.value *= plan.micro_batch_size.value;
-    plan.micro_batch_size = {1, a.sample_packing.origin};
-  }
+  if (!a.multipack_real_batches.value.value_or(!flash)) pack_rows(plan, a.sample_packing.origin, "micro_batch_size");
 }
 
 void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
@@ -166,7 +163,9 @@ template <std::size_t N>
 Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& plan,
                      const std::array<std::string_view, N>& group) {
   Setting<bool> out = setting(arg, by_default, "axolotl 0.18.0: check_auto_enable_lora_kernels");
-  out.value = out.value && plan.adapter.value == Adapter::lora && covers(plan.lora_targets.value, group);
+  const bool covered = covers(plan.lora_targets.value, group);
+  if (out.value && !covered) derive(out.origin, "but not every module that it joins carries LoRA");
+  out.value = out.value && plan.adapter.value == Adapter::lora && covered;
   return out;
 }
 
@@ -187,8 +186,10 @@ DType torch_dtype(WeightsDType dtype) {
 void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
   const bool qlora = is(a.adapter, std::string("qlora"));
   const auto kind = setting(a.quant_type, Quantization::nf4, loader);
-  plan.quantization = {qlora ? kind.value : Quantization::none,
-                       a.adapter.value ? a.adapter.origin : default_of(schema)};
+  const bool named = qlora && a.quant_type.value;
+  plan.quantization = {qlora ? kind.value : Quantization::none, named             ? kind.origin
+                                                                : a.adapter.value ? a.adapter.origin
+                                                                                  : default_of(schema)};
   plan.double_quantization = setting(a.double_quant, true, loader);
   plan.quantization_compute_dtype = setting(a.compute_dtype, torch_dtype(plan.weights_dtype.value), loader);
   plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(loader)};
@@ -364,7 +365,7 @@ std::string write(const TrainingPlan& plan) {
 
 namespace dialects {
 extern const Dialect axolotl;
-const Dialect axolotl{"axolotl", "Axolotl's YAML", [] { return keys_of(table()); }, read, write};
+const Dialect axolotl{"axolotl", "Axolotl's YAML", "base_model", [] { return keys_of(table()); }, read, write};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -29,12 +29,34 @@ bool has_any(const Inputs& inputs, const Keys& keys) {
   });
 }
 
-/// Whether TRL's SFT script reads this file. What the file says of itself comes first, then keys that only one of the
-/// two knows; a file with neither is TRL's where it is YAML, which TRL's scripts take and transformers' do not.
-bool is_sft(const Hf& hf, const Inputs& inputs, const Document& document) {
-  if (hf.trainer.value) return *hf.trainer.value == "sft";
-  if (has_any(inputs, hf::trl_only) || has_any(inputs, hf::trl_only_modelled)) return true;
-  return document.syntax != Syntax::json && !has_any(inputs, hf::scripts_only);
+struct Reader {
+  bool sft = false;  ///< TRL's SFT script; else a plain Trainer.
+  bool guessed = false;
+};
+
+/// Who reads this file. What the file says of itself comes first, then keys that only one of the
+/// two knows; a file with neither is taken for TRL's where it is YAML, which TRL's scripts take and transformers' do
+/// not.
+Reader reader_of(const Hf& hf, const Inputs& inputs, const Document& document) {
+  if (hf.trainer.value) return {.sft = *hf.trainer.value == "sft"};
+  if (has_any(inputs, hf::trl_only) || has_any(inputs, hf::trl_only_modelled)) return {.sft = true};
+  if (has_any(inputs, hf::scripts_only) || has_any(inputs, hf::scripts_only_modelled)) return {.sft = false};
+  return {.sft = document.syntax != Syntax::json, .guessed = true};
+}
+
+// The two differ so much that a guess has to be said; not beside a key of yet another trainer.
+void warn_guessed(const Reader& reader, const Document& document, Draft& draft) {
+  const bool other = std::ranges::count(draft.plan.unmodelled, hf::other_training, &Unmodelled::feature) > 0;
+  if (!reader.guessed || other || std::ranges::count(draft.bad_keys, "trainer") > 0) return;
+  const std::string_view taken = reader.sft ? "read as TRL's SFTConfig, since TRL's scripts take YAML"
+                                            : "read as TrainingArguments of a plain Trainer, since transformers' "
+                                              "scripts take JSON";
+  draft.plan.warnings.push_back({Severity::warning,
+                                 "ingest/assumed-trainer",
+                                 "no key says whose trainer this is for; " + std::string(taken),
+                                 {document.file, 0, 0},
+                                 "say it with --set trainer=sft or --set trainer=trainer",
+                                 {}});
 }
 
 // ---- The plan ------------------------------------------------------------------------------------------------------
@@ -62,12 +84,12 @@ void plan_precision(const Hf& hf, bool sft, TrainingPlan& plan) {
 void plan_batch(const Hf& hf, bool sft, TrainingPlan& plan) {
   plan.micro_batch_size = setting(hf.per_device_train_batch_size, std::int64_t{8}, training_arguments);
   plan.gradient_accumulation_steps = setting(hf.gradient_accumulation_steps, std::int64_t{1}, training_arguments);
-  const auto& scripts = hf.block_size.value ? hf.block_size : hf.max_seq_length;
+  const auto& scripts = hf.block_size.value       ? hf.block_size
+                        : hf.max_seq_length.value ? hf.max_seq_length
+                                                  : hf.model_max_length;
   const auto& trl = hf.max_length.value ? hf.max_length : hf.max_seq_length;
   plan.sequence_length = sft ? setting(trl, std::int64_t{1024}, sft_config) : setting(scripts, std::int64_t{0}, "");
-  const std::int64_t step = hf.pad_to_multiple_of.value.value_or(1);
-  std::int64_t& length = plan.sequence_length.value;
-  length = (length + step - 1) / step * step;
+  pad_rows(plan, hf.pad_to_multiple_of.value.value_or(1));
 }
 
 void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
@@ -75,16 +97,15 @@ void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
   const bool joined = sft && (is(hf.padding_free, true) || (is(hf.packing, true) && split));
   const bool fixed = (sft && is(hf.packing, true) && !split) || (!sft && hf.block_size.value);
   if (joined) {
-    if (plan.micro_batch_size.value > 1)
-      plan.sequence_length.origin.source += " × per_device_train_batch_size, packed into one row";
-    plan.sequence_length.value *= plan.micro_batch_size.value;
-    plan.micro_batch_size = {1, is(hf.packing, true) ? hf.packing.origin : hf.padding_free.origin};
+    pack_rows(plan, is(hf.packing, true) ? hf.packing.origin : hf.padding_free.origin, "per_device_train_batch_size");
     plan.padding_mask = {plan.attention.value != Attention::flash_attention_2,
                          default_of("trl 1.16.0: DataCollatorForLanguageModeling(padding_free=True)")};
   } else if (fixed) {
     plan.padding_mask = {false, sft ? hf.packing.origin : hf.block_size.origin};
+    derive(plan.padding_mask.origin, "whose rows need no mask");
   } else {
-    const bool padded = plan.micro_batch_size.value > 1 || is(hf.pad_to_max_length, true);
+    const bool padded =
+        plan.micro_batch_size.value > 1 || is(hf.pad_to_max_length, true) || hf.model_max_length.value.has_value();
     plan.padding_mask = {padded, assumed(padded ? "rows of a batch differ in length and are padded"
                                                 : "a batch of one row needs no padding")};
   }
@@ -100,7 +121,7 @@ void plan_step(const Hf& hf, bool sft, TrainingPlan& plan, Draft& draft) {
   const OptimizerName& name = *find_optimizer(optim.value);
   plan.optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
   if (name.plan.empty()) draft.plan.unmodelled.push_back({"optimizer " + optim.value, "optim", optim.origin.where});
-  if (name.plan == "sgd" && hf.optim_args.value.value_or("").find("momentum") != std::string::npos) {
+  if (name.plan == "sgd" && has_momentum(hf.optim_args.value.value_or(""))) {
     plan.optimizer = {"sgd_momentum", hf.optim_args.origin};
   }
   const auto norm = setting(hf.max_grad_norm, 1.0, training_arguments);
@@ -133,7 +154,8 @@ void plan_adapter(const Hf& hf, TrainingPlan& plan) {
   plan.lora_targets = setting(hf.lora_target_modules, {"peft-default"}, "peft 0.21.2: target modules by model_type");
   const auto four = setting(hf.load_in_4bit, false, model_config);
   const auto kind = setting(hf.bnb_4bit_quant_type, Quantization::nf4, model_config);
-  plan.quantization = {four.value ? kind.value : Quantization::none, four.origin};
+  const bool named = four.value && hf.bnb_4bit_quant_type.value;
+  plan.quantization = {four.value ? kind.value : Quantization::none, named ? kind.origin : four.origin};
   plan.adapter_dtype =
       four.value ? Setting<AdapterDType>{AdapterDType::bf16, default_of(sft_trainer)}
                  : Setting<AdapterDType>{AdapterDType::fp32,
@@ -161,9 +183,9 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
   const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
                                    : "transformers' Trainer has no sequence length of its own";
   const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
-                                   : "give block_size or max_seq_length, or --set sequence_length=…";
-  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length"}, std::string(why),
-       std::string(how));
+                                   : "give block_size, max_seq_length or model_max_length, or --set sequence_length=…";
+  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length", "model_max_length"},
+       std::string(why), std::string(how));
 }
 
 void check_together(const Hf& hf, Draft& draft, const Document& document) {
@@ -178,6 +200,14 @@ void check_together(const Hf& hf, Draft& draft, const Document& document) {
     conflict(draft, hf.dtype.origin, document,
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
+}
+
+// A key of scripts of their own around a plain Trainer; TRL's have another.
+void warn_foreign_length(const Inputs& inputs, bool sft, TrainingPlan& plan) {
+  const auto found = std::ranges::find(inputs, "model_max_length", &Input::key);
+  if (!sft || found == inputs.end()) return;
+  plan.warnings.push_back(at_key(*found, Severity::warning, "ingest/unknown-key",
+                                 "model_max_length is no key of TRL's SFTConfig, ignored", "did you mean max_length?"));
 }
 
 void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
@@ -199,7 +229,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   Findings findings;
   read_rows(table(), inputs, hf, findings);
   take(draft, std::move(findings));
-  const bool sft = is_sft(hf, inputs, document);
+  const Reader reader = reader_of(hf, inputs, document);
+  const bool sft = reader.sft;
   TrainingPlan& plan = draft.plan;
   plan.framework = sft ? "trl 1.16.0 on transformers 5.23.0" : "transformers 5.23.0";
   plan.model = setting(hf.model_name_or_path, std::string{}, "");
@@ -209,7 +240,9 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_padding(hf, sft, plan);
   plan_step(hf, sft, plan, draft);
   plan_adapter(hf, plan);
+  warn_guessed(reader, document, draft);
   warn_renamed(inputs, sft, plan);
+  warn_foreign_length(inputs, sft, plan);
   check_facts(sft, draft, document);
   check_together(hf, draft, document);
   return draft;
@@ -272,7 +305,11 @@ std::string write(const TrainingPlan& plan) {
 
 namespace dialects {
 extern const Dialect hf;
-const Dialect hf{"hf", "transformers' TrainingArguments and TRL's SFTConfig", [] { return keys_of(table()); }, read,
+const Dialect hf{"hf",
+                 "transformers' TrainingArguments and TRL's SFTConfig",
+                 "model_name_or_path",
+                 [] { return keys_of(table()); },
+                 read,
                  write};
 }  // namespace dialects
 

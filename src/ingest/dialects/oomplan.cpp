@@ -106,7 +106,7 @@ std::string write(const TrainingPlan& plan) { return write_rows(table(), plan); 
 
 namespace dialects {
 extern const Dialect oomplan;
-const Dialect oomplan{"oomplan", "the plan's own facts", [] { return keys_of(table()); }, read, write};
+const Dialect oomplan{"oomplan", "the plan's own facts", "model", [] { return keys_of(table()); }, read, write};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -16,17 +16,26 @@ bool is_given(const Fact& fact) {
   return fact.origin.kind == Origin::Kind::config || fact.origin.kind == Origin::Kind::command_line;
 }
 
-std::string line_text(const Origin& origin, const std::string& config) {
-  if (origin.kind == Origin::Kind::config && origin.where.file == config) return std::to_string(origin.where.line);
-  return to_text(origin);
+/// The place, and how the fact follows from what stands there.
+std::string origin_text(const Fact& fact, const std::string& config) {
+  const Origin& origin = fact.origin;
+  const bool here = origin.kind == Origin::Kind::config && origin.where.file == config;
+  std::string out = here ? std::to_string(origin.where.line) : to_text(origin);
+  const std::string derivation = derivation_of(fact);
+  if (!derivation.empty()) out += (origin.kind == Origin::Kind::config ? ": " : ", ") + derivation;
+  return out;
+}
+
+std::string value_text(const Fact& fact) {
+  return to_text(fact.value) + (fact.resolved.empty() ? "" : " (" + fact.resolved + ")");
 }
 
 std::string given(const Report& report) {
   std::string facts;
   for (const Fact& fact : report.facts) {
     if (!is_given(fact)) continue;
-    facts += fmt::format("{}{}={} ({})", facts.empty() ? "" : ", ", fact.name, to_text(fact.value),
-                         line_text(fact.origin, report.found.config));
+    facts += fmt::format("{}{}={} ({})", facts.empty() ? "" : ", ", fact.name, value_text(fact),
+                         origin_text(fact, report.found.config));
   }
   if (facts.empty()) return {};
   const std::string heading = fmt::format("From {}, with its lines", printable(report.found.config));
@@ -35,9 +44,9 @@ std::string given(const Report& report) {
 
 /// Name and value in columns, the source wrapped beside them.
 std::string fact_line(const Fact& fact, std::size_t names, std::size_t values) {
-  const std::string head = fmt::format("  {:{}}  {:{}}  ", fact.name, names, to_text(fact.value), values);
+  const std::string head = fmt::format("  {:{}}  {:{}}  ", fact.name, names, value_text(fact), values);
   const std::size_t indent = 2 + names + 2 + values + 2;
-  return head + wrapped(to_text(fact.origin), width_of(head), indent) + "\n";
+  return head + wrapped(origin_text(fact, {}), width_of(head), indent) + "\n";
 }
 
 std::string assumed(const Report& report) {
@@ -46,7 +55,7 @@ std::string assumed(const Report& report) {
   for (const Fact& fact : report.facts) {
     if (is_given(fact)) continue;
     names = std::max(names, fact.name.size());
-    values = std::max(values, std::min<std::size_t>(width_of(to_text(fact.value)), 24));
+    values = std::max(values, std::min<std::size_t>(width_of(value_text(fact)), 24));
   }
   std::string out;
   for (const Fact& fact : report.facts) {

@@ -5,6 +5,17 @@
 #include "sections.hpp"
 
 namespace oomplan::report {
+namespace {
+
+/// What the config was taken for, so that a wrong guess shows.
+std::string reading(const Report& report) {
+  if (!report.found.plan) return {};
+  const TrainingPlan& plan = *report.found.plan;
+  return wrapped(fmt::format("read as {}, with the defaults of {}", plan.dialect, printable(plan.framework)), 0, 2) +
+         "\n";
+}
+
+}  // namespace
 
 std::string model_section(const Report& report, const ViewOptions&) {
   const Footprint& footprint = *report.found.footprint;
@@ -15,7 +26,7 @@ std::string model_section(const Report& report, const ViewOptions&) {
   }
   out += fmt::format("{} parameters, {} trained", with_separators(footprint.parameters),
                      with_separators(footprint.trainable_parameters));
-  return wrapped(out, 0, 2) + "\n";
+  return wrapped(out, 0, 2) + "\n" + reading(report);
 }
 
 }  // namespace oomplan::report

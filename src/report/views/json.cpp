@@ -18,6 +18,8 @@ Json json_of(const Diagnostic& diagnostic) { return diagnostic_json(diagnostic);
 Json json_of(const Fact& fact) {
   Json origin{{"kind", name_of(fact.origin.kind)}, {"source", fact.origin.source}};
   origin.update(location_json(fact.origin.where));
+  const std::string derivation = derivation_of(fact);
+  origin["derivation"] = derivation.empty() ? Json() : Json(derivation);
   Json out{{"name", fact.name}};
   std::visit([&](const auto& value) { out["value"] = value; }, fact.value);
   out["origin"] = std::move(origin);
@@ -99,6 +101,7 @@ Json model_json(const Report& report) {
           {"model_type", model.model_type},
           {"source", model.source},
           {"layers", model.layers},
+          {"checkpoint_dtype", name_of(model.checkpoint_dtype)},
           {"config", std::move(config)}};
 }
 

@@ -17,7 +17,7 @@ source: a test
 config:
   width: {type: integer, required: true, aliases: [n_embd]}
   heads: {type: integer, required: true}
-  kv_heads: {type: integer, default: $heads}
+  kv_heads: {type: integer, default: $heads, divides: $heads}
   head_dim: {type: integer, default: {quotient: [$width, $heads]}}
   inner: {type: integer, default: {product: [4, $width]}}
   window: {type: integer, default: null}
@@ -79,6 +79,7 @@ TEST(ArchitectureFile, NamesDefaultsQuotientsAndProducts) {
   EXPECT_TRUE(out->tied_embeddings);
   EXPECT_EQ(out->max_positions, 512);
   EXPECT_EQ(out->checkpoint_dtype, DType::fp32);
+  EXPECT_FALSE(out->names_dtype);
   ASSERT_EQ(out->stem.size(), 1U);
   EXPECT_EQ(out->stem[0].module, "wte");
   EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), 100);
@@ -168,6 +169,9 @@ TEST(ArchitectureFile, ValuesOfTheWrongKindOrSize) {
   EXPECT_EQ(message("experts", "-1"), bad + "\"experts\" must be a whole number from 0 to 16,777,216, not -1");
   EXPECT_EQ(message("dropout", "-0.5"), bad + "\"dropout\" must be a number of at least 0, not -0.5");
   EXPECT_EQ(message("bias", "\"maybe\""), bad + "\"bias\" must be true or false, not \"maybe\"");
+  EXPECT_EQ(message("inner", "\"1000\""), bad + "\"inner\" must be a whole number from 1 to 16,777,216, not \"1000\"");
+  EXPECT_EQ(message("dropout", "\"0.1\""), bad + "\"dropout\" must be a number of at least 0, not \"0.1\"");
+  EXPECT_EQ(message("bias", "\"true\""), bad + "\"bias\" must be true or false, not \"true\"");
   EXPECT_EQ(message("act", "7"), bad + "\"act\" must be text, not 7");
 }
 
@@ -176,6 +180,25 @@ TEST(ArchitectureFile, AQuotientMustDivide) {
             "config.json:1:33: error: \"width\" (64) is not a multiple of \"heads\" (5) [catalog/bad-value]\n"
             "    {\"model_type\": \"tiny\", \"width\": 64, \"heads\": 5}\n"
             "                                    ^\n");
+}
+
+TEST(ArchitectureFile, ADivisorMustDivide) {
+  EXPECT_TRUE(read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 1, "kv_heads": 2})").ok());
+  EXPECT_EQ(errors(R"({"model_type": "tiny", "width": 64, "heads": 4, "kv_heads": 3})"),
+            "config.json:1:61: error: \"kv_heads\" (3) does not divide \"heads\" (4) [catalog/bad-value]\n"
+            "    {\"model_type\": \"tiny\", \"width\": 64, \"heads\": 4, \"kv_heads\": 3}\n"
+            "                                                                ^\n");
+  const std::string by_default = errors(R"({"model_type": "tiny", "width": 64, "heads": 4})",
+                                        with("default: $heads, divides", "default: 3, divides"));
+  EXPECT_EQ(by_default.substr(0, by_default.find('[')),
+            "config.json:1:46: error: \"kv_heads\" (3) does not divide \"heads\" (4) ");
+}
+
+TEST(ArchitectureFile, TooManyLayersAreRefusedAtTheirKey) {
+  const std::string text = errors(R"({"model_type": "tiny", "width": 16777216, "heads": 4, "window": 1})",
+                                  with("layers: 3", "layers: $width"));
+  EXPECT_EQ(text.substr(0, text.find("\n")),
+            "config.json:1:33: error: a model has from 0 to 10,000 layers, not 16777216 [catalog/bad-value]");
 }
 
 TEST(ArchitectureFile, AConfigThatIsNoMapping) {
@@ -208,8 +231,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
         Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},
         Broken{"layers: 3", "layers: many", "\"layers\" must be a whole number"},
-        Broken{"layers: 3", "layers: 10001", "10001 layers are more than any model has"},
-        Broken{"layers: 3", "layers: -1", "-1 layers are more than any model has"},
+        Broken{"layers: 3", "layers: 10001", "a model has from 0 to 10,000 layers, not 10001"},
+        Broken{"layers: 3", "layers: -1", "a model has from 0 to 10,000 layers, not -1"},
         Broken{"layers: 3\n", "", "\"layers\" is missing"},
         Broken{"tied_embeddings: true", "tied_embeddings: 1.5", "\"tied_embeddings\" must be true or false"},
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
@@ -218,15 +241,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {sum: [1, 2]}",
                "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
+        Broken{"divides: $heads", "divides: 4", "\"divides\" names a key declared above (\"$heads\")"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …, optional: true}"},
+               "aliases: […], minimum: …, optional: true, divides: …}"},
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …, optional: true}"},
+               "aliases: […], minimum: …, optional: true, divides: …}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));

@@ -106,6 +106,7 @@ TEST(Gpus, ASizeThatNoGpuHasIsAnError) {
   EXPECT_EQ(
       to_text(error("24")),
       "error: no GPU has 24 B of memory [catalog/unknown-gpu]\nhint: write the unit with the size (\"24GiB\").\n");
+  EXPECT_EQ(error("24MiB").hint, "sizes from 512.00 MiB to 16.00 TiB are taken.");
   EXPECT_EQ(error("9000TiB").message, "no GPU has 8.79 PiB of memory");
 }
 

@@ -198,5 +198,14 @@ TEST(ModelErrors, AnOpThatDoesNotExistAndAnAttributeThatIsMissing) {
   EXPECT_EQ(footprint.errors()[0].message, "llama: op embedding: attribute rows: expected a positive integer");
 }
 
+TEST(Facts, AnOptimizerThatTheConfigsReaderNamedIsNamedOnce) {
+  TrainingPlan p = example::plan(2, 16);
+  p.optimizer.value = "muon";
+  EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: optimizer \"muon\" is not modelled yet"});
+  p.unmodelled = {{"optimizer muon", "optimizer", {}}};
+  EXPECT_EQ(errors(p),
+            Messages{"estimate/unmodelled: optimizer: optimizer muon affects memory and is not modelled yet"});
+}
+
 }  // namespace
 }  // namespace oomplan::estimator

@@ -111,7 +111,9 @@ TEST(Axolotl, FlashAttentionPacksIntoOneRow) {
   const TrainingPlan flash = plan_from(packed + "flash_attention: true\n");
   EXPECT_THAT(flash.micro_batch_size, is_from(1, "sample_packing at 5:17"));
   EXPECT_EQ(flash.sequence_length.value, 2048);
-  EXPECT_EQ(flash.sequence_length.origin.source, "sequence_len × micro_batch_size, packed into one row");
+  EXPECT_EQ(flash.sequence_length.origin.derivation, "times the 2 rows of micro_batch_size, packed into one");
+  EXPECT_EQ(flash.micro_batch_size.origin.derivation, "which packs the 2 rows of micro_batch_size into one");
+  EXPECT_EQ(flash.padding_mask.origin.derivation, "whose rows need no mask");
   EXPECT_FALSE(flash.padding_mask.value);
   const TrainingPlan rows = plan_from(packed + "flash_attention: true\nmultipack_real_batches: true\n");
   EXPECT_EQ(rows.micro_batch_size.value, 2);
@@ -176,6 +178,8 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(one("optim_args: {rank: 8}\n"), ElementsAre("optim_args: optimizer arguments"));
   EXPECT_THAT(one("peft: {loftq_config: {loftq_bits: 4}}\n"), ElementsAre("peft: LoftQ"));
   EXPECT_THAT(one("device_map: sequential\n"), ElementsAre("device_map: device map"));
+  EXPECT_THAT(one("ddp: true\n"), ElementsAre("ddp: distributed data parallel"));
+  EXPECT_THAT(one("world_size: 2\n"), ElementsAre("world_size: distributed data parallel"));
 }
 
 TEST(Axolotl, WhatIsSwitchedOffIsNot) {
@@ -184,7 +188,8 @@ TEST(Axolotl, WhatIsSwitchedOffIsNot) {
       "flash_attention: true\ndeepspeed:\nfsdp: []\nfsdp_config:\nload_in_8bit: false\nrl:\nunfrozen_parameters:\n"
       "context_parallel_size: 1\ntensor_parallel_size: 1\ndevice_map: auto\nmodel_type: LlamaForCausalLM\n"
       "model_config: {rope_scaling: {factor: 2}}\noptim_args: {betas: [0.9, 0.99]}\npeft: {loftq_config: null}\n"
-      "plugins: [axolotl.integrations.liger.LigerPlugin]\nexperts_implementation: eager\nadapter:\n");
+      "plugins: [axolotl.integrations.liger.LigerPlugin]\nexperts_implementation: eager\nadapter:\n"
+      "ddp: false\nworld_size: 1\nddp_find_unused_parameters: true\n");
   EXPECT_THAT(features(plan), IsEmpty());
   EXPECT_THAT(plan.warnings, IsEmpty());
 }

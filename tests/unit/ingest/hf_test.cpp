@@ -1,4 +1,6 @@
 // Hugging Face's dialect: transformers' Trainer and TRL's SFT.
+#include <limits>
+
 #include "from_text.hpp"
 
 namespace oomplan {
@@ -83,11 +85,36 @@ TEST(Hf, WhoseTrainerItIs) {
   EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
 }
 
+TEST(Hf, AGuessOfTheTrainerIsSaid) {
+  const auto guess = [](const std::string& text, Syntax syntax) {
+    return said(ingest(yaml(text, syntax), {"hf", {"plan.sequence_length=8"}, {}})->warnings);
+  };
+  EXPECT_THAT(guess("model_name_or_path: a\n", Syntax::yaml),
+              ElementsAre("c.yaml: ingest/assumed-trainer: no key says whose trainer this is for; read as TRL's "
+                          "SFTConfig, since TRL's scripts take YAML (say it with --set trainer=sft or --set "
+                          "trainer=trainer)"));
+  EXPECT_THAT(guess(R"({"model_name_or_path": "a"})", Syntax::json),
+              ElementsAre(HasSubstr("read as TrainingArguments of a plain Trainer, since transformers' scripts take")));
+  for (const std::string key : {"trainer: sft", "packing: true", "block_size: 8", "trainer: dpo", "use_vllm: true"}) {
+    EXPECT_THAT(guess("model_name_or_path: a\n" + key + "\n", Syntax::yaml), IsEmpty()) << key;
+  }
+}
+
 TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
   EXPECT_THAT(errors_from("trainer: trainer\nmodel_name_or_path: a\n"),
               ElementsAre("c.yaml: ingest/missing-fact: transformers' Trainer has no sequence length of its own "
-                          "(give block_size or max_seq_length, or --set sequence_length=…)"));
+                          "(give block_size, max_seq_length or model_max_length, or --set sequence_length=…)"));
   EXPECT_EQ(plan_with("trainer: trainer\nmodel_name_or_path: a\n", {"sequence_length=77"}).sequence_length.value, 77);
+}
+
+TEST(Hf, ModelMaxLengthIsTheLengthOfAlpacasScripts) {
+  const TrainingPlan plan = plan_from("model_name_or_path: a\nmodel_max_length: 77\nper_device_train_batch_size: 1\n");
+  EXPECT_EQ(plan.framework, "transformers 5.23.0");
+  EXPECT_THAT(plan.sequence_length, is_from(77, "model_max_length at 2:19"));
+  EXPECT_TRUE(plan.padding_mask.value);
+  EXPECT_THAT(said(plan_from(sft + "model_max_length: 77\n").warnings),
+              ElementsAre("c.yaml:3:1: ingest/unknown-key: model_max_length is no key of TRL's SFTConfig, ignored "
+                          "(did you mean max_length?)"));
 }
 
 TEST(Hf, NoLimitIsNoLength) {
@@ -101,9 +128,19 @@ TEST(Hf, PackedRowsAreOneRow) {
   const TrainingPlan plan = plan_from(packed);
   EXPECT_THAT(plan.micro_batch_size, is_from(1, "packing at 5:10"));
   EXPECT_EQ(plan.sequence_length.value, 400);
-  EXPECT_EQ(plan.sequence_length.origin.source, "max_length × per_device_train_batch_size, packed into one row");
+  EXPECT_EQ(plan.sequence_length.origin.derivation, "times the 4 rows of per_device_train_batch_size, packed into one");
   EXPECT_TRUE(plan.padding_mask.value);
   EXPECT_FALSE(plan_from(packed + "attn_implementation: flash_attention_2\n").padding_mask.value);
+}
+
+TEST(Hf, APackedSizeOfTheCommandLineStaysVisible) {
+  const TrainingPlan plan = plan_with(sft + "packing: true\n", {"per_device_train_batch_size=2"});
+  EXPECT_EQ(plan.micro_batch_size.origin.derivation,
+            "which packs the 2 rows of --set per_device_train_batch_size=2 into one");
+  const std::string huge = "1000000000000";
+  EXPECT_EQ(plan_from(sft + "packing: true\nmax_length: " + huge + "\nper_device_train_batch_size: " + huge + "\n")
+                .sequence_length.value,
+            std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Hf, WrappedRowsStayRows) {
@@ -119,7 +156,10 @@ TEST(Hf, OneRowNeedsNoPadding) {
 }
 
 TEST(Hf, LengthsArePaddedToTheMultiple) {
-  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n").sequence_length.value, 128);
+  const TrainingPlan plan = plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n");
+  EXPECT_THAT(plan.sequence_length, is_from(128, "max_length at 3:13"));
+  EXPECT_EQ(plan.sequence_length.origin.written, "100");
+  EXPECT_EQ(plan.sequence_length.origin.derivation, "padded up to a multiple of 64");
   EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").sequence_length.value, 100);
 }
 
@@ -156,6 +196,9 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: paged_adamw_32bit\n"), "paged_adamw_32bit");
   EXPECT_EQ(optimizer("optim: sgd\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0.9\n"), "sgd_momentum");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: dampening=0, momentum=0.5\n"), "sgd_momentum");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
+  EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
   const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
   EXPECT_EQ(lion.optimizer.value, "lion_8bit");
   EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
@@ -181,6 +224,43 @@ TEST(Hf, WhatIsNotPlayedIsNamed) {
                           "attn_implementation: attention implementation", "loss_type: preference or RL training",
                           "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
                           "lora_task_type: LoRA task type"));
+}
+
+TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
+  const auto one = [](const std::string& line) { return features(plan_from(sft + line)); };
+  const auto named = [](const std::string& key) {
+    return ElementsAre(key + ": preference, RL or distillation training");
+  };
+  EXPECT_THAT(one("reward_funcs: [accuracy_reward]\n"), named("reward_funcs"));
+  EXPECT_THAT(one("reward_model_name_or_path: a/b\n"), named("reward_model_name_or_path"));
+  EXPECT_THAT(one("max_prompt_length: 512\n"), named("max_prompt_length"));
+  EXPECT_THAT(one("max_target_length: 0\n"), named("max_target_length"));
+  EXPECT_THAT(one("use_vllm: false\n"), named("use_vllm"));
+  EXPECT_THAT(one("num_generations: 0\n"), named("num_generations"));
+  EXPECT_THAT(one("beta: 0.1\n"), named("beta"));
+  EXPECT_THAT(one("beta: 0.0\nuse_vllm:\n"), IsEmpty());
+}
+
+TEST(Hf, TrlsOtherTrainersAreNamed) {
+  EXPECT_THAT(features(plan_from("trainer: dpo\nmodel_name_or_path: a/b\n")),
+              ElementsAre("trainer: preference, RL or distillation training"));
+  EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
+              ElementsAre("c.yaml:1:10: ingest/bad-value: trainer: expected sft or trainer, found \"dbo\""));
+}
+
+TEST(Hf, ATemplateOfAnotherTokenizerMayResize) {
+  const auto one = [](const std::string& value) { return features(plan_from(sft + "chat_template_path: " + value)); };
+  const auto named = ElementsAre(HasSubstr("chat_template_path: a template's tokenizer"));
+  EXPECT_THAT(one("Qwen/Qwen3-0.6B\n"), named);
+  EXPECT_THAT(one("./template\n"), named);
+  EXPECT_THAT(one("template.jinja\n"), IsEmpty());
+  EXPECT_THAT(one("templates/chat.j2\n"), IsEmpty());
+  EXPECT_THAT(one("\n"), IsEmpty());
+}
+
+TEST(Hf, AnotherHeadOrConfigIsAnotherModel) {
+  EXPECT_THAT(features(plan_from(plain + "task_name: mrpc\n")), ElementsAre("task_name: a classification head"));
+  EXPECT_THAT(features(plan_from(plain + "config_name: b/c\n")), ElementsAre("config_name: a model of another config"));
 }
 
 TEST(Hf, WhatIsSwitchedOffIsNot) {

@@ -44,6 +44,15 @@ TEST(ExplainView, EveryBucketHasAFormula) {
               HasSubstr("2×2048 tokens × 32,000 vocabulary × 12.00 B"));
 }
 
+TEST(ExplainView, AChunkedLossHasNoScoresOfAllTokens) {
+  Report report = example();
+  report.found.plan->loss.value = Loss::chunked_logprob;
+  const std::string text = formula_text(report, Bucket::logits_and_loss, Bytes::gib(1));
+  EXPECT_THAT(text, HasSubstr("at most 4,096 tokens × 32,768 words"));
+  EXPECT_THAT(text, HasSubstr("2×2048 tokens × 64 hidden"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("B over all copies")));
+}
+
 TEST(Group, RoundingIsWhatTheAllocatorAdds) {
   const LiveGroup one{.shape = {3}, .dtype = DType::bf16, .count = 2, .bytes = Bytes(1024)};
   EXPECT_EQ(unrounded(one), Bytes(12));

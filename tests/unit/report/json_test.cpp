@@ -18,6 +18,15 @@ TEST(JsonView, HoldsTheFiguresOfTheReport) {
   EXPECT_EQ(out["plan"]["facts"].size(), report.facts.size());
 }
 
+TEST(JsonView, SaysHowAFactFollows) {
+  Report report = example();
+  report.found.plan->model.origin.derivation = "found beside it";
+  const nlohmann::json facts = json(collect(report.found))["plan"]["facts"];
+  EXPECT_EQ(facts[0]["origin"]["derivation"], "found beside it");
+  EXPECT_TRUE(facts[1]["origin"]["derivation"].is_null());
+  EXPECT_EQ(json(report)["model"]["checkpoint_dtype"], "fp32");
+}
+
 TEST(JsonView, EveryMomentAddsUp) {
   const nlohmann::json out = json(example());
   for (const nlohmann::json& peak : out["footprint"]["peaks"]) {

@@ -57,9 +57,36 @@ TEST(TextView, SaysWhereEachFactCameFrom) {
   const std::string out = text(example());
   EXPECT_THAT(out, HasSubstr("model=org/model (3), micro_batch_size=2 (command line: --set micro_batch_size=2),"
                              "\n  sequence_length=2048 (base.yml:7)"));
-  EXPECT_THAT(out, HasSubstr("adamw_fused  default of transformers 5.23.0: TrainingArguments\n"));
+  EXPECT_THAT(out, HasSubstr("adamw_fused        default of transformers 5.23.0: TrainingArguments\n"));
   EXPECT_THAT(out, Not(HasSubstr("lora_rank")));
 }
+
+TEST(TextView, SaysHowAFactFollowsFromItsLine) {
+  Report report = example();
+  TrainingPlan& plan = *report.found.plan;
+  plan.sequence_length = {128, {Origin::Kind::config, "max_length", {"config.yml", 7, 1}, "100", "padded up"}};
+  plan.micro_batch_size = {1, {Origin::Kind::config, "packing", {"config.yml", 8, 1}, "true", {}}};
+  plan.padding_mask = {true, {Origin::Kind::config, "padding_mask", {"config.yml", 9, 1}, "true", {}}};
+  const std::string out = text(collect(report.found));
+  EXPECT_THAT(out,
+              HasSubstr("micro_batch_size=1 (8: packing: true), sequence_length=128 (7: max_length:\n  100, padded "
+                        "up), padding_mask=true (9)\n"));
+}
+
+TEST(TextView, SaysWhatTheCheckpointsTypeIs) {
+  Report report = example();
+  EXPECT_THAT(text(report), HasSubstr("checkpoint (fp32)  assumed\n"));
+  report.found.architecture->checkpoint_dtype = DType::bf16;
+  EXPECT_THAT(text(collect(report.found)), HasSubstr("checkpoint (bf16)  assumed\n"));
+  report.found.architecture->names_dtype = false;
+  EXPECT_THAT(text(collect(report.found)), HasSubstr("fp32 assumed, as the model's config.json"));
+}
+
+TEST(TextView, SaysWhatTheConfigWasReadAs) {
+  EXPECT_THAT(text(example()), HasSubstr("\nread as oomplan, with the defaults of transformers 5.23.0\n"));
+}
+
+TEST(TextView, SaysThatItIsOneProcess) { EXPECT_THAT(text(example()), HasSubstr("one GPU, one process")); }
 
 TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
   for (const std::string& line : lines(text(example({example_fit("NVIDIA One", Bytes::gib(200))})))) {

@@ -90,6 +90,7 @@ constexpr std::array rows{
     Feature{"batch_flattening", "batch flattening"},
     Feature{"chunked_cross_entropy", "chunked cross entropy"},
     Feature{"context_parallel_size", "context parallel", is_several},
+    Feature{"ddp", "distributed data parallel"},
     Feature{"deepcompile", "DeepCompile"},
     Feature{"deepspeed", "DeepSpeed"},
     Feature{"dense_mixer", "DenseMixer"},
@@ -205,6 +206,7 @@ constexpr std::array rows{
     Feature{"use_onebitllms", "BitNet (onebitllms)"},
     Feature{"use_scattermoe", "MoE kernels"},
     Feature{"use_sonicmoe", "MoE kernels"},
+    Feature{"world_size", "distributed data parallel", is_several},
     Feature{"xformers_attention", "xformers attention"},
 };
 

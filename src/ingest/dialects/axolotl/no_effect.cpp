@@ -7,7 +7,7 @@
 namespace oomplan::ingestion::axolotl {
 namespace {
 
-constexpr std::array<std::string_view, 378> keys{"accelerator_config",
+constexpr std::array<std::string_view, 376> keys{"accelerator_config",
                                                  "adam_beta1",
                                                  "adam_beta2",
                                                  "adam_beta3",
@@ -54,7 +54,6 @@ constexpr std::array<std::string_view, 378> keys{"accelerator_config",
                                                  "dataset_shard_idx",
                                                  "dataset_shard_num",
                                                  "datasets",
-                                                 "ddp",
                                                  "ddp_broadcast_buffers",
                                                  "ddp_bucket_cap_mb",
                                                  "ddp_find_unused_parameters",
@@ -383,7 +382,6 @@ constexpr std::array<std::string_view, 378> keys{"accelerator_config",
                                                  "warmup_ratio",
                                                  "warmup_steps",
                                                  "weight_decay",
-                                                 "world_size",
                                                  "xpos_rope"};
 
 }  // namespace

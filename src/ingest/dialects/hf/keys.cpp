@@ -93,6 +93,7 @@ constexpr std::array rows{
     key<&Hf::use_cache, as::boolean>("use_cache"),
     key<&Hf::max_length, length_limit>("max_length"),
     key<&Hf::max_seq_length, as::positive>("max_seq_length"),
+    key<&Hf::model_max_length, as::positive>("model_max_length"),
     key<&Hf::block_size, as::positive>("block_size"),
     key<&Hf::pad_to_max_length, as::boolean>("pad_to_max_length"),
     key<&Hf::pad_to_multiple_of, multiple>("pad_to_multiple_of"),
@@ -114,143 +115,6 @@ constexpr std::array rows{
     key<&Hf::use_bnb_nested_quant, as::boolean>("use_bnb_nested_quant"),
     key<&Hf::alloc_conf, environment>("env"),
 };
-
-bool is_other_attention(const Node& node) {
-  constexpr std::array<std::string_view, 3> others{"flash_attention_3", "flash_attention_4", "flex_attention"};
-  return std::ranges::count(others, node.text) > 0 || node.text.find('/') != std::string::npos;
-}
-
-bool is_other_loss(const Node& node) {
-  constexpr std::array<std::string_view, 3> same{"nll", "chunked_nll", "dft"};
-  return is_set(node) && std::ranges::count(same, node.text) == 0;
-}
-
-bool is_other_task(const Node& node) { return is_set(node) && node.text != "CAUSAL_LM"; }
-
-constexpr std::array features{
-    Feature{"deepspeed", "DeepSpeed"},
-    Feature{"fsdp", "FSDP"},
-    Feature{"torch_compile", "torch.compile"},
-    Feature{"torch_compile_backend", "torch.compile"},
-    Feature{"torch_compile_mode", "torch.compile"},
-    Feature{"use_liger_kernel", "Liger kernels"},
-    Feature{"neftune_noise_alpha", "NEFTune"},
-    Feature{"parallelism_config", "tensor, context or sequence parallelism"},
-    Feature{"use_cpu", "training on the CPU"},
-    Feature{"no_cuda", "training on the CPU"},
-    Feature{"sharded_ddp", "fairscale's sharded data parallel"},
-    Feature{"auto_find_batch_size", "auto_find_batch_size"},
-    Feature{"label_smoothing_factor", "label smoothing"},
-    Feature{"optim_target_modules", "optimizer of low rank"},
-    Feature{"activation_offloading", "activation offloading"},
-    Feature{"activation_checkpointing_kwargs.selective", "selective activation checkpointing"},
-    Feature{"activation_checkpointing_kwargs.every_n_layers", "activation checkpointing of some layers"},
-    Feature{"activation_checkpointing_kwargs.offload", "activation offloading"},
-    Feature{"gradient_checkpointing_kwargs.selective", "selective activation checkpointing"},
-    Feature{"gradient_checkpointing_kwargs.every_n_layers", "activation checkpointing of some layers"},
-    Feature{"gradient_checkpointing_kwargs.offload", "activation offloading"},
-    Feature{"loss_type", "preference or RL training", is_other_loss},
-    Feature{"attn_implementation", "attention implementation", is_other_attention},
-    Feature{"model_init_kwargs.attn_implementation", "attention implementation", is_other_attention},
-    Feature{"model_init_kwargs.use_kernels", "Hub kernels"},
-    Feature{"model_init_kwargs.quantization_config", "quantization by model_init_kwargs"},
-    Feature{"load_in_8bit", "LLM.int8 base weights"},
-    Feature{"use_dora", "DoRA"},
-    Feature{"lora_modules_to_save", "LoRA modules_to_save"},
-    Feature{"lora_target_parameters", "LoRA on parameters"},
-    Feature{"lora_task_type", "LoRA task type", is_other_task},
-    Feature{"config_overrides", "a model of overridden config"},
-};
-
-// What TRL's DPO, GRPO, KTO, RLOO, reward and distillation configs add to SFTConfig.
-constexpr std::array<std::string_view, 88> trl_reinforcement{"beta",
-                                                             "cache_implementation",
-                                                             "cast_lm_head_to_fp32",
-                                                             "center_rewards_coefficient",
-                                                             "chat_template_kwargs",
-                                                             "delta",
-                                                             "desirable_weight",
-                                                             "disable_dropout",
-                                                             "discopop_tau",
-                                                             "ds3_gather_for_generation",
-                                                             "entropy_coef",
-                                                             "entropy_coef_delta",
-                                                             "entropy_coef_max",
-                                                             "entropy_coef_min",
-                                                             "entropy_target",
-                                                             "epsilon",
-                                                             "epsilon_high",
-                                                             "f_alpha_divergence_coef",
-                                                             "f_divergence_type",
-                                                             "generation_batch_size",
-                                                             "generation_kwargs",
-                                                             "importance_sampling_level",
-                                                             "label_smoothing",
-                                                             "ld_alpha",
-                                                             "log_completions",
-                                                             "log_completions_hub_repo",
-                                                             "log_multimodal",
-                                                             "log_unique_prompts",
-                                                             "loss_weights",
-                                                             "mask_truncated_completions",
-                                                             "max_completion_length",
-                                                             "max_tool_calling_iterations",
-                                                             "min_p",
-                                                             "multi_objective_aggregation",
-                                                             "normalize_advantages",
-                                                             "num_completions_to_print",
-                                                             "num_generations",
-                                                             "num_generations_eval",
-                                                             "num_iterations",
-                                                             "off_policy_mask_threshold",
-                                                             "precompute_ref_batch_size",
-                                                             "precompute_ref_log_probs",
-                                                             "ref_model_mixup_alpha",
-                                                             "ref_model_sync_steps",
-                                                             "repetition_penalty",
-                                                             "reward_clip_range",
-                                                             "reward_weights",
-                                                             "sapo_temperature_neg",
-                                                             "sapo_temperature_pos",
-                                                             "scale_rewards",
-                                                             "steps_per_generation",
-                                                             "sync_ref_model",
-                                                             "teacher_model_init_kwargs",
-                                                             "teacher_model_name_or_path",
-                                                             "teacher_model_revision",
-                                                             "temperature",
-                                                             "top_entropy_quantile",
-                                                             "top_k",
-                                                             "top_p",
-                                                             "transformers_continuous_batching_config",
-                                                             "undesirable_weight",
-                                                             "use_adaptive_entropy",
-                                                             "use_bias_correction_kl",
-                                                             "use_transformers_continuous_batching",
-                                                             "use_transformers_paged",
-                                                             "use_vllm",
-                                                             "use_weighting",
-                                                             "vespo_k_neg",
-                                                             "vespo_k_pos",
-                                                             "vespo_lambda_neg",
-                                                             "vespo_lambda_pos",
-                                                             "vllm_enable_sleep_mode",
-                                                             "vllm_gpu_memory_utilization",
-                                                             "vllm_group_port",
-                                                             "vllm_importance_sampling_cap",
-                                                             "vllm_importance_sampling_clip_max",
-                                                             "vllm_importance_sampling_clip_min",
-                                                             "vllm_importance_sampling_correction",
-                                                             "vllm_importance_sampling_mode",
-                                                             "vllm_max_model_length",
-                                                             "vllm_mode",
-                                                             "vllm_model_impl",
-                                                             "vllm_server_base_url",
-                                                             "vllm_server_host",
-                                                             "vllm_server_port",
-                                                             "vllm_server_timeout",
-                                                             "vllm_structured_outputs_regex",
-                                                             "vllm_tensor_parallel_size"};
 
 constexpr std::array<std::string_view, 10> shared_no_effect{"dataset_name",
                                                             "model_revision",
@@ -395,14 +259,9 @@ std::vector<T> joined(const Arrays&... arrays) {
 }  // namespace
 
 Table<Hf> table() {
-  static const auto all_features = [] {
-    std::vector<Feature> out(features.begin(), features.end());
-    for (const auto name : trl_reinforcement) out.push_back({name, "preference, RL or distillation training"});
-    return out;
-  }();
   static const auto no_effect =
       joined<std::string_view>(trl_only, shared_no_effect, arguments_no_effect, old_arguments, scripts_only);
-  return {rows, all_features, no_effect};
+  return {rows, features(), no_effect};
 }
 
 }  // namespace oomplan::ingestion::hf

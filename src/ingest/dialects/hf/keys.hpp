@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "../../rows.hpp"
@@ -26,6 +27,7 @@ struct Hf {
   Arg<bool> use_cache{};
   Arg<std::int64_t> max_length{};
   Arg<std::int64_t> max_seq_length{};
+  Arg<std::int64_t> model_max_length{};
   Arg<std::int64_t> block_size{};
   Arg<bool> pad_to_max_length{};
   Arg<std::int64_t> pad_to_multiple_of{};
@@ -46,22 +48,36 @@ struct Hf {
   Arg<std::string> alloc_conf{};
 };
 
+/// The feature that a key of another trainer of TRL asks for.
+inline constexpr std::string_view other_training = "preference, RL or distillation training";
+
 Table<Hf> table();
+std::span<const Feature> features();
 
 // What only TRL knows, and what transformers' scripts know as well.
-inline constexpr std::array<std::string_view, 22> trl_only{"assistant_only_loss", "bnb_4bit_quant_storage",
-                                                           "chat_template_path",  "completion_only_loss",
-                                                           "dataset_config",      "dataset_kwargs",
-                                                           "dataset_num_proc",    "dataset_streaming",
-                                                           "dataset_test_split",  "dataset_text_field",
-                                                           "dataset_train_split", "datasets",
-                                                           "eos_token",           "eval_packing",
-                                                           "ignore_bias_buffers", "lora_alpha",
-                                                           "pad_token",           "router_aux_loss_coef",
-                                                           "shuffle_dataset",     "test_split_size",
-                                                           "truncation_mode",     "use_rslora"};
+inline constexpr std::array<std::string_view, 21> trl_only{"assistant_only_loss",
+                                                           "bnb_4bit_quant_storage",
+                                                           "completion_only_loss",
+                                                           "dataset_config",
+                                                           "dataset_kwargs",
+                                                           "dataset_num_proc",
+                                                           "dataset_streaming",
+                                                           "dataset_test_split",
+                                                           "dataset_text_field",
+                                                           "dataset_train_split",
+                                                           "datasets",
+                                                           "eos_token",
+                                                           "eval_packing",
+                                                           "ignore_bias_buffers",
+                                                           "lora_alpha",
+                                                           "pad_token",
+                                                           "router_aux_loss_coef",
+                                                           "shuffle_dataset",
+                                                           "test_split_size",
+                                                           "truncation_mode",
+                                                           "use_rslora"};
 
-inline constexpr std::array<std::string_view, 21> trl_only_modelled{"max_length",
+inline constexpr std::array<std::string_view, 22> trl_only_modelled{"max_length",
                                                                     "packing",
                                                                     "packing_strategy",
                                                                     "padding_free",
@@ -81,11 +97,11 @@ inline constexpr std::array<std::string_view, 21> trl_only_modelled{"max_length"
                                                                     "use_dora",
                                                                     "lora_modules_to_save",
                                                                     "lora_target_parameters",
-                                                                    "lora_task_type"};
+                                                                    "lora_task_type",
+                                                                    "chat_template_path"};
 
-// transformers' examples: run_clm, run_mlm and their like.
-inline constexpr std::array<std::string_view, 25> scripts_only{"cache_dir",
-                                                               "config_name",
+// transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's.
+inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
                                                                "dataset_config_name",
                                                                "ignore_mismatched_sizes",
                                                                "keep_linebreaks",
@@ -98,7 +114,6 @@ inline constexpr std::array<std::string_view, 25> scripts_only{"cache_dir",
                                                                "model_type",
                                                                "overwrite_cache",
                                                                "preprocessing_num_workers",
-                                                               "task_name",
                                                                "test_file",
                                                                "token",
                                                                "tokenizer_name",
@@ -106,8 +121,9 @@ inline constexpr std::array<std::string_view, 25> scripts_only{"cache_dir",
                                                                "use_auth_token",
                                                                "use_fast_tokenizer",
                                                                "validation_file",
-                                                               "validation_split_percentage",
-                                                               "block_size",
-                                                               "pad_to_max_length"};
+                                                               "validation_split_percentage"};
+
+inline constexpr std::array<std::string_view, 5> scripts_only_modelled{"block_size", "config_name", "model_max_length",
+                                                                       "pad_to_max_length", "task_name"};
 
 }  // namespace oomplan::ingestion::hf
