@@ -45,9 +45,9 @@ std::string squeezed(const std::string& text) {
   return out;
 }
 
-std::vector<const Fact*> all_named(const Diagnosis& d, const std::string& name) {
-  std::vector<const Fact*> out;
-  for (const Fact& fact : d.facts)
+std::vector<const Reading*> all_named(const Diagnosis& d, const std::string& name) {
+  std::vector<const Reading*> out;
+  for (const Reading& fact : d.facts)
     if (fact.name == name) out.push_back(&fact);
   return out;
 }
@@ -56,10 +56,10 @@ bool near(double found, double wanted) { return std::abs(found - wanted) <= 0.00
 
 bool number_matches(const Diagnosis& d, const std::string& key, double wanted) {
   const std::string base = key.ends_with("_bytes") ? key.substr(0, key.size() - 6) : key;
-  for (const Fact* fact : all_named(d, base)) {
-    const double found = fact->kind == Fact::Kind::real ? fact->real : static_cast<double>(fact->integer);
+  for (const Reading* fact : all_named(d, base)) {
+    const double found = fact->kind == Reading::Kind::real ? fact->real : static_cast<double>(fact->integer);
     if (key.ends_with("_bytes") ? near(found, wanted) : found == wanted) return true;
-    if (fact->kind == Fact::Kind::text && std::atof(fact->text.c_str()) == wanted) return true;
+    if (fact->kind == Reading::Kind::text && std::atof(fact->text.c_str()) == wanted) return true;
     return false;
   }
   return false;
@@ -101,7 +101,7 @@ bool list_matches(const Diagnosis& d, const std::string& key, const Json& wanted
 
 bool text_matches(const Diagnosis& d, const std::string& key, const std::string& wanted) {
   const std::string base = key.ends_with("_text") ? key.substr(0, key.size() - 5) : key;
-  for (const Fact* fact : all_named(d, base)) {
+  for (const Reading* fact : all_named(d, base)) {
     std::string found = squeezed(fact->text);
     while (!found.empty() && (found.back() == '.' || found.back() == ',')) found.pop_back();
     return found == squeezed(wanted);
@@ -111,7 +111,7 @@ bool text_matches(const Diagnosis& d, const std::string& key, const std::string&
 
 bool field_matches(const Diagnosis& d, const std::string& key, const Json& wanted) {
   if (key == "format") return d.root ? d.root->family == wanted : wanted == "none";
-  if (wanted.is_null()) return all_named(d, key).empty() || all_named(d, key).front()->kind != Fact::Kind::integer;
+  if (wanted.is_null()) return all_named(d, key).empty() || all_named(d, key).front()->kind != Reading::Kind::integer;
   if (wanted.is_array()) return list_matches(d, key, wanted);
   if (wanted.is_boolean()) return text_matches(d, key, wanted.get<bool>() ? "true" : "false");
   const bool same = wanted.is_string() ? text_matches(d, key, wanted) : number_matches(d, key, wanted);
@@ -121,7 +121,7 @@ bool field_matches(const Diagnosis& d, const std::string& key, const Json& wante
 std::string shown_field(const Diagnosis& d, const std::string& key) {
   for (const std::string end : {"", "_bytes", "_text"}) {
     const std::string base = key.ends_with(end) ? key.substr(0, key.size() - end.size()) : key;
-    for (const Fact* fact : all_named(d, base)) return fact->text;
+    for (const Reading* fact : all_named(d, base)) return fact->text;
   }
   return key == "format" && d.root ? d.root->family : "nothing";
 }

@@ -51,14 +51,14 @@ std::string_view name_of(Where where);
 std::optional<Where> where_named(std::string_view name);
 
 /// A value that a sentence holds.
-struct Fact {
+struct Reading {
   enum class Kind { bytes, integer, real, text };
   std::string name{};  ///< "requested", "gpu_index".
   Kind kind = Kind::text;
   std::string text{};        ///< As printed.
   std::int64_t integer = 0;  ///< Bytes or the integer; saturated where the text says more.
   double real = 0;
-  friend bool operator==(const Fact&, const Fact&) = default;
+  friend bool operator==(const Reading&, const Reading&) = default;
 };
 
 /// One sentence of a log.
@@ -70,13 +70,13 @@ struct Evidence {
   std::string phase{};  ///< The phase that the sentence itself gives away; empty for most.
   Location where{};
   std::string text{};  ///< The line, cleaned, cut to a length that can be shown.
-  std::vector<Fact> facts{};
+  std::vector<Reading> facts{};
   std::optional<std::int64_t> rank{};  ///< From the line's prefix.
   std::string source{};                ///< Node, container or process from the line's prefix.
   std::string time{};                  ///< As printed in the prefix.
   std::int64_t order = 0;              ///< Place in the case: files in the order given, then lines.
 
-  const Fact* find(std::string_view name) const;
+  const Reading* find(std::string_view name) const;
   /// The first fact of that name as bytes or integer.
   std::optional<std::int64_t> number(std::string_view name) const;
   std::string text_of(std::string_view name) const;
@@ -145,7 +145,7 @@ struct Diagnosis {
   Moment moment{};
   std::optional<std::int64_t> rank{};  ///< The first that failed.
   std::optional<Evidence> root{};      ///< The sentence that the verdict rests on.
-  std::vector<Fact> facts{};           ///< Of the root, then of what belongs to it.
+  std::vector<Reading> facts{};           ///< Of the root, then of what belongs to it.
   std::vector<Evidence> supporting{};
   std::vector<Evidence> consequences{};
   std::vector<Judgement> alternatives{};

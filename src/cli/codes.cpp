@@ -38,6 +38,11 @@ constexpr auto rows = std::to_array<CodeRow>({
      "the content."},
     {"cli/usage", Verdict::usage,
      "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
+    {"diagnose/bad-rule", Verdict::invalid,
+     "A file of sentences, causes or moments is not what it should be. If it is your own, from --rules, mend it as "
+     "docs/diagnose.md says; if it came with the program, please report it."},
+    {"diagnose/unreadable-rules", Verdict::invalid,
+     "The directory given with --rules does not exist or may not be read."},
     {"estimate/bad-architecture", Verdict::invalid,
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
@@ -79,6 +84,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      " In a config it is a warning, with --set an error."},
     {"read/binary", Verdict::invalid,
      "The file has bytes that no config has. It is probably not the file that was meant."},
+    {"read/damaged", Verdict::invalid,
+     "A compressed log is cut short or broken. What stands before the damage was read, and the diagnosis rests on that."},
     {"read/duplicate-key", Verdict::invalid,
      "A key stands twice in one mapping. Parsers silently keep one of the two; remove the other."},
     {"read/empty", Verdict::invalid, "The file is empty, or all comments."},

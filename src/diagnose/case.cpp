@@ -12,6 +12,7 @@ bool is_told_apart(const Evidence& e) {
     case Says::hint:
     case Says::setting:
     case Says::harmless:
+    case Says::consequence:
       return true;
     default:
       return false;
@@ -35,37 +36,37 @@ bool compatible(const Evidence& e, const Evidence& root) {
   return e.family == root.family || e.place == root.place || e.says == Says::launcher || e.place == Where::none;
 }
 
-void add(const Evidence& e, std::vector<Fact>& out) {
+void add(const Evidence& e, std::vector<Reading>& out) {
   const std::size_t before = out.size();
-  for (const Fact& fact : e.facts) {
+  for (const Reading& fact : e.facts) {
     const auto known = std::any_of(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before),
-                                   [&](const Fact& f) { return f.name == fact.name; });
+                                   [&](const Reading& f) { return f.name == fact.name; });
     if (!known) out.push_back(fact);
   }
 }
 
-void add_signal(const Evidence& e, std::vector<Fact>& out) {
-  const bool known = std::any_of(out.begin(), out.end(), [](const Fact& f) { return f.name == "signal"; });
+void add_signal(const Evidence& e, std::vector<Reading>& out) {
+  const bool known = std::any_of(out.begin(), out.end(), [](const Reading& f) { return f.name == "signal"; });
   const std::string signal = known ? std::string() : signal_of(e);
   if (!signal.empty()) out.push_back({.name = "signal", .text = signal});
 }
 
 }  // namespace
 
-const Fact* Case::find(std::string_view name) const {
-  for (const Fact& fact : facts)
+const Reading* Case::find(std::string_view name) const {
+  for (const Reading& fact : facts)
     if (fact.name == name) return &fact;
   return nullptr;
 }
 
 std::optional<std::int64_t> Case::number(std::string_view name) const {
-  const Fact* fact = find(name);
-  if (fact == nullptr || fact->kind == Fact::Kind::text || fact->kind == Fact::Kind::real) return std::nullopt;
+  const Reading* fact = find(name);
+  if (fact == nullptr || fact->kind == Reading::Kind::text || fact->kind == Reading::Kind::real) return std::nullopt;
   return fact->integer;
 }
 
 std::string Case::text_of(std::string_view name) const {
-  const Fact* fact = find(name);
+  const Reading* fact = find(name);
   return fact != nullptr ? fact->text : std::string();
 }
 
@@ -77,17 +78,20 @@ const Evidence* Case::first(Says says) const {
 
 bool Case::any(Says says) const { return first(says) != nullptr; }
 
-std::vector<Fact> facts_of(const std::vector<Evidence>& evidence, const Evidence& root) {
-  std::vector<Fact> out = root.facts;
+std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root) {
+  std::vector<Reading> out = root.facts;
+  add_signal(root, out);
   const auto round = [&](bool same_family) {
     for (const Evidence& e : evidence) {
       if (&e == &root || (e.family == root.family) != same_family) continue;
       if (belongs(e, root) && compatible(e, root)) add(e, out);
     }
   };
+  // Of how full something was over time, the last is the state at the failure.
+  for (auto e = evidence.rbegin(); e != evidence.rend(); ++e)
+    if (e->says == Says::memory_state && e->family != root.family && belongs(*e, root) && compatible(*e, root)) add(*e, out);
   round(true);
   round(false);
-  add_signal(root, out);
   return out;
 }
 

@@ -30,17 +30,17 @@ struct GpuNumbers {
   /// total - free - own - listed: held by nobody that the message names.
   std::int64_t hidden() const;
 };
-GpuNumbers gpu_numbers(const std::vector<Fact>& facts);
+GpuNumbers gpu_numbers(const std::vector<Reading>& facts);
 
 struct Case {
   const std::vector<Evidence>* evidence = nullptr;
   const Evidence* root = nullptr;  ///< Null where nothing failed.
-  std::vector<Fact> facts{};       ///< The root's, then what belongs to it.
+  std::vector<Reading> facts{};       ///< The root's, then what belongs to it.
   GpuNumbers gpu{};
   Moment moment{};
   bool survived = false;  ///< The root failure was caught and the run went on.
 
-  const Fact* find(std::string_view name) const;
+  const Reading* find(std::string_view name) const;
   std::optional<std::int64_t> number(std::string_view name) const;
   std::string text_of(std::string_view name) const;
   bool any(Says says) const;
@@ -54,7 +54,7 @@ std::string signal_of(const Evidence& evidence);
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived);
 
 /// The facts of the root and of what belongs to it; the first of a name counts.
-std::vector<Fact> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);
+std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);
 
 /// When in the run the root happened.
 Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,

@@ -8,13 +8,13 @@ namespace {
 constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // cudaMallocAsync prints 2^64 for "none"
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-std::optional<std::int64_t> bytes(const std::vector<Fact>& facts, std::string_view name) {
-  for (const Fact& fact : facts)
-    if (fact.name == name && fact.kind == Fact::Kind::bytes) return fact.integer;
+std::optional<std::int64_t> bytes(const std::vector<Reading>& facts, std::string_view name) {
+  for (const Reading& fact : facts)
+    if (fact.name == name && fact.kind == Reading::Kind::bytes) return fact.integer;
   return std::nullopt;
 }
 
-std::optional<std::int64_t> unallocated_in(const std::vector<Fact>& facts, std::optional<std::int64_t> allocated) {
+std::optional<std::int64_t> unallocated_in(const std::vector<Reading>& facts, std::optional<std::int64_t> allocated) {
   if (const auto told = bytes(facts, "reserved_unallocated")) return told;
   if (const auto cached = bytes(facts, "cached")) return cached;
   const auto reserved = bytes(facts, "reserved");
@@ -23,9 +23,9 @@ std::optional<std::int64_t> unallocated_in(const std::vector<Fact>& facts, std::
 }
 
 // A container sees its own process under another number, and then the message has no "this process" clause.
-void add_others(const std::vector<Fact>& facts, GpuNumbers& out) {
+void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
   std::int64_t count = 0;
-  for (const Fact& fact : facts) {
+  for (const Reading& fact : facts) {
     if (fact.name != "other_bytes") continue;
     out.listed_others = saturating_add(out.listed_others, fact.integer);
     ++count;
@@ -53,7 +53,7 @@ std::int64_t GpuNumbers::hidden() const {
   return std::max<std::int64_t>(0, *total - *free - own() - listed_others);
 }
 
-GpuNumbers gpu_numbers(const std::vector<Fact>& facts) {
+GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   GpuNumbers out;
   out.requested = bytes(facts, "requested");
   out.total = bytes(facts, "total");

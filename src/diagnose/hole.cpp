@@ -124,37 +124,37 @@ std::int64_t rounded(double value) {
   return value >= 9.2e18 ? Bytes::max().count() : static_cast<std::int64_t>(std::llround(value));
 }
 
-Fact sized(Fact fact, double factor) {
+Reading sized(Reading fact, double factor) {
   std::string digits_only = without_breaks(fact.text);
   const std::size_t end = digits_only.find_first_not_of("0123456789.");
   const double value = parse_number(digits_only.substr(0, end)).value_or(
       parse_number(digits_only.substr(0, digits_only.find('.'))).value_or(0));
-  fact.kind = Fact::Kind::bytes;
+  fact.kind = Reading::Kind::bytes;
   fact.real = value * factor;
   const auto whole = parse_integer(digits_only.substr(0, end));
   fact.integer = whole && factor < 2 ? *whole : rounded(fact.real);
   return fact;
 }
 
-Fact sized_with_unit(Fact fact) {
+Reading sized_with_unit(Reading fact) {
   const std::string_view text = fact.text;
   const std::size_t unit = skip_gap(text, number_span(text).value_or(0));
   const Unit* found = unit_at(text.substr(unit));
   return sized(fact, found == nullptr ? 1 : found->factor);
 }
 
-Fact counted(Fact fact) {
+Reading counted(Reading fact) {
   const std::string plain = without_breaks(fact.text);
-  fact.kind = Fact::Kind::integer;
+  fact.kind = Reading::Kind::integer;
   fact.integer = parse_integer(plain).value_or(Bytes::max().count());
   fact.real = static_cast<double>(fact.integer);
   return fact;
 }
 
-Fact device(Fact fact) {
+Reading device(Reading fact) {
   if (fact.text.empty()) return fact;
   if (digit(fact.text[0])) return counted(fact);
-  fact.kind = Fact::Kind::integer;
+  fact.kind = Reading::Kind::integer;
   fact.integer = static_cast<unsigned char>(fact.text[0]);
   fact.text = std::to_string(fact.integer);
   return fact;
@@ -193,8 +193,8 @@ std::optional<std::size_t> span_of(HoleType type, std::string_view text) {
   }
 }
 
-Fact fact_of(const Hole& hole, std::string_view text) {
-  Fact fact{.name = hole.name, .text = std::string(text)};
+Reading fact_of(const Hole& hole, std::string_view text) {
+  Reading fact{.name = hole.name, .text = std::string(text)};
   switch (hole.type) {
     case HoleType::size:
       fact = sized_with_unit(std::move(fact));
@@ -210,7 +210,7 @@ Fact fact_of(const Hole& hole, std::string_view text) {
     case HoleType::device:
       return device(std::move(fact));
     case HoleType::real:
-      fact.kind = Fact::Kind::real;
+      fact.kind = Reading::Kind::real;
       fact.real = parse_number(without_breaks(text)).value_or(0);
       return fact;
     case HoleType::signal:

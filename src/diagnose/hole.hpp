@@ -18,7 +18,7 @@ constexpr std::size_t longest_gap = 1024;
 std::optional<std::size_t> span_of(HoleType type, std::string_view text);
 
 /// What those bytes say.
-Fact fact_of(const Hole& hole, std::string_view text);
+Reading fact_of(const Hole& hole, std::string_view text);
 
 /// "SIGKILL" for "-9", "9", "Killed", "SIGKILL"; empty where it is none.
 std::string_view signal_named(std::string_view text);

@@ -84,7 +84,8 @@ class Matcher {
       const std::size_t before = at;
       while (at < text_.size() && space(text_[at])) ++at;
       if (at == before && at == text_.size()) return ended();
-      if (at == before && !control(text_[at])) return false;
+      const bool spaced = before > 0 && space(text_[before - 1]);  // an empty value between two spaces
+      if (at == before && !spaced && !control(text_[at])) return false;
     }
     return true;
   }

@@ -15,7 +15,7 @@ namespace oomplan::diagnose {
 struct Match {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::vector<Fact> facts{};
+  std::vector<Reading> facts{};
 };
 
 /// What came of trying at one place. `wants_more`: the text ended where the sentence might have gone on, so that the next

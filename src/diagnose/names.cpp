@@ -38,20 +38,20 @@ std::string_view name_of(Cause cause) { return cause_words[static_cast<std::size
 std::optional<Cause> cause_named(std::string_view name) { return named<Cause>(cause_words, name); }
 std::string_view name_of(Confidence confidence) { return confidence_words[static_cast<std::size_t>(confidence)]; }
 
-const Fact* Evidence::find(std::string_view name) const {
-  for (const Fact& fact : facts)
+const Reading* Evidence::find(std::string_view name) const {
+  for (const Reading& fact : facts)
     if (fact.name == name) return &fact;
   return nullptr;
 }
 
 std::optional<std::int64_t> Evidence::number(std::string_view name) const {
-  const Fact* fact = find(name);
-  if (fact == nullptr || fact->kind == Fact::Kind::text || fact->kind == Fact::Kind::real) return std::nullopt;
+  const Reading* fact = find(name);
+  if (fact == nullptr || fact->kind == Reading::Kind::text || fact->kind == Reading::Kind::real) return std::nullopt;
   return fact->integer;
 }
 
 std::string Evidence::text_of(std::string_view name) const {
-  const Fact* fact = find(name);
+  const Reading* fact = find(name);
   return fact == nullptr ? std::string() : fact->text;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "matcher.hpp"
+#include "task_table.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -41,6 +42,18 @@ class Reader {
     }
     drop_covered(found);
     for (Found& one : found) tell(index, std::move(one));
+    if (found.empty()) tell_task_row(index);
+  }
+
+  void tell_task_row(std::size_t index) {
+    std::optional<std::vector<Reading>> facts = task_row(lines_[index].body);
+    if (!facts) return;
+    Evidence out = evidence_at(index);
+    out.message = "kernel/task-row";
+    out.family = "kernel_oom";
+    out.place = Where::host;
+    out.facts = std::move(*facts);
+    out_.push_back(std::move(out));
   }
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
@@ -91,20 +104,28 @@ class Reader {
                      [](const Found& a, const Found& b) { return a.match.begin < b.match.begin; });
   }
 
-  void tell(std::size_t index, Found found) {
+  Evidence evidence_at(std::size_t index) const {
     const Line& line = lines_[index];
-    const Sentence& sentence = *found.sentence;
-    Evidence out{.message = sentence.id, .family = sentence.family, .says = sentence.says, .place = sentence.place};
-    out.phase = sentence.phase;
-    out.where = {files_[static_cast<std::size_t>(line.file)], static_cast<int>(std::min<std::int64_t>(line.number, 1 << 30)),
-                 0};
+    Evidence out{.where = {files_[static_cast<std::size_t>(line.file)],
+                           static_cast<int>(std::min<std::int64_t>(line.number, 1 << 30)), 0}};
     out.text = line.body.substr(0, longest_excerpt);
-    out.facts = std::move(found.match.facts);
-    out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());
     out.rank = line.rank;
     out.source = line.source;
     out.time = line.time;
     out.order = static_cast<std::int64_t>(index);
+    return out;
+  }
+
+  void tell(std::size_t index, Found found) {
+    const Sentence& sentence = *found.sentence;
+    Evidence out = evidence_at(index);
+    out.message = sentence.id;
+    out.family = sentence.family;
+    out.says = sentence.says;
+    out.place = sentence.place;
+    out.phase = sentence.phase;
+    out.facts = std::move(found.match.facts);
+    out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());
     out_.push_back(std::move(out));
   }
 

@@ -55,7 +55,7 @@ int tier_of(const Evidence& evidence) {
     case Says::killed:
       return 41;
     case Says::other_failure:
-      return 60;
+      return evidence.find("errno") != nullptr ? 59 : 60;
     case Says::launcher:
       return tier_of_launcher(evidence);
     case Says::caught:
@@ -100,7 +100,7 @@ bool can_be_survived(const Evidence& e) {
 }  // namespace
 
 std::string signal_of(const Evidence& evidence) {
-  if (const Fact* signal = evidence.find("signal")) return signal->text;
+  if (const Reading* signal = evidence.find("signal")) return signal->text;
   std::int64_t code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(0));
   if (code > 128 && code < 160) code = 128 - code;
   return code < 0 ? std::string(signal_named(std::to_string(code))) : std::string();

@@ -52,10 +52,10 @@ std::string text_at(const Node& node, std::string_view key) {
   return found != nullptr ? found->text : std::string();
 }
 
-Fact constant(const std::string& name, const Node& value) {
-  Fact fact{.name = name, .text = value.text};
+Reading constant(const std::string& name, const Node& value) {
+  Reading fact{.name = name, .text = value.text};
   if (const auto number = value.kind == Node::Kind::integer ? value.as_integer() : std::nullopt) {
-    fact.kind = Fact::Kind::integer;
+    fact.kind = Reading::Kind::integer;
     fact.integer = *number;
   }
   return fact;

@@ -23,7 +23,7 @@ Judgement causes::vram_other_process(const Case& c) {
   const GpuNumbers& n = c.gpu;
   if (!is_gpu_shortage(c)) return {};
   if (c.root->family == "xla") return from_small_plan(c);
-  if (request_exceeds_total(c) || !n.total || !n.requested || c.root->family == "mps") return {};
+  if (request_exceeds_total(c) || !n.total || !n.requested || n.own() == 0 || c.root->family == "mps") return {};
   const std::int64_t others = n.listed_others + n.hidden();
   const bool enough = others >= std::max(*n.requested, *n.total / 4);
   const bool small = (n.own() + *n.requested) * 4 <= *n.total * 3;

@@ -34,12 +34,12 @@ const Evidence* find(const std::vector<Evidence>& all, const std::string& id) {
   return nullptr;
 }
 
-std::string shown(const Fact* fact) {
+std::string shown(const Reading* fact) {
   if (fact == nullptr) return "nothing";
   return fact->text + " (" + std::to_string(fact->integer) + ")";
 }
 
-bool says(const Fact* fact, const std::string& wanted) {
+bool says(const Reading* fact, const std::string& wanted) {
   return fact != nullptr && (fact->text == wanted || std::to_string(fact->integer) == wanted);
 }
 

@@ -16,6 +16,7 @@ const Names values{"architecture.hpp", "bytes.hpp",  "dtype.hpp", "footprint.hpp
 const std::map<std::string_view, std::string_view> owners{
     {"document.hpp", "read"},     {"log_text.hpp", "read"},   {"ingest.hpp", "ingest"},   {"catalog.hpp", "catalog"},
     {"estimate.hpp", "estimate"}, {"measure.hpp", "measure"}, {"diagnose.hpp", "diagnose"},
+    {"diagnosis_view.hpp", "report"},
     {"advise.hpp", "advise"},     {"report.hpp", "report"},   {"cli.hpp", "cli"}};
 
 // The stages whose headers a stage may include, beside its own and the values.
