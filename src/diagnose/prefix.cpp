@@ -127,7 +127,7 @@ bool timestamp(std::string_view& text, Line& line) {
   if (bracket && (end >= inner.size() || inner[end] != ']')) return false;
   line.time = std::string(inner.substr(0, end));
   take(text, end + (bracket ? 2 : 0));
-  for (const std::string_view after : {"stdout F ", "stderr F ", "stdout P ", "stderr P ", "- ", ": ", "| "})
+  for (const std::string_view after : {"stdout F ", "stderr F ", "stdout P ", "stderr P ", "- ", ": "})
     if (text.starts_with(after)) text.remove_prefix(after.size());
   return true;
 }

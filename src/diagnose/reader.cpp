@@ -20,6 +20,9 @@ struct Found {
   Match match{};
 };
 
+// tqdm writes between the lines of whatever else is printed.
+bool is_progress_bar(const std::string& body) { return body.find("%|") != std::string::npos; }
+
 class Reader {
  public:
   Reader(const Rules& rules, const std::vector<Line>& lines, const std::vector<std::string>& files)
@@ -82,7 +85,7 @@ class Reader {
   std::optional<std::size_t> next_of_speaker(std::size_t index, std::size_t from) const {
     const std::size_t end = std::min(lines_.size(), from + 24);
     for (std::size_t i = from + 1; i < end && !lines_[i].header; ++i)
-      if (same_speaker(lines_[index], lines_[i])) return i;
+      if (same_speaker(lines_[index], lines_[i]) && !is_progress_bar(lines_[i].body)) return i;
     return std::nullopt;
   }
 

@@ -1,7 +1,5 @@
 // Which sentence everything else follows from.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "case.hpp"
 #include "hole.hpp"
@@ -73,23 +71,35 @@ bool same_speaker(const Evidence& a, const Evidence& b) {
   return a.where.file == b.where.file && a.rank == b.rank && a.source == b.source;
 }
 
-// The program says that it goes on, and it does; or it goes on for long without a word.
-bool was_survived(const std::vector<Evidence>& all, const Evidence& failure) {
-  const Evidence* handled = nullptr;
-  int steps_after = 0;
-  bool progressed = false;
+constexpr int steps_of_a_run_that_goes_on = 5;
+
+bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("path") == nullptr; }
+
+// The program says that it goes on, and the next thing that it does is not to die.
+bool was_handled(const std::vector<Evidence>& all, const Evidence& failure) {
+  bool handled = false;
   for (const Evidence& e : all) {
     if (e.order < failure.order) continue;
-    if (e.says == Says::caught && handled == nullptr) handled = &e;
-    if (e.says == Says::progress && handled != nullptr && e.order > handled->order) progressed = true;
-    if (e.says == Says::progress && e.order > failure.order && same_speaker(e, failure) && e.find("step")) ++steps_after;
-    const bool ends = e.order > failure.order && (e.message == "frame/traceback" || tier_of(e) < 80) &&
-                      !(handled != nullptr && e.order <= handled->order);
-    if (ends && e.says != Says::progress && e.says != Says::frame && tier_of(e) < 60 && e.message != failure.message)
-      return false;
-    if (e.message == "progress/traceback" && e.order > failure.order && handled != nullptr && !progressed) return false;
+    if (handled && e.says == Says::progress) return true;
+    if (handled && is_traceback(e)) return false;
+    handled = handled || e.says == Says::caught;
   }
-  return (handled != nullptr && progressed) || steps_after >= 5;
+  return false;
+}
+
+// Or it goes on for long without a word.
+bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
+  int steps = 0;
+  for (const Evidence& e : all) {
+    if (e.order <= failure.order) continue;
+    if (is_traceback(e) || e.says == Says::launcher || e.says == Says::killed) return false;
+    if (e.says == Says::progress && e.find("step") != nullptr && same_speaker(e, failure)) ++steps;
+  }
+  return steps >= steps_of_a_run_that_goes_on;
+}
+
+bool was_survived(const std::vector<Evidence>& all, const Evidence& failure) {
+  return was_handled(all, failure) || went_on(all, failure);
 }
 
 // An allocator's failure in a program that tries smaller and smaller sizes on purpose, or that skips a batch.
@@ -109,13 +119,12 @@ std::string signal_of(const Evidence& evidence) {
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  std::set<std::string> forgiven;  // the same message again and again is one question
-  int forgiven_asked = 0;
+  int asked = 0;  // each question reads all evidence, so there are not many
   for (const Evidence& e : evidence) {
     const int tier = tier_of(e);
     if (tier >= no_root) continue;
-    if (can_be_survived(e) && forgiven_asked < 64) {
-      ++forgiven_asked;
+    if (can_be_survived(e) && asked < 64) {
+      ++asked;
       if (was_survived(evidence, e)) {
         if (best_survived == nullptr) best_survived = &e;
         continue;

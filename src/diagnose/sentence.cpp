@@ -132,8 +132,6 @@ bool is_loud(Says says) {
     case Says::progress:
     case Says::hint:
     case Says::detail:
-    case Says::kernel_detail:
-    case Says::memory_state:
       return false;
     default:
       return true;
