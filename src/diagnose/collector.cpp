@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t head_lines = 200;
 constexpr std::int64_t lines_around = 150;
 constexpr std::size_t bytes_before = std::size_t{32} << 10;
-constexpr std::size_t most_bytes = std::size_t{4} << 20;  // of first_ and of last_ each
+constexpr std::size_t most_bytes = std::size_t{2} << 20;  // of first_ and of last_ each
+constexpr std::size_t longest_kept = std::size_t{16} << 10;
 
 std::size_t line_end(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size()); }
 
@@ -43,22 +44,18 @@ std::int64_t Collector::line_at(std::string_view text, std::size_t at) {
 }
 
 void Collector::keep(std::string_view raw, std::int64_t number) {
-  std::vector<Line> lines;
-  add_lines(raw, file_, number, lines);
-  for (Line& line : lines) {
-    line.header = std::exchange(gap_, false);
-    const std::size_t bytes = line.body.size() + sizeof(Line);
-    if (first_bytes_ < most_bytes) {
-      first_bytes_ += bytes;
-      first_.push_back(std::move(line));
-      continue;
-    }
-    last_bytes_ += bytes;
-    last_.push_back(std::move(line));
-    while (last_bytes_ > most_bytes && !last_.empty()) {
-      last_bytes_ -= last_.front().body.size() + sizeof(Line);
-      last_.pop_front();
-    }
+  Raw line{std::string(raw.substr(0, longest_kept)), number, file_, std::exchange(gap_, false)};
+  const std::size_t bytes = line.text.size() + sizeof(Raw);
+  if (first_bytes_ < most_bytes) {
+    first_bytes_ += bytes;
+    first_.push_back(std::move(line));
+    return;
+  }
+  last_bytes_ += bytes;
+  last_.push_back(std::move(line));
+  while (last_bytes_ > most_bytes) {
+    last_bytes_ -= last_.front().text.size() + sizeof(Raw);
+    last_.pop_front();
   }
 }
 
@@ -145,8 +142,14 @@ void Collector::end() {
 }
 
 std::vector<Line> Collector::take() {
-  std::vector<Line> out = std::move(first_);
-  out.insert(out.end(), std::make_move_iterator(last_.begin()), std::make_move_iterator(last_.end()));
+  std::vector<Line> out;
+  const auto add = [&out](const Raw& raw) {
+    const std::size_t before = out.size();
+    add_lines(raw.text, raw.file, raw.number, out);
+    if (raw.after_gap && out.size() > before) out[before].header = true;
+  };
+  for (const Raw& raw : first_) add(raw);
+  for (const Raw& raw : last_) add(raw);
   return out;
 }
 

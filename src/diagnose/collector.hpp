@@ -34,9 +34,16 @@ class Collector {
   void remember(std::string_view text);
   std::int64_t line_at(std::string_view text, std::size_t at);
 
+  struct Raw {
+    std::string text{};
+    std::int64_t number = 0;
+    int file = 0;
+    bool after_gap = false;
+  };
+
   const Prefilter& loud_;
-  std::vector<Line> first_{};  // until the budget is half spent
-  std::deque<Line> last_{};    // then only the latest
+  std::vector<Raw> first_{};  // until the budget is half spent
+  std::deque<Raw> last_{};    // then only the latest; made readable at the end, as most are dropped again
   std::size_t first_bytes_ = 0;
   std::size_t last_bytes_ = 0;
   int file_ = 0;

@@ -8,7 +8,6 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::size_t longest_line = std::size_t{16} << 10;
 constexpr std::size_t most_pieces = 24;  // of one progress bar
 
 // Where the escape sequence that begins at `at` ends.
@@ -72,7 +71,6 @@ std::string cleaned(std::string_view raw) {
 }
 
 void add_lines(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out) {
-  if (raw.size() > longest_line) raw = raw.substr(0, longest_line);
   while (raw.ends_with('\r')) raw.remove_suffix(1);
   if (raw.find('\r') == std::string_view::npos) return add_piece(raw, file, number, out);
   std::vector<std::string_view> pieces;

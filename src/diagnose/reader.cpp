@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_joined_lines = 10;
 constexpr std::size_t most_joined_bytes = 4096;
-constexpr std::size_t most_evidence = 50'000;
+constexpr std::size_t most_evidence = 20'000;
 constexpr std::size_t longest_excerpt = 600;
 
 struct Found {
