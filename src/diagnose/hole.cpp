@@ -54,8 +54,9 @@ std::optional<std::size_t> number_span(std::string_view text) {
   while (thousands(text, at)) at += 4;
   // "201. GiB" is how NumPy prints three digits; a dot at a sentence's end is not part of a number.
   if (at < text.size() && text[at] == '.') {
-    const std::size_t after = digits(text, at + 1);
-    if (after > at + 1 || (after + 1 < text.size() && text[after] == ' ' && unit_at(text.substr(after + 1)))) at = after;
+    const std::size_t fraction = at + 1 < text.size() && text[at + 1] == '\n' ? at + 2 : at + 1;
+    const std::size_t after = digits(text, fraction);
+    if (after > fraction || (after + 1 < text.size() && text[after] == ' ' && unit_at(text.substr(after + 1)))) at = after;
   }
   return at;
 }

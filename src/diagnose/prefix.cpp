@@ -132,6 +132,12 @@ bool timestamp(std::string_view& text, Line& line) {
   return true;
 }
 
+bool has_clock(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); at = digit(text[at]) ? while_digits(text, at) : at + 1)
+    if (digit(text[at]) && shape(text.substr(at), "0:0:0") > 0) return true;
+  return false;
+}
+
 // "[ 7063.247407]", "<6>[  12.3]", "[Sun Mar 30 08:24:00 2025]", "[T1234]"
 bool kernel_time(std::string_view& text, Line& line) {
   std::string_view rest = text;
@@ -141,7 +147,7 @@ bool kernel_time(std::string_view& text, Line& line) {
   if (close == std::string_view::npos) return false;
   const std::string_view inside = rest.substr(1, close - 1);
   const bool uptime = shape(inside, "0.0") == inside.size() || shape(inside, " 0.0") == inside.size();
-  const bool date = inside.find(':') != std::string_view::npos && inside.size() >= 20 && digit(inside.back()) &&
+  const bool date = inside.size() >= 20 && has_clock(inside) && digit(inside.back()) &&
                     inside.find_first_of("(=/") == std::string_view::npos && alpha(inside[inside.find_first_not_of(' ')]);
   const std::size_t thread = inside.find_first_of("TC");
   const bool context = !line.time.empty() && thread != std::string_view::npos && thread + 1 < inside.size() &&

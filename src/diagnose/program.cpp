@@ -91,7 +91,7 @@ class Compiler {
       branches.push_back(sequence(depth + 1));
     }
     if (error_.empty() && !at(">>")) error_ = "has a << that is not closed";
-    at_ += 2;
+    at_ = std::min(at_ + 2, text_.size());
     Program out = std::move(branches.back());
     for (std::size_t i = branches.size() - 1; i-- > 0;) out = either(std::move(branches[i]), std::move(out));
     if (at("?") || at("*")) out = optional(std::move(out), text_[at_++] == '*');
