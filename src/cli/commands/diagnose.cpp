@@ -35,8 +35,14 @@ bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) 
   }
 }
 
-Outcome refused(const Diagnostics& problems) {
+Outcome refused(const Diagnostics& problems, const Options& options) {
   Outcome out{.code = exit_code_of(verdict_of(problems))};
+  if (options.json) {
+    Diagnosis none;
+    none.headline = "nothing could be read";
+    out.out = diagnosis_json(none, problems);
+    return out;
+  }
   for (const Diagnostic& problem : problems) out.err += to_text(problem);
   return out;
 }
@@ -59,11 +65,11 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   std::vector<RuleFile> own;
   if (!options.rules.empty()) {
     Result<std::vector<RuleFile>> read = read_rules(options.rules);
-    if (!read) return refused(read.errors());
+    if (!read) return refused(read.errors(), options);
     own = std::move(*read);
   }
   Result<Rulebook> rules = Rulebook::load(own);
-  if (!rules) return refused(rules.errors());
+  if (!rules) return refused(rules.errors(), options);
   Inquest inquest(*rules);
   Diagnostics problems;
   bool any = false;
@@ -72,7 +78,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
     const bool whole = read_log(path, inquest, problems);
     any = any || whole || (problems.size() > before && problems.back().code == "read/damaged");
   }
-  if (!any) return refused(problems);
+  if (!any) return refused(problems, options);
   return answered(inquest.finish(), problems, options, terminal);
 }
 

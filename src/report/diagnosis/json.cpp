@@ -3,6 +3,7 @@
 #include <string>
 
 #include "oomplan/diagnosis_view.hpp"
+#include "oomplan/report.hpp"
 
 namespace oomplan {
 namespace {
@@ -62,7 +63,9 @@ Json of(const Moment& m) {
 }  // namespace
 
 std::string diagnosis_json(const Diagnosis& d, const Diagnostics& problems) {
-  const Json out{{"out_of_memory", d.out_of_memory},
+  const Json out{{"schema", "oomplan/diagnosis/1"},
+                 {"oomplan", version()},
+                 {"out_of_memory", d.out_of_memory},
                  {"headline", d.headline},
                  {"verdict", of(d.verdict)},
                  {"where", name_of(d.place)},
