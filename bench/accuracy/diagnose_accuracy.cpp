@@ -77,7 +77,8 @@ bool derived_matches(const Diagnosis& d, const std::string& key, const Json& wan
     const double difference = std::max(0.0, bytes("reserved") - bytes("allocated"));
     return bytes("reserved") >= 0 && std::abs(difference - wanted.get<double>()) <= 0.006 * bytes("reserved");
   }
-  if (key == "job_id") return !all_named(d, "step").empty() && std::atof(all_named(d, "step").front()->text.c_str()) == wanted;
+  if (key == "job_id")
+    return !all_named(d, "step").empty() && std::atof(all_named(d, "step").front()->text.c_str()) == wanted;
   return false;
 }
 
@@ -87,7 +88,8 @@ bool list_matches(const Diagnosis& d, const std::string& key, const Json& wanted
     const auto sizes = all_named(d, "other_bytes");
     if (pids.size() != wanted.size()) return false;
     for (std::size_t i = 0; i < pids.size(); ++i)
-      if (pids[i]->integer != wanted[i]["pid"] || !near(static_cast<double>(sizes[i]->integer), wanted[i]["bytes"])) return false;
+      if (pids[i]->integer != wanted[i]["pid"] || !near(static_cast<double>(sizes[i]->integer), wanted[i]["bytes"]))
+        return false;
     return true;
   }
   if (key == "pos") return number_matches(d, "pos", wanted[0]) && number_matches(d, "pos_wanted", wanted[1]);
@@ -157,9 +159,16 @@ Json judge(const Json& label, const Diagnosis& d, Totals& totals) {
   fmt::print("{} {}: cause {} ({}), where {}{}, phase {}{}{}\n", right ? (best ? "ok  " : "ok- ") : "MISS",
              label["file"].get<std::string>(), cause, best ? "best" : label["acceptable_causes"][0].get<std::string>(),
              name_of(d.place), where ? "" : " not " + label["where"].get<std::string>(), d.moment.phase,
-             !phased || phase ? "" : " not " + label["phase"].get<std::string>(), wrong.empty() ? "" : "; fields:" + wrong);
-  return {{"file", label["file"]}, {"cause", cause}, {"right", right}, {"best", best}, {"where", where},
-          {"phase", d.moment.phase}, {"phase_right", !phased || phase}, {"wrong_fields", wrong}};
+             !phased || phase ? "" : " not " + label["phase"].get<std::string>(),
+             wrong.empty() ? "" : "; fields:" + wrong);
+  return {{"file", label["file"]},
+          {"cause", cause},
+          {"right", right},
+          {"best", best},
+          {"where", where},
+          {"phase", d.moment.phase},
+          {"phase_right", !phased || phase},
+          {"wrong_fields", wrong}};
 }
 
 std::string option(int argc, char** argv, const std::string& name) {
@@ -189,7 +198,7 @@ int main(int argc, char** argv) {
   for (const Json& label : Json::parse(file))
     results.push_back(judge(label, diagnose_file(*rules, logs + "/" + label["file"].get<std::string>()), t));
   if (!out.empty()) std::ofstream(out) << results.dump(1) << "\n";
-  fmt::print("cause: {} of {} right ({} best), where: {} of {}, fields: {} of {}, phase: {} of {}, false OOM: {}\n", t.right,
-             t.logs, t.best, t.where, t.logs, t.fields, t.all_fields, t.phase, t.all_phases, t.false_oom);
+  fmt::print("cause: {} of {} right ({} best), where: {} of {}, fields: {} of {}, phase: {} of {}, false OOM: {}\n",
+             t.right, t.logs, t.best, t.where, t.logs, t.fields, t.all_fields, t.phase, t.all_phases, t.false_oom);
   return 0;
 }

@@ -26,12 +26,15 @@ std::string interleaved(std::size_t bytes) {
       out += "[rank" + std::to_string(rank) + "]: 2024-05-01 10:00:00,123 INFO trainer step " + std::to_string(step) +
              " loss 2.3141 lr 1.0e-04 grad_norm 0.91 mem 41.2GiB tok/s 10240\n";
     if (step % 1000 == 999)
-      out += "[rank3]: UserWarning: NCCL_ASYNC_ERROR_HANDLING is deprecated, use TORCH_NCCL_ASYNC_ERROR_HANDLING instead\n";
+      out +=
+          "[rank3]: UserWarning: NCCL_ASYNC_ERROR_HANDLING is deprecated, use TORCH_NCCL_ASYNC_ERROR_HANDLING "
+          "instead\n";
   }
-  return out + "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has a total capacity "
-               "of 79.15 GiB of which 1.21 GiB is free. Including non-PyTorch memory, this process has 77.93 GiB memory in "
-               "use. Of the allocated memory 75.40 GiB is allocated by PyTorch, and 1.30 GiB is reserved by PyTorch but "
-               "unallocated.\n";
+  return out +
+         "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has a total capacity "
+         "of 79.15 GiB of which 1.21 GiB is free. Including non-PyTorch memory, this process has 77.93 GiB memory in "
+         "use. Of the allocated memory 75.40 GiB is allocated by PyTorch, and 1.30 GiB is reserved by PyTorch but "
+         "unallocated.\n";
 }
 
 void read_all(Inquest& inquest, std::string_view text) {

@@ -15,33 +15,33 @@ namespace oomplan {
 
 /// What one sentence testifies to. The names in rules/messages and in JSON are these.
 enum class Says {
-  gpu_alloc_failed,      ///< An allocation on the GPU failed, with or without numbers.
-  gpu_library_failed,    ///< cuBLAS, cuDNN, NCCL could not allocate on the GPU.
-  gpu_kernel_limit,      ///< One kernel asked for more shared memory, registers or threads than an SM has.
-  host_alloc_failed,     ///< malloc, mmap, fork, pinned memory.
-  kernel_killed,         ///< The kernel's OOM killer names its victim.
-  kernel_detail,         ///< A line of the kernel's report beside that: limit, usage, constraint, task table.
-  kernel_short,          ///< The kernel's report of its memory, without a kill.
-  cgroup_killed,         ///< A container runtime or memory.events says that the cgroup's limit killed.
-  daemon_killed,         ///< systemd-oomd, earlyoom, Ray, YARN, LSF.
-  kubernetes_killed,     ///< OOMKilled, or evicted for memory.
-  node_killed,           ///< Kubernetes: the node itself was out of memory.
-  slurm_killed,          ///< Slurm's own record of an OOM.
-  shm_full,              ///< /dev/shm, or the bus error that goes with it.
-  disk_full,             ///< No space, quota, or a writer that failed.
-  killed,                ///< SIGKILL (-9, 137) of an unknown sender.
-  bus_error,             ///< SIGBUS without a word about shared memory.
-  other_failure,         ///< A failure that is not a shortage of memory.
-  consequence,           ///< What others print because the first one died.
-  launcher,              ///< A launcher's summary of who died, whose cause stands elsewhere.
-  harmless,              ///< Says "out of memory" but is no failure.
-  caught,                ///< An out-of-memory that the program caught and handled.
-  hint,                  ///< Advice that mentions memory.
-  detail,                ///< Numbers that belong to a failure told elsewhere.
-  setting,               ///< Configuration: an environment variable, a limit.
-  memory_state,          ///< How full something was at a time: memory_summary, nvidia-smi, df, free.
-  progress,              ///< A step, an epoch, an evaluation, a save began or went by.
-  frame,                 ///< A frame of a traceback.
+  gpu_alloc_failed,    ///< An allocation on the GPU failed, with or without numbers.
+  gpu_library_failed,  ///< cuBLAS, cuDNN, NCCL could not allocate on the GPU.
+  gpu_kernel_limit,    ///< One kernel asked for more shared memory, registers or threads than an SM has.
+  host_alloc_failed,   ///< malloc, mmap, fork, pinned memory.
+  kernel_killed,       ///< The kernel's OOM killer names its victim.
+  kernel_detail,       ///< A line of the kernel's report beside that: limit, usage, constraint, task table.
+  kernel_short,        ///< The kernel's report of its memory, without a kill.
+  cgroup_killed,       ///< A container runtime or memory.events says that the cgroup's limit killed.
+  daemon_killed,       ///< systemd-oomd, earlyoom, Ray, YARN, LSF.
+  kubernetes_killed,   ///< OOMKilled, or evicted for memory.
+  node_killed,         ///< Kubernetes: the node itself was out of memory.
+  slurm_killed,        ///< Slurm's own record of an OOM.
+  shm_full,            ///< /dev/shm, or the bus error that goes with it.
+  disk_full,           ///< No space, quota, or a writer that failed.
+  killed,              ///< SIGKILL (-9, 137) of an unknown sender.
+  bus_error,           ///< SIGBUS without a word about shared memory.
+  other_failure,       ///< A failure that is not a shortage of memory.
+  consequence,         ///< What others print because the first one died.
+  launcher,            ///< A launcher's summary of who died, whose cause stands elsewhere.
+  harmless,            ///< Says "out of memory" but is no failure.
+  caught,              ///< An out-of-memory that the program caught and handled.
+  hint,                ///< Advice that mentions memory.
+  detail,              ///< Numbers that belong to a failure told elsewhere.
+  setting,             ///< Configuration: an environment variable, a limit.
+  memory_state,        ///< How full something was at a time: memory_summary, nvidia-smi, df, free.
+  progress,            ///< A step, an epoch, an evaluation, a save began or went by.
+  frame,               ///< A frame of a traceback.
 };
 std::string_view name_of(Says says);
 std::optional<Says> says_named(std::string_view name);
@@ -145,7 +145,7 @@ struct Diagnosis {
   Moment moment{};
   std::optional<std::int64_t> rank{};  ///< The first that failed.
   std::optional<Evidence> root{};      ///< The sentence that the verdict rests on.
-  std::vector<Reading> facts{};           ///< Of the root, then of what belongs to it.
+  std::vector<Reading> facts{};        ///< Of the root, then of what belongs to it.
   std::vector<Evidence> supporting{};
   std::vector<Evidence> consequences{};
   std::vector<Judgement> alternatives{};

@@ -12,9 +12,9 @@
 
 namespace oomplan {
 
-/// A run of whole lines as they stand in the log, ends included; only the last block may lack its end, and a line longer
-/// than a block is cut, at a carriage return where there is one. `line` counts \n from 1; the pieces of a cut line have
-/// one number. The view holds until the next call.
+/// A run of whole lines as they stand in the log, ends included; only the last block may lack its end, and a line
+/// longer than a block is cut, at a carriage return where there is one. `line` counts \n from 1; the pieces of a cut
+/// line have one number. The view holds until the next call.
 struct TextBlock {
   std::string_view text{};
   std::int64_t line = 1;

@@ -89,7 +89,8 @@ std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evide
   };
   // Of how full something was over time, the last is the state at the failure.
   for (auto e = evidence.rbegin(); e != evidence.rend(); ++e)
-    if (e->says == Says::memory_state && e->family != root.family && belongs(*e, root) && compatible(*e, root)) add(*e, out);
+    if (e->says == Says::memory_state && e->family != root.family && belongs(*e, root) && compatible(*e, root))
+      add(*e, out);
   round(true);
   round(false);
   return out;

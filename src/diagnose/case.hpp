@@ -17,7 +17,7 @@ namespace oomplan::diagnose {
 struct GpuNumbers {
   std::optional<std::int64_t> requested{};
   std::optional<std::int64_t> total{};
-  std::optional<std::int64_t> limit{};      ///< A fraction set for this process; none where it is 2^60 and more.
+  std::optional<std::int64_t> limit{};  ///< A fraction set for this process; none where it is 2^60 and more.
   std::optional<std::int64_t> free{};
   std::optional<std::int64_t> allocated{};
   std::optional<std::int64_t> unallocated{};  ///< Reserved by PyTorch, not allocated.
@@ -35,7 +35,7 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts);
 struct Case {
   const std::vector<Evidence>* evidence = nullptr;
   const Evidence* root = nullptr;  ///< Null where nothing failed.
-  std::vector<Reading> facts{};       ///< The root's, then what belongs to it.
+  std::vector<Reading> facts{};    ///< The root's, then what belongs to it.
   GpuNumbers gpu{};
   Moment moment{};
   bool survived = false;  ///< The root failure was caught and the run went on.

@@ -10,7 +10,8 @@
 namespace oomplan::diagnose {
 
 namespace causes {
-/// How well the cause explains the case, with its arithmetic and what speaks against it; weight 0 where it does not apply.
+/// How well the cause explains the case, with its arithmetic and what speaks against it; weight 0 where it does not
+/// apply.
 #define OOMPLAN_ENTRY(name) Judgement name(const Case& c);
 #include "registry/causes.inc"
 #undef OOMPLAN_ENTRY

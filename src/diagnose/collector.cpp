@@ -99,9 +99,8 @@ void Collector::read(const TextBlock& block) {
     if (hits_.empty()) break;
     const std::size_t hit = std::max(hits_.front().at, kept_until_);
     const void* before = memrchr(text.data() + kept_until_, '\n', hit - kept_until_);
-    const std::size_t line = before == nullptr
-                                 ? kept_until_
-                                 : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+    const std::size_t line =
+        before == nullptr ? kept_until_ : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
     const std::int64_t number = line_at(text, line);
     keep_before(text, line, number);
     wanted_ = lines_around;

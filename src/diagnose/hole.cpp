@@ -25,16 +25,15 @@ struct Unit {
   double factor;
 };
 constexpr double k = 1024;
-// Longest first. "B" after a number counts bytes; what prints GB for 2^30 (MPS, Paddle, memory_summary) is the rule here.
-constexpr auto units = std::to_array<Unit>({{"bytes", 1},         {"byte", 1},          {"Bytes", 1},
-                                            {"KiB", k},           {"MiB", k* k},        {"GiB", k* k* k},
-                                            {"TiB", k* k* k* k},  {"kiB", k},           {"kB", k},
-                                            {"KB", k},            {"MB", k* k},         {"GB", k* k* k},
-                                            {"TB", k* k* k* k},   {"kb", k},            {"mb", k* k},
-                                            {"gb", k* k* k},      {"Ki", k},            {"Mi", k* k},
-                                            {"Gi", k* k* k},      {"Ti", k* k* k* k},   {"K", k},
-                                            {"M", k* k},          {"G", k* k* k},       {"T", k* k* k* k},
-                                            {"B", 1},             {"Mo", k* k},         {"Go", k* k* k}});
+// Longest first. "B" after a number counts bytes; what prints GB for 2^30 (MPS, Paddle, memory_summary) is the rule
+// here.
+constexpr auto units = std::to_array<Unit>(
+    {{"bytes", 1},     {"byte", 1},         {"Bytes", 1},       {"KiB", k},        {"MiB", k* k},
+     {"GiB", k* k* k}, {"TiB", k* k* k* k}, {"kiB", k},         {"kB", k},         {"KB", k},
+     {"MB", k* k},     {"GB", k* k* k},     {"TB", k* k* k* k}, {"kb", k},         {"mb", k* k},
+     {"gb", k* k* k},  {"Ki", k},           {"Mi", k* k},       {"Gi", k* k* k},   {"Ti", k* k* k* k},
+     {"K", k},         {"M", k* k},         {"G", k* k* k},     {"T", k* k* k* k}, {"B", 1},
+     {"Mo", k* k},     {"Go", k* k* k}});
 
 const Unit* unit_at(std::string_view text) {
   const Unit* best = nullptr;
@@ -56,7 +55,8 @@ std::optional<std::size_t> number_span(std::string_view text) {
   if (at < text.size() && text[at] == '.') {
     const std::size_t fraction = at + 1 < text.size() && text[at + 1] == '\n' ? at + 2 : at + 1;
     const std::size_t after = digits(text, fraction);
-    if (after > fraction || (after + 1 < text.size() && text[after] == ' ' && unit_at(text.substr(after + 1)))) at = after;
+    if (after > fraction || (after + 1 < text.size() && text[after] == ' ' && unit_at(text.substr(after + 1))))
+      at = after;
   }
   return at;
 }
@@ -128,8 +128,8 @@ std::int64_t rounded(double value) {
 Reading sized(Reading fact, double factor) {
   std::string digits_only = without_breaks(fact.text);
   const std::size_t end = digits_only.find_first_not_of("0123456789.");
-  const double value = parse_number(digits_only.substr(0, end)).value_or(
-      parse_number(digits_only.substr(0, digits_only.find('.'))).value_or(0));
+  const double value = parse_number(digits_only.substr(0, end))
+                           .value_or(parse_number(digits_only.substr(0, digits_only.find('.'))).value_or(0));
   fact.kind = Reading::Kind::bytes;
   fact.real = value * factor;
   const auto whole = parse_integer(digits_only.substr(0, end));

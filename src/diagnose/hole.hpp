@@ -13,8 +13,8 @@ namespace oomplan::diagnose {
 /// The most text that an open hole may span.
 constexpr std::size_t longest_gap = 1024;
 
-/// How many bytes at the beginning of `text` make a value of `type`; nothing where there is none. Not for word and text,
-/// whose end is where the sentence goes on.
+/// How many bytes at the beginning of `text` make a value of `type`; nothing where there is none. Not for word and
+/// text, whose end is where the sentence goes on.
 std::optional<std::size_t> span_of(HoleType type, std::string_view text);
 
 /// What those bytes say.

@@ -5,13 +5,14 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 6> keys{"\"log\":",  "\"message\":", "\"MESSAGE\":",
-                                               "\"msg\":",  "\"text\":",    "\"textPayload\":"};
+constexpr std::array<std::string_view, 6> keys{
+    "\"log\":", "\"message\":", "\"MESSAGE\":", "\"msg\":", "\"text\":", "\"textPayload\":"};
 
 unsigned hex(std::string_view digits) {
   unsigned out = 0;
   for (const char c : digits) {
-    const unsigned digit = c >= '0' && c <= '9' ? static_cast<unsigned>(c - '0') : (static_cast<unsigned>(c | 0x20) - 'a' + 10);
+    const unsigned digit =
+        c >= '0' && c <= '9' ? static_cast<unsigned>(c - '0') : (static_cast<unsigned>(c | 0x20) - 'a' + 10);
     out = out * 16 + (digit & 15U);
   }
   return out;

@@ -7,8 +7,8 @@
 
 namespace oomplan::diagnose {
 
-/// The text of `line`'s "log", "message", "msg", "MESSAGE" or "text" where the line is an object that begins with '{' and
-/// has one; escapes resolved. Nothing otherwise.
+/// The text of `line`'s "log", "message", "msg", "MESSAGE" or "text" where the line is an object that begins with '{'
+/// and has one; escapes resolved. Nothing otherwise.
 std::optional<std::string> message_of_json(std::string_view line);
 
 }  // namespace oomplan::diagnose

@@ -31,7 +31,8 @@ Where place_of(const Case& c, Cause cause) {
 
 std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c) {
   std::string out = text != nullptr ? text->title : std::string(name_of(d.verdict.cause));
-  if (const auto asked = c.gpu.requested; asked && d.place == Where::gpu && d.out_of_memory) out += ", asking for " + shown(*asked);
+  if (const auto asked = c.gpu.requested; asked && d.place == Where::gpu && d.out_of_memory)
+    out += ", asking for " + shown(*asked);
   if (d.moment.phase != "unknown") out += ", in " + d.moment.phase;
   if (d.rank) out += fmt::format(", rank {} first", *d.rank);
   if (d.moment.step) out += fmt::format(", after step {}", *d.moment.step);
@@ -44,9 +45,7 @@ std::optional<std::int64_t> first_rank(const Case& c) {
   return c.root->says == Says::launcher ? c.number("local_rank") : std::nullopt;
 }
 
-bool is_failure(const Evidence& e) {
-  return e.says <= Says::bus_error && e.says != Says::kernel_detail;
-}
+bool is_failure(const Evidence& e) { return e.says <= Says::bus_error && e.says != Says::kernel_detail; }
 
 void add_lines(const Case& c, Diagnosis& out) {
   constexpr std::size_t most = 12;

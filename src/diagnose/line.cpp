@@ -15,7 +15,8 @@ std::size_t escape_end(std::string_view raw, std::size_t at) {
   if (at + 1 >= raw.size()) return raw.size();
   if (raw[at + 1] == '[') {
     std::size_t end = at + 2;
-    while (end < raw.size() && static_cast<unsigned char>(raw[end]) >= 0x20 && static_cast<unsigned char>(raw[end]) < 0x40)
+    while (end < raw.size() && static_cast<unsigned char>(raw[end]) >= 0x20 &&
+           static_cast<unsigned char>(raw[end]) < 0x40)
       ++end;
     return std::min(end + 1, raw.size());
   }
@@ -50,9 +51,7 @@ void add_piece(std::string_view raw, int file, std::int64_t number, std::vector<
 
 }  // namespace
 
-bool same_speaker(const Line& a, const Line& b) {
-  return a.file == b.file && a.rank == b.rank && a.source == b.source;
-}
+bool same_speaker(const Line& a, const Line& b) { return a.file == b.file && a.rank == b.rank && a.source == b.source; }
 
 std::string cleaned(std::string_view raw) {
   std::string out;

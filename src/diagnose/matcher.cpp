@@ -231,7 +231,8 @@ void try_literal(const Program& program, std::size_t entry, std::string_view tex
     const std::size_t begin = hole ? begin_of(program[entry].hole, text, *at) : *at;
     Attempt attempt = match_at(program, text, begin);
     best.wants_more = best.wants_more || attempt.wants_more;
-    if (attempt.match && (!best.match || attempt.match->end - attempt.match->begin > best.match->end - best.match->begin))
+    if (attempt.match &&
+        (!best.match || attempt.match->end - attempt.match->begin > best.match->end - best.match->begin))
       best.match = std::move(attempt.match);
     if (best.match || *at == 0) return;
     until = *at - 1;

@@ -18,8 +18,8 @@ struct Match {
   std::vector<Reading> facts{};
 };
 
-/// What came of trying at one place. `wants_more`: the text ended where the sentence might have gone on, so that the next
-/// line of the log may complete it, or add to a match.
+/// What came of trying at one place. `wants_more`: the text ended where the sentence might have gone on, so that the
+/// next line of the log may complete it, or add to a match.
 struct Attempt {
   std::optional<Match> match{};
   bool wants_more = false;

@@ -1,4 +1,5 @@
-// When in the run: from the frames of the traceback that belongs to the failure, else from the progress lines before it.
+// When in the run: from the frames of the traceback that belongs to the failure, else from the progress lines before
+// it.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,8 +13,8 @@ constexpr std::size_t most_frame_lines = 140;
 
 // A phase found further out wins over one found further in where it stands before it here: a matmul within backward is
 // backward, a softmax within an evaluation is the evaluation's.
-constexpr std::array<std::string_view, 9> precedence{"optimizer", "backward", "checkpoint_save", "eval", "loader",
-                                                     "loss",      "attention", "load",           "forward"};
+constexpr std::array<std::string_view, 9> precedence{
+    "optimizer", "backward", "checkpoint_save", "eval", "loader", "loss", "attention", "load", "forward"};
 
 std::size_t rank_of(std::string_view phase) {
   return static_cast<std::size_t>(std::find(precedence.begin(), precedence.end(), phase) - precedence.begin());
@@ -32,7 +33,8 @@ bool names_function(const std::string& function, const std::vector<std::string>&
 
 class Finder {
  public:
-  Finder(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines, const Evidence& root)
+  Finder(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+         const Evidence& root)
       : rules_(rules), lines_(lines), root_(root) {
     for (const Evidence& e : evidence)
       if (e.says == Says::frame) frames_[e.order] = &e;
@@ -47,9 +49,7 @@ class Finder {
   }
 
  private:
-  bool spoken_by_root(const Line& line) const {
-    return line.rank == root_.rank && line.source == root_.source;
-  }
+  bool spoken_by_root(const Line& line) const { return line.rank == root_.rank && line.source == root_.source; }
 
   // A file's path says less than what the code in it does, so the frames decide first, innermost first.
   void walk(int direction) {
@@ -64,7 +64,8 @@ class Finder {
       const bool header = frame != frames_.end() && frame->second->find("path") == nullptr;
       if (header && in_traceback) return;
       in_traceback = in_traceback || header;
-      if (in_traceback && (spoken_by_root(line) || root_.rank == std::nullopt)) read(at, frame == frames_.end() ? "" : "frame");
+      if (in_traceback && (spoken_by_root(line) || root_.rank == std::nullopt))
+        read(at, frame == frames_.end() ? "" : "frame");
       if (direction < 0 && line.header) return;
     }
   }
@@ -80,7 +81,8 @@ class Finder {
   }
 
   static bool frame_tells(const Evidence& frame, const MomentText& moment) {
-    return contains_any(frame.text_of("path"), moment.files) || names_function(frame.text_of("function"), moment.functions);
+    return contains_any(frame.text_of("path"), moment.files) ||
+           names_function(frame.text_of("function"), moment.functions);
   }
 
   // Innermost is met first when walking up; only a phase of higher precedence replaces it.

@@ -7,18 +7,50 @@
 namespace oomplan {
 namespace {
 
-constexpr std::array<std::string_view, 27> says_words{
-    "gpu_alloc_failed", "gpu_library_failed", "gpu_kernel_limit",  "host_alloc_failed", "kernel_killed", "kernel_detail",
-    "kernel_short",     "cgroup_killed",      "daemon_killed",     "kubernetes_killed", "node_killed",   "slurm_killed",
-    "shm_full",         "disk_full",          "killed",            "bus_error",         "other_failure", "consequence",
-    "launcher",         "harmless",           "caught",            "hint",              "detail",        "setting",
-    "memory_state",     "progress",           "frame"};
+constexpr std::array<std::string_view, 27> says_words{"gpu_alloc_failed",
+                                                      "gpu_library_failed",
+                                                      "gpu_kernel_limit",
+                                                      "host_alloc_failed",
+                                                      "kernel_killed",
+                                                      "kernel_detail",
+                                                      "kernel_short",
+                                                      "cgroup_killed",
+                                                      "daemon_killed",
+                                                      "kubernetes_killed",
+                                                      "node_killed",
+                                                      "slurm_killed",
+                                                      "shm_full",
+                                                      "disk_full",
+                                                      "killed",
+                                                      "bus_error",
+                                                      "other_failure",
+                                                      "consequence",
+                                                      "launcher",
+                                                      "harmless",
+                                                      "caught",
+                                                      "hint",
+                                                      "detail",
+                                                      "setting",
+                                                      "memory_state",
+                                                      "progress",
+                                                      "frame"};
 constexpr std::array<std::string_view, 4> where_words{"gpu", "host", "storage", "none"};
-constexpr std::array<std::string_view, 16> cause_words{
-    "vram_exhausted", "vram_fragmentation", "vram_other_process",   "vram_leak_suspected", "gpu_library_alloc",
-    "gpu_shared_mem_limit", "cgroup_oom",   "global_host_oom",      "userspace_oom_daemon", "k8s_oomkilled",
-    "slurm_oom",      "shm_exhausted",      "host_alloc_failed",    "disk_full",           "sigkill_unknown",
-    "not_oom"};
+constexpr std::array<std::string_view, 16> cause_words{"vram_exhausted",
+                                                       "vram_fragmentation",
+                                                       "vram_other_process",
+                                                       "vram_leak_suspected",
+                                                       "gpu_library_alloc",
+                                                       "gpu_shared_mem_limit",
+                                                       "cgroup_oom",
+                                                       "global_host_oom",
+                                                       "userspace_oom_daemon",
+                                                       "k8s_oomkilled",
+                                                       "slurm_oom",
+                                                       "shm_exhausted",
+                                                       "host_alloc_failed",
+                                                       "disk_full",
+                                                       "sigkill_unknown",
+                                                       "not_oom"};
 constexpr std::array<std::string_view, 3> confidence_words{"possible", "likely", "proved"};
 
 template <class Enum, std::size_t n>

@@ -10,8 +10,9 @@
 
 namespace oomplan::diagnose {
 
-/// A literal of at least stride + 3 bytes has, wherever it stands, four of its bytes at a multiple of the stride. So only
-/// those places are looked at, through a table of bits that fits in the first cache; what passes is compared in full.
+/// A literal of at least stride + 3 bytes has, wherever it stands, four of its bytes at a multiple of the stride. So
+/// only those places are looked at, through a table of bits that fits in the first cache; what passes is compared in
+/// full.
 class Prefilter {
  public:
   static constexpr std::size_t gram = 4;

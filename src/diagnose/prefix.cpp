@@ -94,7 +94,8 @@ bool compose_label(std::string_view& text, Line& line) {
   while (at < text.size() && at < 64 && name_char(text[at])) ++at;
   std::size_t bar = at;
   while (bar < text.size() && text[bar] == ' ') ++bar;
-  const bool numbered = at > 0 && digit(text[at - 1]) && text.substr(0, at).find_first_of("-_") != std::string_view::npos;
+  const bool numbered =
+      at > 0 && digit(text[at - 1]) && text.substr(0, at).find_first_of("-_") != std::string_view::npos;
   if (!numbered || bar == at || !text.substr(bar).starts_with("| ")) return false;
   line.source = std::string(text.substr(0, at));
   text.remove_prefix(bar + 2);
@@ -106,7 +107,8 @@ bool host_label(std::string_view& text, Line& line) {
   std::size_t at = 0;
   bool numbered = false;
   while (at < text.size() && at < 64 && name_char(text[at])) numbered = digit(text[at++]) || numbered;
-  const bool colon = at > 1 && numbered && text.substr(at).starts_with(": ") && text.substr(0, at).find('.') == std::string_view::npos;
+  const bool colon =
+      at > 1 && numbered && text.substr(at).starts_with(": ") && text.substr(0, at).find('.') == std::string_view::npos;
   if (!colon || !alpha(text[0])) return false;
   line.source = std::string(text.substr(0, at));
   text.remove_prefix(at + 2);
@@ -121,8 +123,9 @@ bool timestamp(std::string_view& text, Line& line) {
   for (const std::string_view wanted : {"0-0-0T0:0:0", "0-0-0 0:0:0", "0/0/0 0:0:0", "0/0/0-0:0:0"})
     end = std::max(end, shape(inner, wanted));
   if (end < 14) return false;
-  while (end < inner.size() && (digit(inner[end]) || inner[end] == '.' || inner[end] == ',' || inner[end] == 'Z' ||
-                                inner[end] == '+' || (inner[end] == ':' && end + 1 < inner.size() && digit(inner[end + 1]))))
+  while (end < inner.size() &&
+         (digit(inner[end]) || inner[end] == '.' || inner[end] == ',' || inner[end] == 'Z' || inner[end] == '+' ||
+          (inner[end] == ':' && end + 1 < inner.size() && digit(inner[end + 1]))))
     ++end;
   if (bracket && (end >= inner.size() || inner[end] != ']')) return false;
   line.time = std::string(inner.substr(0, end));
@@ -148,11 +151,11 @@ bool kernel_time(std::string_view& text, Line& line) {
   const std::string_view inside = rest.substr(1, close - 1);
   const bool uptime = shape(inside, "0.0") == inside.size() || shape(inside, " 0.0") == inside.size();
   const bool date = inside.size() >= 20 && has_clock(inside) && digit(inside.back()) &&
-                    inside.find_first_of("(=/") == std::string_view::npos && alpha(inside[inside.find_first_not_of(' ')]);
+                    inside.find_first_of("(=/") == std::string_view::npos &&
+                    alpha(inside[inside.find_first_not_of(' ')]);
   const std::size_t thread = inside.find_first_of("TC");
   const bool context = !line.time.empty() && thread != std::string_view::npos && thread + 1 < inside.size() &&
-                       while_digits(inside, thread + 1) == inside.size() &&
-                       inside.find_first_not_of(' ') == thread;
+                       while_digits(inside, thread + 1) == inside.size() && inside.find_first_not_of(' ') == thread;
   if (!uptime && !date && !context) return false;
   if (!context) line.time = std::string(inside);
   take(rest, close + 1);
@@ -216,7 +219,7 @@ bool quoting(std::string_view& text, Line&) {
 }
 
 using Strip = bool (*)(std::string_view&, Line&);
-constexpr std::array<Strip, 10> all{quoting,   timestamp,  syslog,        kernel_time,   process_label,
+constexpr std::array<Strip, 10> all{quoting,    timestamp, syslog,         kernel_time,   process_label,
                                     rank_label, ray_label, launcher_label, compose_label, host_label};
 
 }  // namespace

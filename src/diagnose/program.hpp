@@ -17,10 +17,10 @@ enum class HoleType {
   bytes,      ///< A bare number of bytes.
   integer,
   real,
-  device,     ///< A device number; PyTorch 2.3 streamed it as a raw character, so nothing or a control character too.
-  signal,     ///< "-9", "9", "SIGKILL", "Killed", "Bus error": becomes "SIGKILL".
-  word,       ///< No white space.
-  text,       ///< Anything on the line, up to 1 KiB.
+  device,  ///< A device number; PyTorch 2.3 streamed it as a raw character, so nothing or a control character too.
+  signal,  ///< "-9", "9", "SIGKILL", "Killed", "Bus error": becomes "SIGKILL".
+  word,    ///< No white space.
+  text,    ///< Anything on the line, up to 1 KiB.
 };
 std::optional<HoleType> hole_type_named(std::string_view name);
 

@@ -66,8 +66,8 @@ class Reader {
     std::optional<Match> best;
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
       Attempt attempt = match_around(sentence.program, text, hit.at);
-      const bool better = attempt.match && fits(sentence, *attempt.match, text) &&
-                          (!best || attempt.match->end > best->end);
+      const bool better =
+          attempt.match && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
       const std::optional<std::size_t> more = attempt.wants_more ? next_of_speaker(index, next) : std::nullopt;
       if (!more) break;
@@ -89,18 +89,24 @@ class Reader {
     return std::nullopt;
   }
 
-  // A short sentence inside a longer one is the same statement told with less; of one sentence twice, one is enough.
+  // A short sentence inside a longer one, or beside one that says the same, is the statement told with less; of one
+  // sentence twice, one is enough.
+  static bool covers(const Found& other, const Found& one) {
+    const Match& a = other.match;
+    const Match& b = one.match;
+    if (a.begin == b.begin && a.end == b.end) return &other < &one;
+    const bool inside = a.begin <= b.begin && b.end <= a.end;
+    const bool overlaps = a.begin < b.end && b.begin < a.end;
+    const bool longer = a.end - a.begin > b.end - b.begin;
+    return inside || (overlaps && longer && other.sentence->says == one.sentence->says);
+  }
+
   static void drop_covered(std::vector<Found>& found) {
     std::vector<Found> kept;
-    for (Found& one : found) {
-      const bool covered = std::any_of(found.begin(), found.end(), [&](const Found& other) {
-        if (&other == &one || other.sentence == nullptr) return false;
-        const bool inside = other.match.begin <= one.match.begin && one.match.end <= other.match.end;
-        const bool same = other.match.begin == one.match.begin && other.match.end == one.match.end;
-        return inside && (!same || &other < &one);
-      });
-      if (covered) continue;
-      kept.push_back({one.sentence, one.match});
+    for (const Found& one : found) {
+      const bool covered = std::any_of(found.begin(), found.end(),
+                                       [&](const Found& other) { return &other != &one && covers(other, one); });
+      if (!covered) kept.push_back(one);
     }
     found = std::move(kept);
     std::stable_sort(found.begin(), found.end(),

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int no_root = 100;
 
-// The sources of truth, best first. Who killed knows; an allocator with numbers knows what it lacked; a runtime error knows
-// only that; a launcher knows an exit code.
+// The sources of truth, best first. Who killed knows; an allocator with numbers knows what it lacked; a runtime error
+// knows only that; a launcher knows an exit code.
 int tier_of_launcher(const Evidence& evidence) {
   const std::string signal = signal_of(evidence);
   if (signal == "SIGBUS") return 30;
@@ -28,9 +28,10 @@ int tier_of(const Evidence& evidence) {
       return 0;
     case Says::kernel_detail:
       return evidence.find("constraint") != nullptr ? 1 : evidence.find("pid") != nullptr ? 2 : 8;
+    case Says::cgroup_killed:
+      return evidence.number("events").value_or(1) == 0 ? no_root : 5;  // memory.events that counts no kill
     case Says::slurm_killed:
     case Says::kubernetes_killed:
-    case Says::cgroup_killed:
     case Says::daemon_killed:
     case Says::node_killed:
       return 5;
@@ -98,13 +99,21 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
   return steps >= steps_of_a_run_that_goes_on;
 }
 
+// A limit that was met "at some point" killed nothing if anything came after.
+bool was_soft(const std::vector<Evidence>& all, const Evidence& failure) {
+  if (failure.find("soft") == nullptr) return false;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Evidence& e) { return e.order > failure.order && e.says == Says::progress; });
+}
+
 bool was_survived(const std::vector<Evidence>& all, const Evidence& failure) {
-  return was_handled(all, failure) || went_on(all, failure);
+  return was_soft(all, failure) || was_handled(all, failure) || went_on(all, failure);
 }
 
 // An allocator's failure in a program that tries smaller and smaller sizes on purpose, or that skips a batch.
 bool can_be_survived(const Evidence& e) {
-  return e.says == Says::gpu_alloc_failed || e.says == Says::host_alloc_failed || e.says == Says::gpu_library_failed;
+  return e.says == Says::gpu_alloc_failed || e.says == Says::host_alloc_failed || e.says == Says::gpu_library_failed ||
+         e.find("soft") != nullptr;
 }
 
 }  // namespace

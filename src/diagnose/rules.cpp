@@ -24,9 +24,11 @@ struct File {
 std::vector<File> files_of(const std::vector<RuleFile>& own) {
   std::vector<File> out;
   for (const RuleFile& file : own) out.push_back({file.path, file.text, file.file});
-  for (const EmbeddedFile& file : embedded_files()) out.push_back({file.path, file.text, "rules/" + std::string(file.path)});
+  for (const EmbeddedFile& file : embedded_files())
+    out.push_back({file.path, file.text, "rules/" + std::string(file.path)});
   std::stable_sort(out.begin(), out.end(), [](const File& a, const File& b) { return a.path < b.path; });
-  out.erase(std::unique(out.begin(), out.end(), [](const File& a, const File& b) { return a.path == b.path; }), out.end());
+  out.erase(std::unique(out.begin(), out.end(), [](const File& a, const File& b) { return a.path == b.path; }),
+            out.end());
   return out;
 }
 
@@ -62,8 +64,8 @@ Diagnostics add_cause(const Document& document, std::string_view name, Rules& ru
   const std::optional<Cause> cause = cause_named(name);
   if (!cause) return {bad(document, "the file is named after no cause")};
   const Node& root = document.root;
-  rules.causes.push_back({*cause, text_at(root, "title"), fixes_at(root, "do"), fixes_at(root, "do_not"),
-                          texts_at(root, "prove")});
+  rules.causes.push_back(
+      {*cause, text_at(root, "title"), fixes_at(root, "do"), fixes_at(root, "do_not"), texts_at(root, "prove")});
   return {};
 }
 
@@ -84,7 +86,10 @@ Diagnostics add_sentences(const Document& document, std::string_view name, Rules
 Diagnostics add_file(const File& file, Rules& rules) {
   const std::string_view folder = file.path.substr(0, std::min(file.path.find('/'), file.path.size()));
   using Add = Diagnostics (*)(const Document&, std::string_view, Rules&);
-  const Add add = folder == "messages" ? add_sentences : folder == "causes" ? add_cause : folder == "moments" ? add_moment : nullptr;
+  const Add add = folder == "messages"  ? add_sentences
+                  : folder == "causes"  ? add_cause
+                  : folder == "moments" ? add_moment
+                                        : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = parse_document(std::string(file.text), file.shown, Syntax::yaml, budget);

@@ -36,8 +36,8 @@ void add_folder(const fs::path& directory, std::string_view folder, std::vector<
 Result<std::vector<RuleFile>> read_rules(const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    return Diagnostic{Severity::error, "diagnose/unreadable-rules", "this is no directory that can be read",
-                      {directory}, {}, {}};
+    return Diagnostic{
+        Severity::error, "diagnose/unreadable-rules", "this is no directory that can be read", {directory}, {}, {}};
   std::vector<RuleFile> out;
   Diagnostics errors;
   for (const std::string_view folder : folders) add_folder(directory, folder, out, errors);

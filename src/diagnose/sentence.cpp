@@ -9,8 +9,8 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 11> known_keys{"id",    "family", "says",     "where", "phase", "versions",
-                                                      "text",  "anchor", "whole_line", "adds",  "examples"};
+constexpr std::array<std::string_view, 11> known_keys{"id",   "family", "says",       "where", "phase",   "versions",
+                                                      "text", "anchor", "whole_line", "adds",  "examples"};
 constexpr std::size_t shortest_anchor = 4;
 constexpr std::size_t longest_anchor = 20;
 

@@ -28,9 +28,9 @@ struct Sentence {
   std::string phase{};
   std::string text{};
   Program program{};
-  std::string anchor{};        ///< A literal that every match holds, by which lines are picked.
-  bool whole_line = false;     ///< Only where nothing else is on the line.
-  std::vector<Reading> adds{};    ///< What the sentence means without printing it.
+  std::string anchor{};         ///< A literal that every match holds, by which lines are picked.
+  bool whole_line = false;      ///< Only where nothing else is on the line.
+  std::vector<Reading> adds{};  ///< What the sentence means without printing it.
   std::vector<Example> examples{};
   Location where{};
 };

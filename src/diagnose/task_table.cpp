@@ -42,9 +42,10 @@ std::optional<std::vector<Reading>> task_row(std::string_view body) {
   }
   for (const Columns& columns : known) {
     if (numbers.size() != columns.count || word.empty()) continue;
-    return std::vector<Reading>{counted("row_pid", numbers[1]), counted("rss_pages", numbers[3]),
-                             counted("swapents", numbers[columns.swap]),
-                             {.name = "row_comm", .text = std::string(word) + std::string(body)}};
+    return std::vector<Reading>{counted("row_pid", numbers[1]),
+                                counted("rss_pages", numbers[3]),
+                                counted("swapents", numbers[columns.swap]),
+                                {.name = "row_comm", .text = std::string(word) + std::string(body)}};
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Any bytes at all as a log: a diagnosis comes, its places are in the text, nothing in it drives a terminal, and how the
-// text is cut into blocks does not matter.
+// Any bytes at all as a log: a diagnosis comes, its places are in the text, nothing in it drives a terminal, and how
+// the text is cut into blocks does not matter.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -44,8 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Diagnosis whole = diagnose_text(rules(), text, "log");
   require(!whole.headline.empty() && !whole.verdict.reason.empty(), "a diagnosis says what and why");
-  if (whole.root) require(whole.root->where.line >= 1 && whole.root->where.line <= count_newlines(text) + 1, "a place is in the text");
-  for (const char c : diagnosis_text(whole)) require(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "nothing drives a terminal");
+  if (whole.root)
+    require(whole.root->where.line >= 1 && whole.root->where.line <= count_newlines(text) + 1,
+            "a place is in the text");
+  for (const char c : diagnosis_text(whole))
+    require(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "nothing drives a terminal");
   require(!diagnosis_json(whole).empty(), "a diagnosis is JSON");
   const Diagnosis cut = in_blocks(text, 64);
   require(cut.verdict.cause == whole.verdict.cause, "blocks do not change the cause");

@@ -1,4 +1,5 @@
-// What stands around a message never changes the diagnosis: prefixes, other ranks' lines, line ends, colours, lines before.
+// What stands around a message never changes the diagnosis: prefixes, other ranks' lines, line ends, colours, lines
+// before.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -28,15 +29,20 @@ class Logs {
       case 1:
         return gpu();
       case 2:
-        return "RuntimeError: [enforce fail at alloc_cpu.cpp:116] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
-               "to allocate " + std::to_string(number(1, 1 << 30)) + " bytes. Error code 12 (Cannot allocate memory)\n";
+        return "RuntimeError: [enforce fail at alloc_cpu.cpp:116] err == 0. DefaultCPUAllocator: can't allocate "
+               "memory: you tried "
+               "to allocate " +
+               std::to_string(number(1, 1 << 30)) + " bytes. Error code 12 (Cannot allocate memory)\n";
       case 3:
         return "Out of memory: Killed process " + std::to_string(number(2, 9999)) +
-               " (python) total-vm:9kB, anon-rss:" + std::to_string(number(100'000, 1 << 30)) + "kB, file-rss:0kB, shmem-rss:0kB\n";
+               " (python) total-vm:9kB, anon-rss:" + std::to_string(number(100'000, 1 << 30)) +
+               "kB, file-rss:0kB, shmem-rss:0kB\n";
       case 4:
-        return "RuntimeError: DataLoader worker (pid " + std::to_string(number(2, 9999)) + ") is killed by signal: Killed. \n";
+        return "RuntimeError: DataLoader worker (pid " + std::to_string(number(2, 9999)) +
+               ") is killed by signal: Killed. \n";
       default:
-        return "slurmstepd: error: Detected 1 oom_kill event in StepId=77.0. Some of the step tasks have been OOM Killed.\n";
+        return "slurmstepd: error: Detected 1 oom_kill event in StepId=77.0. Some of the step tasks have been OOM "
+               "Killed.\n";
     }
   }
 
@@ -54,13 +60,14 @@ class Logs {
     const int unallocated = number(0, own / 2);
     return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + gib(number(1, 2 * total)) +
            ". GPU 0 has a total capacity of " + gib(total) + " of which " + gib(number(0, total - own + 1)) +
-           " is free. Including non-PyTorch memory, this process has " + gib(own) + " memory in use. Of the allocated memory " +
-           gib(own - unallocated) + " is allocated by PyTorch, and " + gib(unallocated) +
-           " is reserved by PyTorch but unallocated.\n";
+           " is free. Including non-PyTorch memory, this process has " + gib(own) +
+           " memory in use. Of the allocated memory " + gib(own - unallocated) + " is allocated by PyTorch, and " +
+           gib(unallocated) + " is reserved by PyTorch but unallocated.\n";
   }
 
   std::string traceback() {
-    const char* frames[] = {"torch/optim/adamw.py\", line 3, in step", "m.py\", line 3, in forward", "t.py\", line 3, in evaluate"};
+    const char* frames[] = {"torch/optim/adamw.py\", line 3, in step", "m.py\", line 3, in forward",
+                            "t.py\", line 3, in evaluate"};
     return std::string("Traceback (most recent call last):\n  File \"") + frames[number(0, 2)] + "\n    x = f(y)\n";
   }
 
@@ -92,18 +99,27 @@ std::vector<Change> changes() {
       {"host", before("node1: ")},
       {"ray", before("(train pid=9) ")},
       {"all", before("2024-07-02 10:11:12,001 node1: [rank2]: ")},
-      {"colour", [](const std::string& t) { return each_line(t, [](const std::string& l) { return "\x1b[31m" + l + "\x1b[0m\n"; }); }},
+      {"colour",
+       [](const std::string& t) {
+         return each_line(t, [](const std::string& l) { return "\x1b[31m" + l + "\x1b[0m\n"; });
+       }},
       {"crlf", [](const std::string& t) { return each_line(t, [](const std::string& l) { return l + "\r\n"; }); }},
-      {"bars", [](const std::string& t) { return each_line(t, [](const std::string& l) { return " 1%|#|\r 2%|#|\r" + l + "\n"; }); }},
-      {"others", [](const std::string& t) {
+      {"bars",
+       [](const std::string& t) {
+         return each_line(t, [](const std::string& l) { return " 1%|#|\r 2%|#|\r" + l + "\n"; });
+       }},
+      {"others",
+       [](const std::string& t) {
          return each_line(t, [](const std::string& l) { return "[rank0]: " + l + "\n[rank1]: all is well\n"; });
        }},
-      {"long before", [](const std::string& t) {
+      {"long before",
+       [](const std::string& t) {
          std::string out;
          for (int i = 0; i < 5'000; ++i) out += "INFO setup line of the job\n";
          return out + t;
        }},
-      {"long after", [](const std::string& t) {
+      {"long after",
+       [](const std::string& t) {
          std::string out = t;
          for (int i = 0; i < 5'000; ++i) out += "INFO clean-up line of the job\n";
          return "INFO begin\n" + out;

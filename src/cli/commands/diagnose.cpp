@@ -85,9 +85,11 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::diagnose(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
+  CLI::App* app =
+      program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
   auto options = std::make_shared<Options>();
-  app->add_option("LOG", options->logs, "Logs of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - reads standard input")
+  app->add_option("LOG", options->logs,
+                  "Logs of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - reads standard input")
       ->required();
   app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
   app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");

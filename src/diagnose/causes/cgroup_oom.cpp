@@ -14,7 +14,8 @@ Judgement causes::cgroup_oom(const Case& c) {
   const auto limit = c.number("limit");
   if (usage && limit) out.arithmetic.push_back(fmt::format("used {} of {}", shown(*usage), shown(*limit)));
   const auto shared = c.number("shmem");
-  if (shared && *shared > 0) out.arithmetic.push_back(shown(*shared) + " of it is shared memory: /dev/shm is charged to the cgroup");
+  if (shared && *shared > 0)
+    out.arithmetic.push_back(shown(*shared) + " of it is shared memory: /dev/shm is charged to the cgroup");
   return out;
 }
 

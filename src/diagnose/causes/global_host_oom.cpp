@@ -8,7 +8,8 @@ Judgement causes::global_host_oom(const Case& c) {
   const bool report = c.root->says == Says::kernel_short;
   if (!node && !report && !(is_kernel_kill(c) && !kernel_says_cgroup(c))) return {};
   Judgement out{.cause = Cause::global_host_oom, .weight = 85, .confidence = Confidence::proved};
-  out.reason = node ? "the kubelet says that the node itself was out of memory" : "the kernel killed for the whole host";
+  out.reason =
+      node ? "the kubelet says that the node itself was out of memory" : "the kernel killed for the whole host";
   if (c.text_of("constraint") == "CONSTRAINT_CPUSET") out.reason = "the kernel killed because one NUMA node was full";
   if (report) {
     out.confidence = Confidence::possible;

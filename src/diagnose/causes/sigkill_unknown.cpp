@@ -12,7 +12,8 @@ Judgement causes::sigkill_unknown(const Case& c) {
   if (silent) out.reason = "a worker vanished without a word";
   const std::string& phase = c.moment.phase;
   if (phase == "load" || phase == "loader" || phase == "optimizer" || phase == "checkpoint_save")
-    out.arithmetic.push_back("it died in " + phase + ", where host memory peaks: out of host memory is likely, not proved");
+    out.arithmetic.push_back("it died in " + phase +
+                             ", where host memory peaks: out of host memory is likely, not proved");
   out.against.push_back("no line of the kernel, of a container or of a scheduler says who killed and why");
   return out;
 }

@@ -11,7 +11,8 @@ Judgement causes::slurm_oom(const Case& c) {
   const auto used = c.number("used");
   const auto limit = c.number("limit");
   if (used && limit) out.arithmetic.push_back(fmt::format("used {} of {}", shown(*used), shown(*limit)));
-  if (const auto rss = c.number("max_rss")) out.arithmetic.push_back("MaxRSS " + shown(*rss) + ", sampled, so the peak was more");
+  if (const auto rss = c.number("max_rss"))
+    out.arithmetic.push_back("MaxRSS " + shown(*rss) + ", sampled, so the peak was more");
   return out;
 }
 

@@ -30,11 +30,13 @@ Judgement causes::vram_other_process(const Case& c) {
   if (!enough || (!small && others * 10 < *n.total * 2)) return {};
   Judgement out{.cause = Cause::vram_other_process, .weight = small ? 70 : 30};
   out.confidence = n.listed_others > 0 && n.listed_others * 2 > others ? Confidence::proved : Confidence::likely;
-  out.reason = n.listed_others > 0 ? "the message lists who else holds memory" : "most of the GPU is held by nobody in this log";
+  out.reason =
+      n.listed_others > 0 ? "the message lists who else holds memory" : "most of the GPU is held by nobody in this log";
   out.arithmetic.push_back(fmt::format("{} in all - {} free - {} of this process = {} held by others", shown(*n.total),
                                        shown(n.free.value_or(0)), shown(n.own()), shown(others)));
   if (!small) out.against.push_back("this process itself holds most of the GPU");
-  if (n.listed_others == 0) out.against.push_back("the log does not name the holder; it may be this process outside PyTorch");
+  if (n.listed_others == 0)
+    out.against.push_back("the log does not name the holder; it may be this process outside PyTorch");
   return out;
 }
 

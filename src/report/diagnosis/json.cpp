@@ -36,9 +36,9 @@ Json list_of(const std::vector<T>& items) {
 Json or_null(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json of(const Evidence& e) {
-  return {{"message", e.message}, {"family", e.family},   {"says", name_of(e.says)}, {"where", of(e.where)},
-          {"text", e.text},       {"rank", or_null(e.rank)}, {"source", e.source},   {"time", e.time},
-          {"facts", list_of(e.facts)}};
+  return {{"message", e.message}, {"family", e.family}, {"says", name_of(e.says)},
+          {"where", of(e.where)}, {"text", e.text},     {"rank", or_null(e.rank)},
+          {"source", e.source},   {"time", e.time},     {"facts", list_of(e.facts)}};
 }
 
 Json of(const Judgement& j) {
@@ -52,7 +52,9 @@ Json of(const Judgement& j) {
 Json of(const Finding& f) { return {{"id", f.id}, {"text", f.text}}; }
 Json of(const Fix& f) { return {{"id", f.id}, {"text", f.text}}; }
 Json of(const Diagnostic& d) {
-  return {{"severity", d.severity == Severity::error ? "error" : "warning"}, {"code", d.code}, {"message", d.message},
+  return {{"severity", d.severity == Severity::error ? "error" : "warning"},
+          {"code", d.code},
+          {"message", d.message},
           {"where", of(d.where)}};
 }
 

@@ -1,10 +1,11 @@
+#include "oomplan/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "oomplan/diagnosis_view.hpp"
-#include "oomplan/text.hpp"
 
 namespace oomplan {
 namespace {
@@ -80,7 +81,8 @@ void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, s
   heading("Less likely", options, out);
   for (const Judgement& j : d.alternatives)
     out += wrapped(fmt::format("{}: {}{}{}", name_of(j.cause), j.reason, j.arithmetic.empty() ? "" : "; ",
-                               j.arithmetic.empty() ? "" : j.arithmetic.front()), "  ", "    ");
+                               j.arithmetic.empty() ? "" : j.arithmetic.front()),
+                   "  ", "    ");
 }
 
 }  // namespace

@@ -33,8 +33,10 @@ TEST(VramCauses, SayWhatElseTheNumbersShow) {
 
 TEST(VramCauses, KnowThemselvesInAnotherNamespace) {
   const std::string message =
-      "CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which 0.50 GiB is free. "
-      "Process 77 has {} memory in use. Of the allocated memory 38.00 GiB is allocated by PyTorch, and 0.50 GiB is reserved by "
+      "CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which 0.50 GiB is "
+      "free. "
+      "Process 77 has {} memory in use. Of the allocated memory 38.00 GiB is allocated by PyTorch, and 0.50 GiB is "
+      "reserved by "
       "PyTorch but unallocated.\n";
   std::string self = message;
   self.replace(self.find("{}"), 2, "39.20 GiB");
@@ -49,8 +51,9 @@ TEST(KernelCauses, TellTheCgroupFromTheHost) {
 }
 
 TEST(Sigkill, IsNotClaimedToBeAnything) {
-  for (const char* text : {"python train.py\nKilled\n", "ERROR: failed (exitcode: -9) local_rank: 2 (pid: 7) of binary: python\n",
-                           "      Reason:       Error\n      Exit Code:    137\n"}) {
+  for (const char* text :
+       {"python train.py\nKilled\n", "ERROR: failed (exitcode: -9) local_rank: 2 (pid: 7) of binary: python\n",
+        "      Reason:       Error\n      Exit Code:    137\n"}) {
     const Diagnosis d = diagnosed(text);
     EXPECT_EQ(d.verdict.cause, Cause::sigkill_unknown) << text;
     EXPECT_FALSE(d.out_of_memory);
@@ -69,7 +72,8 @@ TEST(Sigkill, IsExplainedByTheKernelsLine) {
 TEST(NotOom, IsNotTakenForOne) {
   for (const char* text :
        {"RuntimeError: CUDA error: an illegal memory access was encountered\n", "KeyboardInterrupt\n",
-        "W bfc_allocator.cc:242] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.20GiB with freed_by_count=0. The "
+        "W bfc_allocator.cc:242] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.20GiB with "
+        "freed_by_count=0. The "
         "caller indicates that this is not a failure, but may mean more.\n",
         "step 1\nargs: skip_oom=True  # avoids CUDA out of memory\ntraining finished\n",
         "RuntimeError: DataLoader worker (pid 8) is killed by signal: Segmentation fault. \n"})
@@ -86,9 +90,10 @@ TEST(Caught, IsNotTheFailureWhereTheRunGoesOn) {
 }
 
 TEST(Root, IsTheFirstFailureNotItsConsequence) {
-  const Diagnosis d = diagnosed("[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process "
-                                "exiting prematurely.\n[rank4]: " + oom(2, 80, 1, 78, 76, 1) +
-                                "[rank6]: " + oom(3, 80, 1, 78, 76, 1));
+  const Diagnosis d = diagnosed(
+      "[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process "
+      "exiting prematurely.\n[rank4]: " +
+      oom(2, 80, 1, 78, 76, 1) + "[rank6]: " + oom(3, 80, 1, 78, 76, 1));
   EXPECT_EQ(d.rank, 4);
   EXPECT_EQ(d.root->where.line, 2);
   EXPECT_EQ(d.consequences.size(), 1U);

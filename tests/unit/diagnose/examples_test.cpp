@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/diagnose.hpp"
 #include "line.hpp"
+#include "oomplan/diagnose.hpp"
 #include "reader.hpp"
 #include "rules.hpp"
 

@@ -26,15 +26,17 @@ TEST(Prefixes, AreTakenOffAndKept) {
 }
 
 TEST(Prefixes, OfKernelAndJournalAreTakenOff) {
-  for (const char* text : {"[ 7063.247407] boom", "[Sun Mar 30 08:24:00 2025] boom", "Nov 29 01:00:04 host kernel: [  1.2] boom",
-                           "kern:     err: [2026-07-25T14:23:17.5Z]: boom", "Oct 07 19:16:10 host earlyoom[26328]: boom",
-                           "2024-04-29T14:55:41,678+02:00 boom", "2024-01-01T00:00:00.1Z stderr F boom"})
+  for (const char* text :
+       {"[ 7063.247407] boom", "[Sun Mar 30 08:24:00 2025] boom", "Nov 29 01:00:04 host kernel: [  1.2] boom",
+        "kern:     err: [2026-07-25T14:23:17.5Z]: boom", "Oct 07 19:16:10 host earlyoom[26328]: boom",
+        "2024-04-29T14:55:41,678+02:00 boom", "2024-01-01T00:00:00.1Z stderr F boom"})
     EXPECT_EQ(stripped(text).body, "boom") << text;
 }
 
 TEST(Prefixes, LeaveMessagesAlone) {
-  for (const char* text : {"RuntimeError: CUDA error: out of memory", "[enforce fail at alloc_cpu.cpp:75] err == 0.",
-                           "srun: error: n05: task 3: Out Of Memory", "| Allocated memory | 1 MB |", "memory: usage 1kB"})
+  for (const char* text :
+       {"RuntimeError: CUDA error: out of memory", "[enforce fail at alloc_cpu.cpp:75] err == 0.",
+        "srun: error: n05: task 3: Out Of Memory", "| Allocated memory | 1 MB |", "memory: usage 1kB"})
     EXPECT_EQ(stripped(text).body, text);
 }
 

@@ -48,7 +48,8 @@ TEST(Matcher, TakesAlternativesOptionsAndRepetitions) {
 }
 
 TEST(Matcher, ReadsOnAcrossBrokenLines) {
-  EXPECT_EQ(value(matched("Tried to allocate {x:size}.", "Tried to allo\ncate 12.\n50 GiB."), "x"), "12. 50 GiB=13421772800");
+  EXPECT_EQ(value(matched("Tried to allocate {x:size}.", "Tried to allo\ncate 12.\n50 GiB."), "x"),
+            "12. 50 GiB=13421772800");
   EXPECT_TRUE(matched("is free", "is\nfree").match);
 }
 

@@ -40,10 +40,13 @@ TEST(Moment, ComesFromProgressWhereThereAreNoFrames) {
 }
 
 TEST(Moment, OfARankIsItsOwn) {
-  const std::string others = "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"torch/optim/adamw.py\", line 1, in step\n";
-  EXPECT_EQ(phase(others + "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"m.py\", line 2, in forward\n[rank0]: " +
-                  oom(2, 80, 1, 78, 76, 1)),
-            "forward");
+  const std::string others =
+      "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"torch/optim/adamw.py\", line 1, in step\n";
+  EXPECT_EQ(
+      phase(others +
+            "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"m.py\", line 2, in forward\n[rank0]: " +
+            oom(2, 80, 1, 78, 76, 1)),
+      "forward");
 }
 
 }  // namespace

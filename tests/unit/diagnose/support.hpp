@@ -20,10 +20,11 @@ inline std::string oom(double asked, double total, double free, double process, 
     std::string text = std::to_string(x);
     return text.substr(0, text.find('.') + 3) + " GiB";
   };
-  return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + gib(asked) + ". GPU 0 has a total capacity of " +
-         gib(total) + " of which " + gib(free) + " is free. Including non-PyTorch memory, this process has " + gib(process) +
-         " memory in use. Of the allocated memory " + gib(allocated) + " is allocated by PyTorch, and " + gib(unallocated) +
-         " is reserved by PyTorch but unallocated.\n";
+  return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + gib(asked) +
+         ". GPU 0 has a total capacity of " + gib(total) + " of which " + gib(free) +
+         " is free. Including non-PyTorch memory, this process has " + gib(process) +
+         " memory in use. Of the allocated memory " + gib(allocated) + " is allocated by PyTorch, and " +
+         gib(unallocated) + " is reserved by PyTorch but unallocated.\n";
 }
 
 }  // namespace oomplan::diagnose
