@@ -67,14 +67,25 @@ bool ruled_out(const Fix& fix, const Diagnosis& d) {
   return false;
 }
 
+// The allocator was told already, and it failed all the same.
+bool segments_were_expandable(const Diagnosis& d) {
+  return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) {
+    return f.id == "allocator_conf_already_set" && f.text.find("expandable_segments:True") != std::string::npos;
+  });
+}
+
 void add_advice(const Rules& rules, Diagnosis& out) {
   if (const MomentText* moment = rules.find_moment(out.moment.phase); moment != nullptr && out.out_of_memory)
     out.meaning.push_back(moment->meaning);
   const CauseText* text = rules.find(out.verdict.cause);
   if (text == nullptr) return;
-  for (const Fix& fix : text->to_do)
-    if (!ruled_out(fix, out)) out.to_do.push_back(fix);
   out.not_to_do = text->not_to_do;
+  for (const Fix& fix : text->to_do) {
+    if (ruled_out(fix, out)) continue;
+    const bool told = fix.id == "expandable-segments" && segments_were_expandable(out);
+    if (told) out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
+    if (!told) out.to_do.push_back(fix);
+  }
   if (out.verdict.confidence != Confidence::proved) out.to_prove = text->to_prove;
 }
 

@@ -44,6 +44,21 @@ TEST(VramCauses, KnowThemselvesInAnotherNamespace) {
   EXPECT_EQ(cause_of(self), Cause::vram_exhausted);
 }
 
+TEST(Advice, DoesNotNameWhatWasTriedAlready) {
+  const auto advises = [](const std::vector<Fix>& fixes) {
+    return std::any_of(fixes.begin(), fixes.end(), [](const Fix& f) { return f.id == "expandable-segments"; });
+  };
+  const std::string hint =
+      "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to "
+      "avoid "
+      "fragmentation.\n";
+  const std::string message = oom(4, 80, 1, 78, 60, 16);
+  EXPECT_TRUE(advises(diagnosed(message + hint).to_do));
+  const Diagnosis tried = diagnosed("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" + message + hint);
+  EXPECT_FALSE(advises(tried.to_do));
+  EXPECT_TRUE(advises(tried.not_to_do));
+}
+
 TEST(KernelCauses, TellTheCgroupFromTheHost) {
   const std::string tail = ": Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB, shmem-rss:0kB\n";
   EXPECT_EQ(cause_of("[ 1.5] Out of memory" + tail), Cause::global_host_oom);
