@@ -20,7 +20,7 @@ function(oomplan_stage name)
     oomplan_registry(${name} ${STAGE_REGISTRY})
   endif()
   if(STAGE_EMBED)
-    oomplan_embed(oomplan_${name} ${STAGE_EMBED})
+    oomplan_embed(oomplan_${name} ${name} ${STAGE_EMBED})
   endif()
 endfunction()
 

@@ -39,6 +39,11 @@ constexpr auto rows = std::to_array<CodeRow>({
      "the content."},
     {"cli/usage", Verdict::usage,
      "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
+    {"diagnose/bad-rule", Verdict::invalid,
+     "A file of sentences, causes or moments is not what it should be. If it is your own, from --rules, mend it as "
+     "docs/diagnose.md says; if it came with the program, please report it."},
+    {"diagnose/unreadable-rules", Verdict::invalid,
+     "The directory given with --rules does not exist or may not be read."},
     {"estimate/bad-alloc-conf", Verdict::usage,
      "PYTORCH_ALLOC_CONF is key:value pairs with commas between them, each value one that PyTorch takes. PyTorch "
      "itself would stop with an error, or read something else than was meant."},
@@ -90,7 +95,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A line of an event list is none of 'a ID BYTES', 'f ID', 'm CODE' and 'e', or a number in it is out of range."},
     {"read/binary", Verdict::invalid,
      "The file has bytes that no config has. It is probably not the file that was meant."},
-    {"read/damaged", Verdict::invalid, "The compressed file is broken: it cannot be unpacked from that place on."},
+    {"read/damaged", Verdict::invalid,
+     "A compressed file is cut short or broken. Of a log, what stands before the damage was read, and the diagnosis "
+     "rests "
+     "on that."},
     {"read/duplicate-key", Verdict::invalid,
      "A key stands twice in one mapping. Parsers silently keep one of the two; remove the other."},
     {"read/empty", Verdict::invalid, "The file is empty, or all comments; an event list has at least one event."},

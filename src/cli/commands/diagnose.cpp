@@ -1,0 +1,99 @@
+#include "oomplan/diagnose.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "oomplan/diagnosis_view.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> logs{};
+  std::string rules{};
+  bool json = false;
+};
+
+void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+// What was read before an error counts: a log cut short is still a log.
+bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) {
+  Result<LogText> log = LogText::open(path);
+  if (!log) {
+    append(problems, log.errors());
+    return false;
+  }
+  inquest.begin(path == "-" ? "standard input" : path);
+  while (true) {
+    const Result<std::optional<TextBlock>> block = log->next();
+    if (!block) append(problems, block.errors());
+    if (!block || !*block) return block.ok();
+    inquest.read(**block);
+  }
+}
+
+Outcome refused(const Diagnostics& problems, const Options& options) {
+  Outcome out{.code = exit_code_of(verdict_of(problems))};
+  if (options.json) {
+    Diagnosis none;
+    none.headline = "nothing could be read";
+    out.out = diagnosis_json(none, problems);
+    return out;
+  }
+  for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  return out;
+}
+
+ExitCode code_of(const Diagnosis& diagnosis) {
+  if (diagnosis.verdict.cause == Cause::sigkill_unknown) return ExitCode::undecided;
+  return diagnosis.out_of_memory ? ExitCode::ok : ExitCode::does_not_fit;
+}
+
+Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const Options& options,
+                 const Terminal& terminal) {
+  Outcome out{.code = code_of(diagnosis)};
+  out.out = options.json ? diagnosis_json(diagnosis, problems) : diagnosis_text(diagnosis, {.colour = terminal.colour});
+  for (const Diagnostic& problem : problems)
+    if (!options.json) out.err += to_text(problem);
+  return out;
+}
+
+Outcome run_diagnose(const Options& options, const Terminal& terminal) {
+  std::vector<RuleFile> own;
+  if (!options.rules.empty()) {
+    Result<std::vector<RuleFile>> read = read_rules(options.rules);
+    if (!read) return refused(read.errors(), options);
+    own = std::move(*read);
+  }
+  Result<Rulebook> rules = Rulebook::load(own);
+  if (!rules) return refused(rules.errors(), options);
+  Inquest inquest(*rules);
+  Diagnostics problems;
+  bool any = false;
+  for (const std::string& path : options.logs) {
+    const std::size_t before = problems.size();
+    const bool whole = read_log(path, inquest, problems);
+    any = any || whole || (problems.size() > before && problems.back().code == "read/damaged");
+  }
+  if (!any) return refused(problems, options);
+  return answered(inquest.finish(), problems, options, terminal);
+}
+
+}  // namespace
+
+Command commands::diagnose(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
+  auto options = std::make_shared<Options>();
+  app->add_option("LOG", options->logs,
+                  "Logs of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - reads standard input")
+      ->required();
+  app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
+  app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
+  return {app, [options](const Terminal& terminal) { return run_diagnose(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

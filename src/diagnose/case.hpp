@@ -1,0 +1,66 @@
+// One case: all evidence, the sentence that everything else follows from, and the numbers that causes argue with.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "line.hpp"
+#include "oomplan/evidence.hpp"
+#include "rules.hpp"
+
+namespace oomplan::diagnose {
+
+/// What a GPU allocator's message says, in the letters of the arithmetic. Bytes.
+struct GpuNumbers {
+  std::optional<std::int64_t> requested{};
+  std::optional<std::int64_t> total{};
+  std::optional<std::int64_t> limit{};  ///< A fraction set for this process; none where it is 2^60 and more.
+  std::optional<std::int64_t> free{};
+  std::optional<std::int64_t> allocated{};
+  std::optional<std::int64_t> unallocated{};  ///< Reserved by PyTorch, not allocated.
+  std::optional<std::int64_t> process{};      ///< This process with all that it holds.
+  std::int64_t listed_others = 0;             ///< Of the processes that the message lists, without this one.
+  bool listed_is_self = false;                ///< The one listed is this process, seen through a PID namespace.
+
+  std::int64_t own() const;                     ///< The process, else allocated + unallocated.
+  std::optional<std::int64_t> ceiling() const;  ///< min(total, limit).
+  /// total - free - own - listed: held by nobody that the message names.
+  std::int64_t hidden() const;
+};
+GpuNumbers gpu_numbers(const std::vector<Reading>& facts);
+
+struct Case {
+  const std::vector<Evidence>* evidence = nullptr;
+  const Evidence* root = nullptr;  ///< Null where nothing failed.
+  std::vector<Reading> facts{};    ///< The root's, then what belongs to it.
+  GpuNumbers gpu{};
+  Moment moment{};
+  bool survived = false;  ///< The root failure was caught and the run went on.
+
+  const Reading* find(std::string_view name) const;
+  std::optional<std::int64_t> number(std::string_view name) const;
+  std::string text_of(std::string_view name) const;
+  bool any(Says says) const;
+  const Evidence* first(Says says) const;
+};
+
+/// How a process ended, from exit code or signal: "SIGKILL", or empty.
+std::string signal_of(const Evidence& evidence);
+
+/// The sentence that the others follow from: the best source of truth, then the first in time.
+const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived);
+
+/// The facts of the root and of what belongs to it; the first of a name counts.
+std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);
+
+/// When in the run the root happened.
+Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+                 const Evidence& root, const std::vector<std::string>& files);
+
+Case case_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+             const std::vector<std::string>& files);
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,52 @@
+#include "cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+
+}  // namespace
+
+std::string shown(std::int64_t bytes) { return to_text(Bytes(bytes)); }
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
+}
+
+bool is_gpu_shortage(const Case& c) {
+  if (c.root == nullptr || c.survived) return false;
+  if (c.root->says == Says::memory_state) return c.root->number("ooms").value_or(0) > 0;
+  return c.root->says == Says::gpu_alloc_failed && !(c.find("absurd") != nullptr && c.any(Says::other_failure));
+}
+
+bool request_exceeds_total(const Case& c) {
+  const auto ceiling = c.gpu.ceiling();
+  return ceiling && c.gpu.requested && *c.gpu.requested > *ceiling;
+}
+
+bool free_contradicts(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  return n.free && n.requested && !n.limit && *n.free - *n.requested >= 32 * mib;
+}
+
+bool kernel_says_cgroup(const Case& c) {
+  if (c.text_of("scope").find("emory cgroup") != std::string::npos) return true;
+  const std::string constraint = c.text_of("constraint");
+  if (!constraint.empty()) return constraint == "CONSTRAINT_MEMCG";
+  if (c.root->text.find("Out of memory:") != std::string::npos) return false;
+  const auto usage = c.number("usage");
+  const auto limit = c.number("limit");
+  return c.find("oom_memcg") != nullptr || (usage && limit && *usage >= *limit);
+}
+
+bool is_kernel_kill(const Case& c) {
+  return c.root != nullptr && (c.root->says == Says::kernel_killed || c.root->says == Says::kernel_detail);
+}
+
+}  // namespace oomplan::diagnose

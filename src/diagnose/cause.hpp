@@ -1,0 +1,36 @@
+// A cause argues for itself: each file in causes/ defines the one that it is named after.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "case.hpp"
+#include "oomplan/evidence.hpp"
+
+namespace oomplan::diagnose {
+
+namespace causes {
+/// How well the cause explains the case, with its arithmetic and what speaks against it; weight 0 where it does not
+/// apply.
+#define OOMPLAN_ENTRY(name) Judgement name(const Case& c);
+#include "registry/causes.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace causes
+
+/// "7.83 GiB" of the arithmetic.
+std::string shown(std::int64_t bytes);
+/// "33 %" of `part` in `whole`.
+std::string share(std::int64_t part, std::int64_t whole);
+
+/// Whether the root is a failed allocation on the GPU that the run did not survive.
+bool is_gpu_shortage(const Case& c);
+/// The request is larger than the GPU, or than this process may have.
+bool request_exceeds_total(const Case& c);
+/// The GPU reports clearly more free memory than was asked for, and no limit explains the refusal.
+bool free_contradicts(const Case& c);
+/// Whether the kernel's victim was killed for a cgroup's limit; nothing where no line of the kernel says so or not.
+bool kernel_says_cgroup(const Case& c);
+/// The root is a line of the kernel's OOM killer.
+bool is_kernel_kill(const Case& c);
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,17 @@
+#include "../cause.hpp"
+
+namespace oomplan::diagnose {
+
+Judgement causes::disk_full(const Case& c) {
+  if (c.root == nullptr || c.root->says != Says::disk_full) return {};
+  Judgement out{.cause = Cause::disk_full, .weight = 80, .confidence = Confidence::proved};
+  out.reason = "a write to disk failed for want of space or quota";
+  if (c.root->family == "torch_writer") {
+    out.confidence = Confidence::likely;
+    out.reason = "PyTorch's writer failed; it never prints why, and a full disk or quota is the usual reason";
+    out.against.push_back("a folder that is missing, or a failing network file system, reads the same");
+  }
+  return out;
+}
+
+}  // namespace oomplan::diagnose

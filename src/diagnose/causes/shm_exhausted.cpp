@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "../cause.hpp"
+
+namespace oomplan::diagnose {
+
+Judgement causes::shm_exhausted(const Case& c) {
+  if (c.root == nullptr) return {};
+  const bool bus = c.root->says == Says::bus_error || signal_of(*c.root) == "SIGBUS";
+  if (c.root->says != Says::shm_full && !bus) return {};
+  Judgement out{.cause = Cause::shm_exhausted, .weight = 80, .confidence = Confidence::proved};
+  out.reason = "writing to /dev/shm found no space";
+  if (c.find("errno") == nullptr && c.find("path") == nullptr) out.confidence = Confidence::likely;
+  if (bus || c.root->family == "dataloader_signal") out.reason = "a bus error where shared memory is in use";
+  if (bus && c.root->says != Says::shm_full) out.confidence = Confidence::possible;
+  if (out.confidence != Confidence::proved)
+    out.against.push_back("a file cut short under a memory map gives a bus error too");
+  const std::string total = c.text_of("shm_total");
+  if (!total.empty()) out.arithmetic.push_back(fmt::format("/dev/shm holds {} of {}", c.text_of("shm_used"), total));
+  return out;
+}
+
+}  // namespace oomplan::diagnose

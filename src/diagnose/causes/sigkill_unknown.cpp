@@ -1,0 +1,21 @@
+#include "../cause.hpp"
+
+namespace oomplan::diagnose {
+
+Judgement causes::sigkill_unknown(const Case& c) {
+  if (c.root == nullptr) return {};
+  const bool launcher = c.root->says == Says::launcher || c.root->says == Says::killed;
+  const bool silent = c.root->family == "dataloader_signal" && signal_of(*c.root).empty();
+  if (!launcher || (signal_of(*c.root) != "SIGKILL" && !silent)) return {};
+  Judgement out{.cause = Cause::sigkill_unknown, .weight = 60, .confidence = Confidence::possible};
+  out.reason = "something sent SIGKILL; the kernel's OOM killer does, but so do people, schedulers and probes";
+  if (silent) out.reason = "a worker vanished without a word";
+  const std::string& phase = c.moment.phase;
+  if (phase == "load" || phase == "loader" || phase == "optimizer" || phase == "checkpoint_save")
+    out.arithmetic.push_back("it died in " + phase +
+                             ", where host memory peaks: out of host memory is likely, not proved");
+  out.against.push_back("no line of the kernel, of a container or of a scheduler says who killed and why");
+  return out;
+}
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "../cause.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+// XLA says how much its program needs: a small one cannot fill a card.
+Judgement from_small_plan(const Case& c) {
+  const std::int64_t plan = c.number("total_allocation").value_or(0);
+  if (plan <= 0 || plan > gib || c.gpu.requested.value_or(gib) > gib) return {};
+  Judgement out{.cause = Cause::vram_other_process, .weight = 70, .confidence = Confidence::likely};
+  out.reason = "a program this small cannot fill a card: another process holds it, JAX preallocates 75 % by default";
+  out.arithmetic.push_back(fmt::format("the whole program needs {}", shown(plan)));
+  return out;
+}
+
+}  // namespace
+
+Judgement causes::vram_other_process(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  if (!is_gpu_shortage(c)) return {};
+  if (c.root->family == "xla") return from_small_plan(c);
+  if (request_exceeds_total(c) || !n.total || !n.requested || n.own() == 0 || c.root->family == "mps") return {};
+  const std::int64_t others = n.listed_others + n.hidden();
+  const bool enough = others >= std::max(*n.requested, *n.total / 4);
+  const bool small = (n.own() + *n.requested) * 4 <= *n.total * 3;
+  if (!enough || (!small && others * 10 < *n.total * 2)) return {};
+  Judgement out{.cause = Cause::vram_other_process, .weight = small ? 70 : 30};
+  out.confidence = n.listed_others > 0 && n.listed_others * 2 > others ? Confidence::proved : Confidence::likely;
+  out.reason =
+      n.listed_others > 0 ? "the message lists who else holds memory" : "most of the GPU is held by nobody in this log";
+  out.arithmetic.push_back(fmt::format("{} in all - {} free - {} of this process = {} held by others", shown(*n.total),
+                                       shown(n.free.value_or(0)), shown(n.own()), shown(others)));
+  if (!small) out.against.push_back("this process itself holds most of the GPU");
+  if (n.listed_others == 0)
+    out.against.push_back("the log does not name the holder; it may be this process outside PyTorch");
+  return out;
+}
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,61 @@
+// Picks from a log of any size the lines worth reading: its head, its end, and what stands around a loud sentence.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "line.hpp"
+#include "oomplan/log_text.hpp"
+#include "prefilter.hpp"
+
+namespace oomplan::diagnose {
+
+class Collector {
+ public:
+  /// `loud` finds the places to stop at.
+  explicit Collector(const Prefilter& loud) : loud_(loud) {}
+
+  void begin(int file);
+  void read(const TextBlock& block);
+  /// Ends the current log.
+  void end();
+
+  /// All lines kept so far, in order.
+  std::vector<Line> take();
+  std::int64_t lines_seen() const { return lines_seen_; }
+
+ private:
+  void keep(std::string_view raw, std::int64_t number);
+  void keep_before(std::string_view text, std::size_t stop, std::int64_t stop_line);
+  std::size_t keep_wanted(std::string_view text, std::size_t at);
+  void remember(std::string_view text);
+  std::int64_t line_at(std::string_view text, std::size_t at);
+
+  struct Raw {
+    std::string text{};
+    std::int64_t number = 0;
+    int file = 0;
+    bool after_gap = false;
+  };
+
+  const Prefilter& loud_;
+  std::vector<Raw> first_{};  // until the budget is half spent
+  std::deque<Raw> last_{};    // then only the latest; made readable at the end, as most are dropped again
+  std::size_t first_bytes_ = 0;
+  std::size_t last_bytes_ = 0;
+  int file_ = 0;
+  std::int64_t wanted_ = 0;     // lines to keep from here on
+  std::size_t kept_until_ = 0;  // in the current block
+  bool gap_ = true;             // lines were passed over since the last one kept
+  std::string before_{};        // the end of the block before, not kept yet
+  std::int64_t block_line_ = 1;
+  std::int64_t counted_line_ = 1;  // the number of the line at counted_at_
+  std::size_t counted_at_ = 0;
+  std::int64_t lines_seen_ = 0;
+  std::vector<Prefilter::Hit> hits_{};
+};
+
+}  // namespace oomplan::diagnose

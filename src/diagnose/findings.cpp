@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include "cause.hpp"
+#include "judge.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+using Findings = std::vector<Finding>;
+
+void about_request(const Case& c, Findings& out) {
+  const GpuNumbers& n = c.gpu;
+  if (request_exceeds_total(c))
+    out.push_back(
+        {"request_exceeds_total",
+         fmt::format("the one request of {} is more than the {} that there is: neither an allocator's setting nor "
+                     "other processes matter; look for a shape that grew (length squared, a whole dataset)",
+                     shown(*n.requested), shown(*n.ceiling()))});
+  if (free_contradicts(c))
+    out.push_back({"free_exceeds_request",
+                   fmt::format("the numbers contradict each other: {} free for a request of {}. A limit outside the "
+                               "allocator refused: the commit limit (Windows), MIG, a driver that reports free wrongly "
+                               "(WDDM, ROCm), the number of mappings, ulimit -v",
+                               shown(*n.free), shown(*n.requested))});
+  if (n.limit && n.free && n.requested && *n.free > *n.requested && c.root->family != "mps" &&
+      c.find("per_allocation_limit") == nullptr)
+    out.push_back({"per_process_limit",
+                   "this process is limited to " + shown(*n.limit) + " (a memory fraction), not by the card"});
+  if (c.find("per_allocation_limit") != nullptr)
+    out.push_back({"per_allocation_limit", "the driver limits one allocation, whatever is free"});
+  if (c.root->says == Says::host_alloc_failed && c.number("requested").value_or(0) > std::int64_t{1} << 42)
+    out.push_back({"absurd_request", "no host has that much: the size is wrong, not the memory short"});
+}
+
+void about_holders(const Case& c, Findings& out) {
+  const GpuNumbers& n = c.gpu;
+  if (n.listed_is_self)
+    out.push_back({"listed_process_is_self",
+                   "the process that the message lists is this one, seen through a container's PID namespace"});
+  if (n.process && n.allocated && *n.process - *n.allocated - n.unallocated.value_or(0) >= 3 * gib / 2)
+    out.push_back({"non_pytorch_memory_in_process",
+                   shown(*n.process - *n.allocated - n.unallocated.value_or(0)) +
+                       " of this process are outside PyTorch: CUDA's context, NCCL, cuBLAS, other libraries"});
+  if (n.total && n.allocated && *n.allocated > *n.total)
+    out.push_back({"allocated_exceeds_total",
+                   "more is allocated than the card has: Windows puts the rest into shared GPU memory in RAM, slowly"});
+  if (n.total && n.hidden() * 10 > *n.total)
+    out.push_back({"unaccounted_memory", shown(n.hidden()) + " of the GPU are held by nobody that the message names"});
+}
+
+// Every rank that did not set its device works on GPU 0.
+void about_ranks(const Case& c, Findings& out) {
+  const auto gpu = c.number("gpu_index");
+  if (c.root->rank && gpu && *gpu == 0 && *c.root->rank != 0 && c.gpu.hidden() > c.gpu.own())
+    out.push_back(
+        {"rank_gpu_mismatch",
+         fmt::format("rank {} is on GPU 0: ranks that do not set their device (torch.cuda.set_device(local_rank)) "
+                     "all load onto the first",
+                     *c.root->rank)});
+}
+
+void about_settings(const Case& c, Findings& out) {
+  for (const Evidence& e : *c.evidence) {
+    if (e.says != Says::setting || e.find("alloc_conf") == nullptr) continue;
+    out.push_back({"allocator_conf_already_set", "the allocator was already configured: " + e.text_of("alloc_conf")});
+    break;
+  }
+}
+
+void about_kernel(const Case& c, Findings& out) {
+  if (!is_kernel_kill(c)) return;
+  const std::string invoker = c.text_of("invoker");
+  if (!invoker.empty() && invoker != c.text_of("comm"))
+    out.push_back({"invoker_not_victim",
+                   invoker + " asked for the page that was not there; " + c.text_of("comm") + " was killed"});
+  const auto rss = c.number("anon_rss");
+  if (rss && *rss < 64 * (gib / 1024))
+    out.push_back({"victim_not_culprit",
+                   "the victim held only " + shown(*rss) + ": another process, or the kernel, used the memory"});
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const Case& c) {
+  Findings out;
+  if (c.root == nullptr) return out;
+  if (c.survived || c.any(Says::caught)) out.push_back({"oom_caught", "the program catches out-of-memory errors"});
+  if (c.root->place == Where::gpu) about_request(c, out);
+  if (c.root->says == Says::host_alloc_failed) about_request(c, out);
+  if (c.root->place == Where::gpu) about_holders(c, out);
+  about_ranks(c, out);
+  about_settings(c, out);
+  about_kernel(c, out);
+  if (is_gpu_shortage(c) && c.moment.step && *c.moment.step >= 100)
+    out.push_back({"late_step", fmt::format("{} steps went well before: look at the longest batch, then at what grows",
+                                            *c.moment.step)});
+  return out;
+}
+
+}  // namespace oomplan::diagnose

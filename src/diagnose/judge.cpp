@@ -1,0 +1,127 @@
+#include "judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cause.hpp"
+#include "oomplan/diagnose.hpp"
+
+namespace oomplan {
+namespace diagnose {
+namespace {
+
+Where place_of(const Case& c, Cause cause) {
+  switch (cause) {
+    case Cause::vram_exhausted:
+    case Cause::vram_fragmentation:
+    case Cause::vram_other_process:
+    case Cause::vram_leak_suspected:
+    case Cause::gpu_library_alloc:
+    case Cause::gpu_shared_mem_limit:
+      return Where::gpu;
+    case Cause::disk_full:
+      return Where::storage;
+    case Cause::not_oom:
+      return c.root == nullptr || c.find("absurd") != nullptr ? Where::none : c.root->place;
+    default:
+      return Where::host;
+  }
+}
+
+std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c) {
+  std::string out = text != nullptr ? text->title : std::string(name_of(d.verdict.cause));
+  if (const auto asked = c.gpu.requested; asked && d.place == Where::gpu && d.out_of_memory)
+    out += ", asking for " + shown(*asked);
+  if (d.moment.phase != "unknown") out += ", in " + d.moment.phase;
+  if (d.rank) out += fmt::format(", rank {} first", *d.rank);
+  if (d.moment.step) out += fmt::format(", after step {}", *d.moment.step);
+  return out;
+}
+
+std::optional<std::int64_t> first_rank(const Case& c) {
+  if (c.root->rank) return c.root->rank;
+  if (const auto rank = c.number("root_rank")) return rank;
+  return c.root->says == Says::launcher ? c.number("local_rank") : std::nullopt;
+}
+
+bool is_failure(const Evidence& e) { return e.says <= Says::bus_error && e.says != Says::kernel_detail; }
+
+void add_lines(const Case& c, Diagnosis& out) {
+  constexpr std::size_t most = 12;
+  for (const Evidence& e : *c.evidence) {
+    out.failures += is_failure(e) ? 1 : 0;
+    if (&e == c.root || e.says == Says::frame || e.says == Says::progress || e.says == Says::hint) continue;
+    const bool follows = e.says == Says::consequence || (e.says == Says::launcher && c.root->says != Says::launcher);
+    auto& list = follows ? out.consequences : out.supporting;
+    if (list.size() < most) list.push_back(e);
+  }
+}
+
+// An advice is no use where the finding already rules it out.
+bool ruled_out(const Fix& fix, const Diagnosis& d) {
+  const auto found = [&](std::string_view id) {
+    return std::any_of(d.also.begin(), d.also.end(), [&](const Finding& f) { return f.id == id; });
+  };
+  if (fix.id == "expandable-segments" || fix.id == "close-other-processes") return found("request_exceeds_total");
+  return false;
+}
+
+// The allocator was told already, and it failed all the same.
+bool segments_were_expandable(const Diagnosis& d) {
+  return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) {
+    return f.id == "allocator_conf_already_set" && f.text.find("expandable_segments:True") != std::string::npos;
+  });
+}
+
+void add_advice(const Rules& rules, Diagnosis& out) {
+  if (const MomentText* moment = rules.find_moment(out.moment.phase); moment != nullptr && out.out_of_memory)
+    out.meaning.push_back(moment->meaning);
+  const CauseText* text = rules.find(out.verdict.cause);
+  if (text == nullptr) return;
+  out.not_to_do = text->not_to_do;
+  for (const Fix& fix : text->to_do) {
+    if (ruled_out(fix, out)) continue;
+    const bool told = fix.id == "expandable-segments" && segments_were_expandable(out);
+    if (told) out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
+    if (!told) out.to_do.push_back(fix);
+  }
+  if (out.verdict.confidence != Confidence::proved) out.to_prove = text->to_prove;
+}
+
+}  // namespace
+
+std::vector<Judgement> judgements(const Case& c) {
+  std::vector<Judgement> out;
+#define OOMPLAN_ENTRY(name) out.push_back(causes::name(c));
+#include "registry/causes.inc"
+#undef OOMPLAN_ENTRY
+  std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
+  std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });
+  return out;
+}
+
+Diagnosis judge(const Rules& rules, const Case& c) {
+  Diagnosis out;
+  std::vector<Judgement> all = judgements(c);
+  out.verdict = all.front();
+  out.alternatives.assign(all.begin() + 1, all.end());
+  std::erase_if(out.alternatives, [](const Judgement& j) { return j.cause == Cause::not_oom; });
+  out.out_of_memory = out.verdict.cause != Cause::not_oom && out.verdict.cause != Cause::sigkill_unknown &&
+                      out.verdict.cause != Cause::disk_full && out.verdict.cause != Cause::gpu_shared_mem_limit;
+  out.place = place_of(c, out.verdict.cause);
+  out.moment = c.moment;
+  out.facts = c.facts;
+  if (c.root != nullptr) {
+    out.root = *c.root;
+    out.rank = first_rank(c);
+    add_lines(c, out);
+    out.also = findings(c);
+  }
+  add_advice(rules, out);
+  out.headline = headline_of(rules.find(out.verdict.cause), out, c);
+  return out;
+}
+
+}  // namespace diagnose
+}  // namespace oomplan

@@ -1,0 +1,85 @@
+#include "line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "json_line.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::size_t most_pieces = 24;  // of one progress bar
+
+// Where the escape sequence that begins at `at` ends.
+std::size_t escape_end(std::string_view raw, std::size_t at) {
+  if (at + 1 >= raw.size()) return raw.size();
+  if (raw[at + 1] == '[') {
+    std::size_t end = at + 2;
+    while (end < raw.size() && static_cast<unsigned char>(raw[end]) >= 0x20 &&
+           static_cast<unsigned char>(raw[end]) < 0x40)
+      ++end;
+    return std::min(end + 1, raw.size());
+  }
+  if (raw[at + 1] == ']') {  // up to BEL or ESC backslash
+    const std::size_t end = raw.find_first_of("\a\x1b", at + 2);
+    return end == std::string_view::npos ? raw.size() : std::min(raw.size(), end + (raw[end] == '\a' ? 1 : 2));
+  }
+  return at + 2;
+}
+
+bool alone(std::string_view raw, std::size_t at) {
+  return at > 0 && at + 1 < raw.size() && raw[at - 1] == ' ' && raw[at + 1] == ' ';
+}
+
+void add_piece(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out) {
+  Line line{.body = cleaned(raw), .file = file, .number = number};
+  strip_prefixes(line);
+  if (const std::optional<std::string> inner = message_of_json(line.body)) {
+    std::string_view rest = *inner;
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('\n');
+      Line part = line;
+      part.body = cleaned(rest.substr(0, end));
+      strip_prefixes(part);
+      out.push_back(std::move(part));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return;
+  }
+  out.push_back(std::move(line));
+}
+
+}  // namespace
+
+bool same_speaker(const Line& a, const Line& b) { return a.file == b.file && a.rank == b.rank && a.source == b.source; }
+
+std::string cleaned(std::string_view raw) {
+  std::string out;
+  out.reserve(raw.size());
+  for (std::size_t at = 0; at < raw.size();) {
+    const char c = raw[at];
+    if (c == '\x1b') {
+      at = escape_end(raw, at);
+      continue;
+    }
+    const bool dropped = (c == '\0' || c == '\b' || c == '\a' || c == '\r') && !(c != '\r' && alone(raw, at));
+    if (!dropped) out += c;
+    ++at;
+  }
+  return out;
+}
+
+void add_lines(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out) {
+  while (raw.ends_with('\r')) raw.remove_suffix(1);
+  if (raw.find('\r') == std::string_view::npos) return add_piece(raw, file, number, out);
+  std::vector<std::string_view> pieces;
+  while (!raw.empty()) {
+    const std::size_t end = std::min(raw.find('\r'), raw.size());
+    if (end > 0) pieces.push_back(raw.substr(0, end));
+    raw.remove_prefix(std::min(end + 1, raw.size()));
+  }
+  const std::size_t skipped = pieces.size() > most_pieces ? pieces.size() - most_pieces : 0;
+  for (std::size_t i = skipped; i < pieces.size(); ++i) add_piece(pieces[i], file, number, out);
+}
+
+}  // namespace oomplan::diagnose

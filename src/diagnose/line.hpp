@@ -1,0 +1,36 @@
+// A line of a log, made readable: no colours, no progress bar's overwritten states, no container's wrapping.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace oomplan::diagnose {
+
+struct Line {
+  std::string body{};                  ///< Without prefix.
+  std::optional<std::int64_t> rank{};  ///< From a prefix such as "[rank0]:".
+  std::string source{};                ///< Node, container, worker.
+  std::string time{};
+  int file = 0;
+  std::int64_t number = 0;
+  bool header = false;  ///< The first kept after a gap in which lines were passed over.
+};
+
+/// Whether both may be pieces of one message: the same file and the same prefix.
+bool same_speaker(const Line& a, const Line& b);
+
+/// `raw`, without escape sequences, NUL bytes and backspaces. A NUL or another control character alone between two
+/// spaces stays: PyTorch 2.3 printed the number of the GPU so.
+std::string cleaned(std::string_view raw);
+
+/// Takes the prefixes off `line.body` (timestamps, hosts, ranks, containers, quoting) and puts what they say in `line`.
+void strip_prefixes(Line& line);
+
+/// The readable lines of one raw line without its end: pieces between carriage returns, and the lines inside a JSON
+/// object of Docker or Kubernetes.
+void add_lines(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out);
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,148 @@
+// When in the run: from the frames of the traceback that belongs to the failure, else from the progress lines before
+// it.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "case.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::size_t most_frame_lines = 140;
+
+// A phase found further out wins over one found further in where it stands before it here: a matmul within backward is
+// backward, a softmax within an evaluation is the evaluation's.
+constexpr std::array<std::string_view, 9> precedence{
+    "optimizer", "backward", "checkpoint_save", "eval", "loader", "loss", "attention", "load", "forward"};
+
+std::size_t rank_of(std::string_view phase) {
+  return static_cast<std::size_t>(std::find(precedence.begin(), precedence.end(), phase) - precedence.begin());
+}
+
+bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return text.find(part) != std::string::npos; });
+}
+
+bool names_function(const std::string& function, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.starts_with('*') ? function.find(name.substr(1)) != std::string::npos : function == name;
+  });
+}
+
+class Finder {
+ public:
+  Finder(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+         const Evidence& root)
+      : rules_(rules), lines_(lines), root_(root) {
+    for (const Evidence& e : evidence)
+      if (e.says == Says::frame) frames_[e.order] = &e;
+  }
+
+  /// The line that tells the phase, in the traceback before the root, else in the one after it.
+  std::optional<std::pair<std::string, std::int64_t>> find() {
+    read(root_.order, "");
+    walk(-1);
+    if (!best_) walk(1);
+    return best_;
+  }
+
+ private:
+  bool spoken_by_root(const Line& line) const { return line.rank == root_.rank && line.source == root_.source; }
+
+  // A file's path says less than what the code in it does, so the frames decide first, innermost first.
+  void walk(int direction) {
+    std::int64_t at = root_.order;
+    bool in_traceback = direction < 0;
+    for (std::size_t seen = 0; seen < most_frame_lines; ++seen) {
+      at += direction;
+      if (at < 0 || at >= static_cast<std::int64_t>(lines_.size())) return;
+      const Line& line = lines_[static_cast<std::size_t>(at)];
+      if (direction > 0 && line.header) return;
+      const auto frame = frames_.find(at);
+      const bool header = frame != frames_.end() && frame->second->find("path") == nullptr;
+      if (header && in_traceback) return;
+      in_traceback = in_traceback || header;
+      if (in_traceback && (spoken_by_root(line) || root_.rank == std::nullopt))
+        read(at, frame == frames_.end() ? "" : "frame");
+      if (direction < 0 && line.header) return;
+    }
+  }
+
+  void read(std::int64_t at, std::string_view kind) {
+    const std::string& text = lines_[static_cast<std::size_t>(at)].body;
+    // What runs inside the closure of optimizer.step(closure) is forward and backward, not the optimizer.
+    if (kind == "frame" && frames_.at(at)->text_of("function").find("closure") != std::string::npos) in_closure_ = true;
+    for (const MomentText& moment : rules_.moments) {
+      const bool found = kind == "frame" ? frame_tells(*frames_.at(at), moment) : contains_any(text, moment.code);
+      if (found) consider(moment.phase, at);
+    }
+  }
+
+  static bool frame_tells(const Evidence& frame, const MomentText& moment) {
+    return contains_any(frame.text_of("path"), moment.files) ||
+           names_function(frame.text_of("function"), moment.functions);
+  }
+
+  // Innermost is met first when walking up; only a phase of higher precedence replaces it.
+  void consider(const std::string& phase, std::int64_t at) {
+    if (in_closure_ && phase == "optimizer") return;
+    if (!best_ || rank_of(phase) < rank_of(best_->first)) best_ = {phase, at};
+  }
+
+  const Rules& rules_;
+  const std::vector<Line>& lines_;
+  const Evidence& root_;
+  std::map<std::int64_t, const Evidence*> frames_{};
+  std::optional<std::pair<std::string, std::int64_t>> best_{};
+  bool in_closure_ = false;
+};
+
+Location place_of(const Line& line, const std::vector<std::string>& files) {
+  return {files[static_cast<std::size_t>(line.file)], static_cast<int>(line.number), 0};
+}
+
+// The last progress line before the failure, and the last that says where in the run it is.
+void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, Moment& out) {
+  const Evidence* last_step = nullptr;
+  const Evidence* last_phase = nullptr;
+  for (const Evidence& e : evidence) {
+    if (e.order > root.order || e.says != Says::progress || e.where.file != root.where.file) continue;
+    if (e.find("step") != nullptr && (e.rank == root.rank || !root.rank)) last_step = &e;
+    if (e.find("step") != nullptr && e.phase.empty()) last_phase = nullptr;
+    if (!e.phase.empty()) last_phase = &e;
+  }
+  if (last_step != nullptr) {
+    out.step = last_step->number("step");
+    out.step_where = last_step->where;
+  }
+  if (out.phase != "unknown" || last_phase == nullptr) return;
+  out.phase = last_phase->phase;
+  out.reason = last_phase->text;
+  out.where = last_phase->where;
+}
+
+}  // namespace
+
+Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+                 const Evidence& root, const std::vector<std::string>& files) {
+  Moment out;
+  const Evidence* teller = root.phase.empty() ? nullptr : &root;
+  for (const Evidence& e : evidence)
+    if (teller == nullptr && e.family == root.family && !e.phase.empty()) teller = &e;
+  if (teller != nullptr) {
+    out.phase = teller->phase;
+    out.reason = teller->text;
+    out.where = teller->where;
+  } else if (const auto found = Finder(rules, evidence, lines, root).find()) {
+    const Line& line = lines[static_cast<std::size_t>(found->second)];
+    out.phase = found->first;
+    out.reason = line.body;
+    out.where = place_of(line, files);
+  }
+  add_progress(evidence, root, out);
+  return out;
+}
+
+}  // namespace oomplan::diagnose

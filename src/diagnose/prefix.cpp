@@ -1,0 +1,239 @@
+// What stands before a message: each kind of prefix is one function that takes itself off the text, or leaves it.
+#include <array>
+
+#include "line.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+bool alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool name_char(char c) { return alpha(c) || digit(c) || c == '-' || c == '_' || c == '.'; }
+
+std::size_t while_digits(std::string_view text, std::size_t at) {
+  while (at < text.size() && digit(text[at])) ++at;
+  return at;
+}
+
+// Where a shape ends: '0' a run of digits, ' ' any white space, any other character itself; 0 where it is not there.
+std::size_t shape(std::string_view text, std::string_view wanted) {
+  std::size_t at = 0;
+  for (const char c : wanted) {
+    const std::size_t before = at;
+    if (c == '0') {
+      at = while_digits(text, at);
+    } else if (c == ' ') {
+      while (at < text.size() && text[at] == ' ') ++at;
+    } else if (at < text.size() && text[at] == c) {
+      ++at;
+    }
+    if (at == before) return 0;
+  }
+  return at;
+}
+
+void take(std::string_view& text, std::size_t count) {
+  text.remove_prefix(count);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+}
+
+std::optional<std::int64_t> number(std::string_view digits) { return parse_integer(digits); }
+
+// "[rank0]:", "[default3]:", "[Rank 2]", "rank3:"
+bool rank_label(std::string_view& text, Line& line) {
+  std::string_view rest = text;
+  const bool bracket = rest.starts_with('[');
+  if (bracket) rest.remove_prefix(1);
+  for (const std::string_view word : {"rank", "Rank ", "Rank", "RANK ", "RANK", "default", "GPU", "worker"}) {
+    if (!rest.starts_with(word)) continue;
+    const std::size_t end = while_digits(rest, word.size());
+    if (end == word.size() || end >= rest.size() || rest[end] != (bracket ? ']' : ':')) continue;
+    line.rank = number(rest.substr(word.size(), end - word.size()));
+    rest.remove_prefix(end + 1);
+    if (bracket && rest.starts_with(':')) rest.remove_prefix(1);
+    text = rest;
+    if (text.starts_with(' ')) text.remove_prefix(1);
+    return true;
+  }
+  return false;
+}
+
+// "[1,0]<stderr>:" of mpirun --tag-output, "0: " of srun --label
+bool launcher_label(std::string_view& text, Line& line) {
+  const std::size_t tag = shape(text, "[0,0]<");
+  if (tag > 0) {
+    const std::size_t comma = text.find(',');
+    const std::size_t close = text.find('>', tag);
+    if (close == std::string_view::npos || close > tag + 8) return false;
+    line.rank = number(text.substr(comma + 1, tag - comma - 3));
+    take(text, close + (text.substr(close).starts_with(">:") ? 2 : 1));
+    return true;
+  }
+  const std::size_t label = shape(text, "0: ");
+  if (label == 0 || label > 7) return false;
+  line.rank = number(text.substr(0, while_digits(text, 0)));
+  text.remove_prefix(while_digits(text, 0) + 2);
+  return true;
+}
+
+// "(train pid=2657296) ", "(RayTrainWorker pid=1, ip=10.0.0.1) "
+bool ray_label(std::string_view& text, Line& line) {
+  const std::size_t close = text.starts_with('(') ? text.substr(0, 120).find(')') : std::string_view::npos;
+  const std::size_t pid = text.substr(0, 120).find("pid=");
+  if (close == std::string_view::npos || pid == std::string_view::npos || pid > close) return false;
+  line.source = std::string(text.substr(1, close - 1));
+  text.remove_prefix(close + 1);
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return true;
+}
+
+// "deep-seek-1  | " of docker compose
+bool compose_label(std::string_view& text, Line& line) {
+  std::size_t at = 0;
+  while (at < text.size() && at < 64 && name_char(text[at])) ++at;
+  std::size_t bar = at;
+  while (bar < text.size() && text[bar] == ' ') ++bar;
+  const bool numbered =
+      at > 0 && digit(text[at - 1]) && text.substr(0, at).find_first_of("-_") != std::string_view::npos;
+  if (!numbered || bar == at || !text.substr(bar).starts_with("| ")) return false;
+  line.source = std::string(text.substr(0, at));
+  text.remove_prefix(bar + 2);
+  return true;
+}
+
+// "node1: ", "worker-0: ", "10.0.0.4: " of pdsh: a host name with a number in it
+bool host_label(std::string_view& text, Line& line) {
+  std::size_t at = 0;
+  bool numbered = false;
+  while (at < text.size() && at < 64 && name_char(text[at])) numbered = digit(text[at++]) || numbered;
+  const bool colon =
+      at > 1 && numbered && text.substr(at).starts_with(": ") && text.substr(0, at).find('.') == std::string_view::npos;
+  if (!colon || !alpha(text[0])) return false;
+  line.source = std::string(text.substr(0, at));
+  text.remove_prefix(at + 2);
+  return true;
+}
+
+// ISO and its relatives, in brackets too, and what loggers put after them.
+bool timestamp(std::string_view& text, Line& line) {
+  const bool bracket = text.starts_with('[');
+  const std::string_view inner = bracket ? text.substr(1) : text;
+  std::size_t end = 0;
+  for (const std::string_view wanted : {"0-0-0T0:0:0", "0-0-0 0:0:0", "0/0/0 0:0:0", "0/0/0-0:0:0"})
+    end = std::max(end, shape(inner, wanted));
+  if (end < 14) return false;
+  while (end < inner.size() &&
+         (digit(inner[end]) || inner[end] == '.' || inner[end] == ',' || inner[end] == 'Z' || inner[end] == '+' ||
+          (inner[end] == ':' && end + 1 < inner.size() && digit(inner[end + 1]))))
+    ++end;
+  if (bracket && (end >= inner.size() || inner[end] != ']')) return false;
+  line.time = std::string(inner.substr(0, end));
+  take(text, end + (bracket ? 2 : 0));
+  for (const std::string_view after : {"stdout F ", "stderr F ", "stdout P ", "stderr P ", "- ", ": "})
+    if (text.starts_with(after)) text.remove_prefix(after.size());
+  return true;
+}
+
+bool has_clock(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); at = digit(text[at]) ? while_digits(text, at) : at + 1)
+    if (digit(text[at]) && shape(text.substr(at), "0:0:0") > 0) return true;
+  return false;
+}
+
+// "[ 7063.247407]", "<6>[  12.3]", "[Sun Mar 30 08:24:00 2025]", "[T1234]"
+bool kernel_time(std::string_view& text, Line& line) {
+  std::string_view rest = text;
+  if (const std::size_t level = shape(rest, "<0>"); level > 0) rest.remove_prefix(level);
+  if (!rest.starts_with('[')) return false;
+  const std::size_t close = rest.substr(0, 48).find(']');
+  if (close == std::string_view::npos) return false;
+  const std::string_view inside = rest.substr(1, close - 1);
+  const bool uptime = shape(inside, "0.0") == inside.size() || shape(inside, " 0.0") == inside.size();
+  const bool date = inside.size() >= 20 && has_clock(inside) && digit(inside.back()) &&
+                    inside.find_first_of("(=/") == std::string_view::npos &&
+                    alpha(inside[inside.find_first_not_of(' ')]);
+  const std::size_t thread = inside.find_first_of("TC");
+  const bool context = !line.time.empty() && thread != std::string_view::npos && thread + 1 < inside.size() &&
+                       while_digits(inside, thread + 1) == inside.size() && inside.find_first_not_of(' ') == thread;
+  if (!uptime && !date && !context) return false;
+  if (!context) line.time = std::string(inside);
+  take(rest, close + 1);
+  text = rest;
+  return true;
+}
+
+// "Nov 29 01:00:04 host kernel: ", "Dec 18 19:34:56 host systemd-oomd[840]: ", a month in any language
+bool syslog(std::string_view& text, Line& line) {
+  const std::size_t month = text.substr(0, 16).find(' ');
+  if (month == std::string_view::npos || month < 3) return false;
+  for (const char c : text.substr(0, month))
+    if (digit(c) || (static_cast<unsigned char>(c) < 0x80 && !alpha(c) && c != '.')) return false;
+  const std::size_t clock = shape(text.substr(month), " 0 0:0:0");
+  if (clock == 0) return false;
+  line.time = std::string(text.substr(0, month + clock));
+  take(text, month + clock);
+  const std::size_t host = text.find(' ');
+  if (host == std::string_view::npos || host > 64) return true;
+  line.source = std::string(text.substr(0, host));
+  take(text, host + 1);
+  return true;
+}
+
+// "kernel: ", "earlyoom[26328]: ", "kern:     err: " after a time
+bool process_label(std::string_view& text, Line& line) {
+  if (text.starts_with("kern:")) {
+    const std::size_t end = text.find(": ", 5);
+    if (end == std::string_view::npos || end > 24) return false;
+    take(text, end + 2);
+    const std::size_t close = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
+    if (close != std::string_view::npos && close < 48) {
+      line.time = std::string(text.substr(1, close - 1));
+      take(text, close + 3);
+    }
+    return true;
+  }
+  if (line.time.empty()) return false;
+  for (const std::string_view word : {"kernel: ", "kernel ", "earlyoom: "}) {
+    if (!text.starts_with(word)) continue;
+    take(text, word.size());
+    return true;
+  }
+  for (const std::string_view word : {"earlyoom[", "systemd-oomd[", "systemd["}) {
+    const std::size_t end = text.starts_with(word) ? text.find("]: ") : std::string_view::npos;
+    if (end == std::string_view::npos) continue;
+    take(text, end + 3);
+    return true;
+  }
+  return false;
+}
+
+// A quoted, commented or boxed paste.
+bool quoting(std::string_view& text, Line&) {
+  for (const std::string_view mark : {"# ", "> ", "│ ", "┃ ", "| │ "}) {
+    if (!text.starts_with(mark)) continue;
+    text.remove_prefix(mark.size());
+    return true;
+  }
+  return false;
+}
+
+using Strip = bool (*)(std::string_view&, Line&);
+constexpr std::array<Strip, 10> all{quoting,    timestamp, syslog,         kernel_time,   process_label,
+                                    rank_label, ray_label, launcher_label, compose_label, host_label};
+
+}  // namespace
+
+void strip_prefixes(Line& line) {
+  std::string_view text = line.body;
+  bool again = true;
+  for (int round = 0; again && round < 8; ++round) {
+    again = false;
+    for (const Strip strip : all) again = strip(text, line) || again;
+  }
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  if (text.ends_with("│")) text.remove_suffix(3);
+  if (text.size() != line.body.size()) line.body = std::string(text);
+}
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,138 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "embedded.hpp"
+#include "oomplan/diagnose.hpp"
+
+namespace oomplan {
+namespace diagnose {
+namespace {
+
+constexpr std::string_view extension = ".yaml";
+// The prefilter of whole logs looks at every fourth byte; shorter anchors are found only near others.
+constexpr std::size_t shortest_loud = 7;
+
+struct File {
+  std::string_view path;
+  std::string_view text;
+  std::string shown;
+};
+
+std::vector<File> files_of(const std::vector<RuleFile>& own) {
+  std::vector<File> out;
+  for (const RuleFile& file : own) out.push_back({file.path, file.text, file.file});
+  for (const EmbeddedFile& file : embedded_files())
+    out.push_back({file.path, file.text, "rules/" + std::string(file.path)});
+  std::stable_sort(out.begin(), out.end(), [](const File& a, const File& b) { return a.path < b.path; });
+  out.erase(std::unique(out.begin(), out.end(), [](const File& a, const File& b) { return a.path == b.path; }),
+            out.end());
+  return out;
+}
+
+std::string_view name_in(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  return path.substr(0, path.size() - std::min(path.size(), extension.size()));
+}
+
+std::string text_at(const Node& node, std::string_view key) {
+  const Node* found = node.find(key);
+  return found != nullptr ? found->text : std::string();
+}
+
+std::vector<std::string> texts_at(const Node& node, std::string_view key) {
+  std::vector<std::string> out;
+  if (const Node* found = node.find(key))
+    for (const Node& item : found->items) out.push_back(item.text);
+  return out;
+}
+
+std::vector<Fix> fixes_at(const Node& node, std::string_view key) {
+  std::vector<Fix> out;
+  if (const Node* found = node.find(key))
+    for (const Entry& entry : found->entries) out.push_back({entry.key, entry.value.text});
+  return out;
+}
+
+Diagnostic bad(const Document& document, std::string message) {
+  return {.code = "diagnose/bad-rule", .message = std::move(message), .where = {document.file, 1, 1}};
+}
+
+Diagnostics add_cause(const Document& document, std::string_view name, Rules& rules) {
+  const std::optional<Cause> cause = cause_named(name);
+  if (!cause) return {bad(document, "the file is named after no cause")};
+  const Node& root = document.root;
+  rules.causes.push_back(
+      {*cause, text_at(root, "title"), fixes_at(root, "do"), fixes_at(root, "do_not"), texts_at(root, "prove")});
+  return {};
+}
+
+Diagnostics add_moment(const Document& document, std::string_view name, Rules& rules) {
+  const Node& root = document.root;
+  rules.moments.push_back({std::string(name), text_at(root, "meaning"), texts_at(root, "files"),
+                           texts_at(root, "functions"), texts_at(root, "code")});
+  return {};
+}
+
+Diagnostics add_sentences(const Document& document, std::string_view name, Rules& rules) {
+  Result<std::vector<Sentence>> sentences = sentences_of(document, name);
+  if (!sentences) return sentences.errors();
+  for (Sentence& sentence : *sentences) rules.sentences.push_back(std::move(sentence));
+  return {};
+}
+
+Diagnostics add_file(const File& file, Rules& rules) {
+  const std::string_view folder = file.path.substr(0, std::min(file.path.find('/'), file.path.size()));
+  using Add = Diagnostics (*)(const Document&, std::string_view, Rules&);
+  const Add add = folder == "messages"  ? add_sentences
+                  : folder == "causes"  ? add_cause
+                  : folder == "moments" ? add_moment
+                                        : nullptr;
+  if (add == nullptr) return {};
+  const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
+  const Result<Document> document = parse_document(std::string(file.text), file.shown, Syntax::yaml, budget);
+  return document ? add(*document, name_in(file.path), rules) : document.errors();
+}
+
+void index(Rules& rules) {
+  for (std::uint32_t i = 0; i < rules.sentences.size(); ++i) {
+    const Sentence& sentence = rules.sentences[i];
+    rules.every.add(sentence.anchor, i);
+    const std::string loud = sentence.whole_line ? "\n" + sentence.anchor : sentence.anchor;
+    if (is_loud(sentence.says) && loud.size() >= shortest_loud) rules.loud.add(loud, i);
+  }
+  rules.every.finish();
+  rules.loud.finish();
+}
+
+}  // namespace
+
+const CauseText* Rules::find(Cause cause) const {
+  for (const CauseText& text : causes)
+    if (text.cause == cause) return &text;
+  return nullptr;
+}
+
+const MomentText* Rules::find_moment(std::string_view phase) const {
+  for (const MomentText& text : moments)
+    if (text.phase == phase) return &text;
+  return nullptr;
+}
+
+}  // namespace diagnose
+
+Result<Rulebook> Rulebook::load(const std::vector<RuleFile>& own) {
+  auto rules = std::make_shared<diagnose::Rules>();
+  Diagnostics errors;
+  for (const diagnose::File& file : diagnose::files_of(own)) {
+    const Diagnostics found = diagnose::add_file(file, *rules);
+    errors.insert(errors.end(), found.begin(), found.end());
+  }
+  if (!errors.empty()) return errors;
+  diagnose::index(*rules);
+  return Rulebook(std::move(rules));
+}
+
+}  // namespace oomplan

@@ -1,0 +1,107 @@
+#include "oomplan/log_text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "byte_source.hpp"
+#include "utf16.hpp"
+
+namespace oomplan {
+
+// Sixteen lanes of bytes at a time, which every compiler turns into the machine's vectors.
+std::int64_t count_newlines(std::string_view text) {
+  using Lanes = unsigned char __attribute__((vector_size(16)));
+  std::int64_t count = 0;
+  std::size_t at = 0;
+  while (at + 16 <= text.size()) {
+    const std::size_t end = at + std::min<std::size_t>((text.size() - at) / 16, 255) * 16;
+    Lanes sums{};
+    for (; at < end; at += 16) {
+      Lanes chunk;
+      std::memcpy(&chunk, text.data() + at, sizeof chunk);
+      sums -= static_cast<Lanes>(chunk == '\n');
+    }
+    for (int lane = 0; lane < 16; ++lane) count += sums[lane];
+  }
+  for (; at < text.size(); ++at) count += text[at] == '\n' ? 1 : 0;
+  return count;
+}
+
+struct LogText::State {
+  std::unique_ptr<read::ByteSource> bytes;
+  std::string buffer{};  // what was handed out, then what was not
+  std::size_t used = 0;  // bytes of it handed out
+  std::int64_t line = 1;
+  std::optional<read::Utf16> utf16{};
+  bool ended = false;
+  Diagnostics late{};  // an error after text that was not handed out yet
+
+  void drop_used() {
+    line += count_newlines(std::string_view(buffer).substr(0, used));
+    buffer.erase(0, used);
+    used = 0;
+  }
+
+  void fill() {
+    while (!ended && buffer.size() < most) {
+      const std::size_t before = buffer.size();
+      buffer.resize(most);
+      const Result<std::size_t> got = bytes->read(buffer.data() + before, most - before);
+      buffer.resize(before + (got ? *got : 0));
+      ended = !got || *got == 0;
+      if (!got) late = got.errors();
+      if (utf16) buffer.replace(before, std::string::npos, utf16->to_utf8(std::string_view(buffer).substr(before)));
+    }
+  }
+
+  std::size_t cut() const {
+    if (ended) return buffer.size();
+    for (const char end : {'\n', '\r'}) {
+      const void* found = memrchr(buffer.data(), end, buffer.size());
+      if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer.data()) + 1;
+    }
+    return buffer.size();
+  }
+};
+
+LogText::LogText(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LogText::LogText(LogText&&) noexcept = default;
+LogText& LogText::operator=(LogText&&) noexcept = default;
+LogText::~LogText() = default;
+
+Result<LogText> LogText::open(const std::string& path) {
+  Result<std::unique_ptr<read::ByteSource>> raw = read::open_bytes(path);
+  if (!raw) return raw.errors();
+  std::string begun(4, '\0');
+  std::size_t have = 0;
+  while (have < begun.size()) {
+    const Result<std::size_t> got = (*raw)->read(begun.data() + have, begun.size() - have);
+    if (!got) return got.errors();
+    if (*got == 0) break;
+    have += *got;
+  }
+  begun.resize(have);
+  auto state = std::make_unique<State>();
+  if (begun.starts_with("\xFF\xFE") || begun.starts_with("\xFE\xFF")) {
+    state->utf16.emplace(begun[0] == '\xFE');
+    begun.erase(0, 2);
+  } else if (begun.starts_with("\xEF\xBB\xBF")) {
+    begun.erase(0, 3);
+  }
+  state->bytes = read::unpacked(std::move(*raw), std::move(begun), path);
+  return LogText(std::move(state));
+}
+
+Result<std::optional<TextBlock>> LogText::next() {
+  state_->drop_used();
+  state_->fill();
+  if (state_->buffer.empty()) {
+    if (!state_->late.empty()) return std::exchange(state_->late, {});
+    return std::optional<TextBlock>();
+  }
+  state_->used = state_->cut();
+  return std::optional<TextBlock>({std::string_view(state_->buffer).substr(0, state_->used), state_->line});
+}
+
+}  // namespace oomplan

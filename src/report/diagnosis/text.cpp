@@ -1,0 +1,104 @@
+#include "oomplan/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "oomplan/diagnosis_view.hpp"
+
+namespace oomplan {
+namespace {
+
+constexpr std::size_t width = 110;
+
+std::string place(const Location& where) { return printable(where.file) + ":" + std::to_string(where.line); }
+
+std::string bold(const std::string& text, const DiagnosisViewOptions& options) {
+  return options.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
+}
+
+// Words of `text` in lines of at most `width`, each after `indent`, the first after `first`.
+std::string wrapped(std::string_view text, const std::string& first, const std::string& indent) {
+  std::string out = first;
+  std::size_t column = first.size();
+  bool begins = true;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!begins && column + 1 + word.size() > width) {
+      out += "\n" + indent;
+      column = indent.size();
+      begins = true;
+    }
+    if (!begins) out += ' ';
+    out += word;
+    column += word.size() + (begins ? 0 : 1);
+    begins = false;
+  }
+  return out + "\n";
+}
+
+std::string shortened(const std::string& line, std::size_t most = 180) {
+  std::string out = printable(line);
+  if (out.size() <= most) return out;
+  out.resize(most);
+  out.resize(valid_utf8(out));
+  return out + "…";
+}
+
+void heading(std::string_view title, const DiagnosisViewOptions& options, std::string& out) {
+  out += "\n" + bold(std::string(title), options) + "\n";
+}
+
+void add_why(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
+  heading("Why", options, out);
+  if (d.root) out += "  " + place(d.root->where) + ": " + shortened(d.root->text, 600) + "\n";
+  out += wrapped(fmt::format("{}: {}", name_of(d.verdict.confidence), d.verdict.reason), "  ", "    ");
+  for (const std::string& line : d.verdict.arithmetic) out += wrapped(line, "  = ", "    ");
+  for (const std::string& line : d.verdict.against) out += wrapped("but " + line, "  ", "    ");
+  if (!d.moment.where.file.empty())
+    out += fmt::format("  {}: {}: {}\n", place(d.moment.where), d.moment.phase, shortened(d.moment.reason, 120));
+  for (const Finding& finding : d.also) out += wrapped(finding.text + " [" + finding.id + "]", "  also ", "    ");
+}
+
+void add_lines(std::string_view title, const std::vector<Evidence>& lines, const DiagnosisViewOptions& options,
+               std::string& out) {
+  if (lines.empty()) return;
+  heading(title, options, out);
+  for (const Evidence& e : lines) out += "  " + place(e.where) + ": " + shortened(e.text) + "\n";
+}
+
+void add_fixes(std::string_view title, const std::vector<Fix>& fixes, const DiagnosisViewOptions& options,
+               std::string& out) {
+  if (fixes.empty()) return;
+  heading(title, options, out);
+  for (const Fix& fix : fixes) out += wrapped(fix.text, fmt::format("  {:<22} ", fix.id), std::string(25, ' '));
+}
+
+void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
+  if (d.alternatives.empty()) return;
+  heading("Less likely", options, out);
+  for (const Judgement& j : d.alternatives)
+    out += wrapped(fmt::format("{}: {}{}{}", name_of(j.cause), j.reason, j.arithmetic.empty() ? "" : "; ",
+                               j.arithmetic.empty() ? "" : j.arithmetic.front()),
+                   "  ", "    ");
+}
+
+}  // namespace
+
+std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& options) {
+  std::string out = bold(fmt::format("{}: {}", name_of(d.verdict.cause), printable(d.headline)), options) + "\n";
+  add_why(d, options, out);
+  for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ");
+  add_fixes("What to do", d.to_do, options, out);
+  add_fixes("What not to do", d.not_to_do, options, out);
+  if (!d.to_prove.empty()) heading("What would prove it", options, out);
+  for (const std::string& command : d.to_prove) out += "  " + command + "\n";
+  add_alternatives(d, options, out);
+  add_lines("Other lines on it", d.supporting, options, out);
+  add_lines("What followed from it", d.consequences, options, out);
+  return out;
+}
+
+}  // namespace oomplan

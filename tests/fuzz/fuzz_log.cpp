@@ -1,0 +1,58 @@
+// Any bytes at all as a log: a diagnosis comes, its places are in the text, nothing in it drives a terminal, and how
+// the text is cut into blocks does not matter.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnosis_view.hpp"
+
+namespace {
+
+using namespace oomplan;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+const Rulebook& rules() {
+  static const Rulebook book = *Rulebook::load();
+  return book;
+}
+
+Diagnosis in_blocks(std::string_view text, std::size_t size) {
+  Inquest inquest(rules());
+  inquest.begin("log");
+  std::int64_t line = 1;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n', std::min(size, text.size() - 1));
+    const std::string_view block = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    inquest.read({block, line});
+    line += count_newlines(block);
+    text.remove_prefix(block.size());
+  }
+  return inquest.finish();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Diagnosis whole = diagnose_text(rules(), text, "log");
+  require(!whole.headline.empty() && !whole.verdict.reason.empty(), "a diagnosis says what and why");
+  if (whole.root)
+    require(whole.root->where.line >= 1 && whole.root->where.line <= count_newlines(text) + 1,
+            "a place is in the text");
+  for (const char c : diagnosis_text(whole))
+    require(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "nothing drives a terminal");
+  require(!diagnosis_json(whole).empty(), "a diagnosis is JSON");
+  const Diagnosis cut = in_blocks(text, 64);
+  require(cut.verdict.cause == whole.verdict.cause, "blocks do not change the cause");
+  require(cut.root.has_value() == whole.root.has_value(), "nor whether there is a root");
+  if (cut.root) require(cut.root->where.line == whole.root->where.line, "nor where it is");
+  return 0;
+}

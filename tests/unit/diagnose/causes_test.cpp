@@ -1,0 +1,118 @@
+// The decision rules, each at its boundary, on messages made from numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+Cause cause_of(const std::string& text) { return diagnosed(text).verdict.cause; }
+
+bool has(const Diagnosis& d, const std::string& id) {
+  return std::any_of(d.also.begin(), d.also.end(), [&](const Finding& f) { return f.id == id; });
+}
+
+TEST(VramCauses, GoByTheNumbers) {
+  EXPECT_EQ(cause_of(oom(2, 80, 1, 78, 76, 1)), Cause::vram_exhausted);
+  EXPECT_EQ(cause_of(oom(4, 80, 1, 78, 60, 16)), Cause::vram_fragmentation);
+  EXPECT_EQ(cause_of(oom(20, 80, 1, 78, 60, 16)), Cause::vram_exhausted) << "less unallocated than asked";
+  EXPECT_EQ(cause_of(oom(1, 80, 1, 78, 75, 2)), Cause::vram_exhausted) << "unallocated is 2.5 % of the card";
+  EXPECT_EQ(cause_of(oom(1, 80, 1, 20, 18, 1)), Cause::vram_other_process);
+  EXPECT_EQ(cause_of(oom(1, 80, 1, 70, 68, 1)), Cause::vram_exhausted) << "others hold 11 % only";
+  EXPECT_EQ(cause_of(oom(90, 80, 1, 20, 18, 1)), Cause::vram_exhausted);
+}
+
+TEST(VramCauses, SayWhatElseTheNumbersShow) {
+  EXPECT_TRUE(has(diagnosed(oom(90, 80, 1, 20, 18, 1)), "request_exceeds_total"));
+  EXPECT_TRUE(has(diagnosed(oom(1, 80, 9, 70, 68, 1)), "free_exceeds_request"));
+  EXPECT_TRUE(has(diagnosed(oom(2, 80, 1, 78, 70, 1)), "non_pytorch_memory_in_process"));
+  EXPECT_FALSE(has(diagnosed(oom(2, 80, 1, 78, 76, 1)), "non_pytorch_memory_in_process"));
+}
+
+TEST(VramCauses, KnowThemselvesInAnotherNamespace) {
+  const std::string message =
+      "CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 40.00 GiB of which 0.50 GiB is "
+      "free. "
+      "Process 77 has {} memory in use. Of the allocated memory 38.00 GiB is allocated by PyTorch, and 0.50 GiB is "
+      "reserved by "
+      "PyTorch but unallocated.\n";
+  std::string self = message;
+  self.replace(self.find("{}"), 2, "39.20 GiB");
+  EXPECT_TRUE(has(diagnosed(self), "listed_process_is_self"));
+  EXPECT_EQ(cause_of(self), Cause::vram_exhausted);
+}
+
+TEST(Advice, DoesNotNameWhatWasTriedAlready) {
+  const auto advises = [](const std::vector<Fix>& fixes) {
+    return std::any_of(fixes.begin(), fixes.end(), [](const Fix& f) { return f.id == "expandable-segments"; });
+  };
+  const std::string hint =
+      "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to "
+      "avoid "
+      "fragmentation.\n";
+  const std::string message = oom(4, 80, 1, 78, 60, 16);
+  EXPECT_TRUE(advises(diagnosed(message + hint).to_do));
+  const Diagnosis tried = diagnosed("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" + message + hint);
+  EXPECT_FALSE(advises(tried.to_do));
+  EXPECT_TRUE(advises(tried.not_to_do));
+}
+
+TEST(KernelCauses, TellTheCgroupFromTheHost) {
+  const std::string tail = ": Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB, shmem-rss:0kB\n";
+  EXPECT_EQ(cause_of("[ 1.5] Out of memory" + tail), Cause::global_host_oom);
+  EXPECT_EQ(cause_of("[ 1.5] Memory cgroup out of memory" + tail), Cause::cgroup_oom);
+}
+
+TEST(Sigkill, IsNotClaimedToBeAnything) {
+  for (const char* text :
+       {"python train.py\nKilled\n", "ERROR: failed (exitcode: -9) local_rank: 2 (pid: 7) of binary: python\n",
+        "      Reason:       Error\n      Exit Code:    137\n"}) {
+    const Diagnosis d = diagnosed(text);
+    EXPECT_EQ(d.verdict.cause, Cause::sigkill_unknown) << text;
+    EXPECT_FALSE(d.out_of_memory);
+    EXPECT_FALSE(d.to_prove.empty());
+  }
+}
+
+TEST(Sigkill, IsExplainedByTheKernelsLine) {
+  const Diagnosis d = diagnosed(
+      "ERROR: failed (exitcode: -9) local_rank: 2 (pid: 9) of binary: python\n"
+      "Out of memory: Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB, shmem-rss:0kB\n");
+  EXPECT_EQ(d.verdict.cause, Cause::global_host_oom);
+  ASSERT_EQ(d.consequences.size(), 1U);
+}
+
+TEST(NotOom, IsNotTakenForOne) {
+  for (const char* text :
+       {"RuntimeError: CUDA error: an illegal memory access was encountered\n", "KeyboardInterrupt\n",
+        "W bfc_allocator.cc:242] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.20GiB with "
+        "freed_by_count=0. The "
+        "caller indicates that this is not a failure, but may mean more.\n",
+        "step 1\nargs: skip_oom=True  # avoids CUDA out of memory\ntraining finished\n",
+        "RuntimeError: DataLoader worker (pid 8) is killed by signal: Segmentation fault. \n"})
+    EXPECT_EQ(cause_of(text), Cause::not_oom) << text;
+}
+
+TEST(Caught, IsNotTheFailureWhereTheRunGoesOn) {
+  const std::string message = oom(2, 80, 1, 78, 76, 1);
+  const std::string caught = "| WARNING: ran out of memory, skipping batch\n";
+  EXPECT_EQ(cause_of(message + caught + "step 12 loss 2.0\n"), Cause::not_oom);
+  EXPECT_EQ(cause_of(message + caught), Cause::vram_exhausted);
+  EXPECT_EQ(cause_of(message + caught + "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n"),
+            Cause::vram_exhausted);
+}
+
+TEST(Root, IsTheFirstFailureNotItsConsequence) {
+  const Diagnosis d = diagnosed(
+      "[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process "
+      "exiting prematurely.\n[rank4]: " +
+      oom(2, 80, 1, 78, 76, 1) + "[rank6]: " + oom(3, 80, 1, 78, 76, 1));
+  EXPECT_EQ(d.rank, 4);
+  EXPECT_EQ(d.root->where.line, 2);
+  EXPECT_EQ(d.consequences.size(), 1U);
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose

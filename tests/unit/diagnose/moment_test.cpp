@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+std::string traced(const std::string& frames) {
+  return "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    main()\n" + frames +
+         oom(2, 80, 1, 78, 76, 1);
+}
+
+std::string phase(const std::string& text) { return diagnosed(text).moment.phase; }
+
+std::string frame(const std::string& path, const std::string& function, const std::string& code) {
+  return "  File \"" + path + "\", line 5, in " + function + "\n    " + code + "\n";
+}
+
+TEST(Moment, ComesFromTheFrames) {
+  EXPECT_EQ(phase(traced(frame("torch/optim/adamw.py", "step", "adamw("))), "optimizer");
+  EXPECT_EQ(phase(traced(frame("torch/autograd/graph.py", "_engine_run_backward", "return run("))), "backward");
+  EXPECT_EQ(phase(traced(frame("m.py", "forward", "y = self.conv(x)"))), "forward");
+  EXPECT_EQ(phase(traced(frame("m.py", "f", "w = attn_weights.softmax(-1)"))), "attention");
+  EXPECT_EQ(phase(traced(frame("m.py", "forward", "loss = F.cross_entropy(a, b)"))), "loss");
+  EXPECT_EQ(phase(traced(frame("t.py", "evaluate", "out = model(x)") + frame("m.py", "forward", "y = x"))), "eval");
+  EXPECT_EQ(phase(traced(frame("m.py", "from_pretrained", "x"))), "load");
+  EXPECT_EQ(phase(traced(frame("s.py", "save_checkpoint", "torch.save(x)"))), "checkpoint_save");
+}
+
+TEST(Moment, InAClosureIsNotTheOptimizers) {
+  EXPECT_EQ(phase(traced(frame("torch/optim/adam.py", "step", "loss = closure()") + frame("l.py", "closure", "x") +
+                         frame("m.py", "forward", "y = x"))),
+            "forward");
+}
+
+TEST(Moment, ComesFromProgressWhereThereAreNoFrames) {
+  EXPECT_EQ(phase("***** Running Evaluation *****\n" + oom(2, 80, 1, 78, 76, 1)), "eval");
+  EXPECT_EQ(phase("***** Running Evaluation *****\nstep 5 loss 1\n" + oom(2, 80, 1, 78, 76, 1)), "unknown");
+  EXPECT_EQ(diagnosed("step 41 loss 1\nstep 42 loss 1\n" + oom(2, 80, 1, 78, 76, 1)).moment.step, 42);
+}
+
+TEST(Moment, OfARankIsItsOwn) {
+  const std::string others =
+      "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"torch/optim/adamw.py\", line 1, in step\n";
+  EXPECT_EQ(
+      phase(others +
+            "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"m.py\", line 2, in forward\n[rank0]: " +
+            oom(2, 80, 1, 78, 76, 1)),
+      "forward");
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose

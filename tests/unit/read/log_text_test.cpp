@@ -1,0 +1,144 @@
+#include "oomplan/log_text.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace oomplan {
+namespace {
+
+class LogTextTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "oomplan_log_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& content) {
+    const std::string path = folder_ / "log";
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+  std::filesystem::path folder_;
+};
+
+struct Whole {
+  std::string text{};
+  std::vector<std::int64_t> lines{};
+  std::size_t longest = 0;
+  Diagnostics errors{};
+};
+
+Whole read_all(const std::string& path) {
+  Whole out;
+  Result<LogText> log = LogText::open(path);
+  if (!log) return {.errors = log.errors()};
+  while (true) {
+    const Result<std::optional<TextBlock>> block = log->next();
+    if (!block) return out.errors = block.errors(), out;
+    if (!*block) return out;
+    out.text += (*block)->text;
+    out.lines.push_back((*block)->line);
+    out.longest = std::max(out.longest, (*block)->text.size());
+  }
+}
+
+std::string gzipped(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+std::string zstded(const std::string& text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+std::string many_lines() {
+  std::string out;
+  for (int i = 1; i <= 40'000; ++i) out += "line " + std::to_string(i) + " of the log\n";
+  return out;
+}
+
+TEST_F(LogTextTest, GivesWholeLinesWithTheirNumbers) {
+  const std::string text = many_lines();
+  Result<LogText> log = LogText::open(file(text));
+  ASSERT_TRUE(log.ok());
+  int blocks = 0;
+  for (Result<std::optional<TextBlock>> block = log->next(); *block; block = log->next(), ++blocks) {
+    EXPECT_TRUE((*block)->text.starts_with("line " + std::to_string((*block)->line) + " "));
+    EXPECT_EQ((*block)->text.back(), '\n');
+  }
+  EXPECT_GT(blocks, 2);
+}
+
+TEST_F(LogTextTest, CutsALineThatIsTooLongAndKeepsItsNumber) {
+  const Whole whole = read_all(file("first\n" + std::string(3 * LogText::most, 'x') + "\nlast"));
+  EXPECT_LE(whole.longest, LogText::most);
+  EXPECT_EQ(whole.text.size(), 6 + 3 * LogText::most + 5);
+  for (std::size_t i = 1; i < whole.lines.size(); ++i) EXPECT_GE(whole.lines[i], 2);
+  EXPECT_LE(whole.lines.back(), 3);
+}
+
+TEST_F(LogTextTest, CutsAtACarriageReturnWhereThereIsOne) {
+  std::string bar;
+  while (bar.size() < 2 * LogText::most) bar += "\r 12%|#         | 10/80";
+  Result<LogText> log = LogText::open(file(bar));
+  const Result<std::optional<TextBlock>> block = log->next();
+  EXPECT_EQ((*block)->text.back(), '\r');
+}
+
+TEST_F(LogTextTest, UnpacksGzipAndZstdOfSeveralMembers) {
+  const std::string text = many_lines();
+  EXPECT_EQ(read_all(file(gzipped(text) + gzipped("more\n"))).text, text + "more\n");
+  EXPECT_EQ(read_all(file(zstded(text) + zstded("more\n"))).text, text + "more\n");
+}
+
+TEST_F(LogTextTest, SaysThatPackedDataIsCutShortAfterWhatStandsBefore) {
+  const std::string text = many_lines();
+  for (const std::string& packed : {gzipped(text), zstded(text)}) {
+    const Whole whole = read_all(file(packed.substr(0, packed.size() - 40)));
+    ASSERT_EQ(whole.errors.size(), 1U);
+    EXPECT_EQ(whole.errors.front().code, "read/damaged");
+    EXPECT_TRUE(text.starts_with(whole.text));
+  }
+}
+
+TEST_F(LogTextTest, ReadsWhatPowerShellWrites) {
+  std::string utf16 = "\xFF\xFE";
+  for (const char c : std::string("out of memory\r\n")) utf16 += std::string{c, '\0'};
+  utf16 += std::string("\xe9\x00", 2);  // é
+  EXPECT_EQ(read_all(file(utf16)).text, "out of memory\r\n\xC3\xA9");
+}
+
+TEST_F(LogTextTest, RefusesWhatIsNotThere) {
+  EXPECT_EQ(read_all(folder_ / "none").errors.front().code, "read/missing");
+  EXPECT_EQ(read_all(folder_).errors.front().code, "read/not-a-file");
+  EXPECT_TRUE(read_all(file("")).errors.empty());
+}
+
+TEST(CountNewlines, CountsWhateverTheLengthAndPlace) {
+  for (std::size_t size = 0; size < 70; ++size) EXPECT_EQ(count_newlines(std::string(size, '\n')), size);
+  EXPECT_EQ(count_newlines(std::string(100'000, 'x') + "\n" + std::string(9'000, '\n')), 9'001);
+}
+
+}  // namespace
+}  // namespace oomplan
