@@ -23,7 +23,8 @@ enum class Detail : std::uint8_t {
 };
 
 /// Plays load and two optimizer steps of `plan` on one device. Errors: estimate/unmodelled (one for each entry of
-/// plan.unmodelled and for each combination that no op can play), estimate/too-large (sizes that no machine has),
+/// plan.unmodelled and for each combination that no op can play), estimate/too-large (sizes that no machine has), estimate/no-target
+/// (LoRA on nothing),
 /// estimate/too-long (more positions than the model can address).
 Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture, Detail detail = Detail::groups);
 

@@ -59,12 +59,25 @@ void add_excerpts(Diagnostics& diagnostics, const Document& document) {
   }
 }
 
+// peft leaves a target that no module has aside without a word, as long as another is found.
+void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
+  for (const std::string& target : footprint.unmatched_targets) {
+    plan.warnings.push_back({Severity::warning,
+                             "estimate/unmatched-target",
+                             "no module of the model is the LoRA target \"" + target + "\"; it has no effect",
+                             plan.lora_targets.origin.where,
+                             {},
+                             {}});
+  }
+}
+
 void estimate_model(Findings& findings) {
   Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
   if (!settled) return append(findings.diagnostics, settled.errors());
   findings.plan = std::move(*settled);
   Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);
   if (footprint) {
+    warn_of_unmatched(*findings.plan, *footprint);
     findings.footprint = std::move(*footprint);
   } else {
     append(findings.diagnostics, footprint.errors());

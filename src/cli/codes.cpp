@@ -51,6 +51,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
      "it."},
+    {"estimate/no-target", Verdict::invalid,
+     "None of the modules that LoRA is asked for is in the model, and peft stops with a ValueError. A target is a "
+     "module's name or the end of its path (q_proj), all-linear, or peft-default."},
     {"estimate/too-large", Verdict::invalid,
      "A size in the config is beyond anything that a machine has; most likely a slip of the keyboard."},
     {"estimate/too-long", Verdict::invalid,
@@ -58,6 +61,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "index error. Shorten the sequence or take another model."},
     {"estimate/unknown-alloc-key", Verdict::usage,
      "PyTorch knows no allocator setting of that name, and would stop with an error. docs/allocator.md lists them."},
+    {"estimate/unmatched-target", Verdict::answered,
+     "One of several LoRA targets is the name of no module. peft goes on without a word; is it spelled as the model "
+     "has "
+     "it?"},
     {"estimate/unmodelled", Verdict::undecided,
      "The config asks for something that changes memory and that oomplan does not play yet. A number that "
      "ignores it would be wrong, so none is given. Without that key there is an answer."},

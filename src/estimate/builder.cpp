@@ -34,7 +34,34 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes) {
   return register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
 }
 
+bool Builder::targeted(const std::string& name, bool in_all_linear) {
+  const std::string full = path(name);
+  bool any = false;
+  for (const std::string& target : facts.lora_targets) {
+    const bool all = target == "all-linear" && in_all_linear;
+    if (!all && full != target && !full.ends_with("." + target)) continue;
+    matched_targets_.insert(target);
+    any = true;
+  }
+  return any;
+}
+
+std::vector<std::string> Builder::unmatched_targets() const {
+  std::vector<std::string> out;
+  for (const std::string& target : facts.lora_targets) {
+    if (!matched_targets_.contains(target)) out.push_back(target);
+  }
+  return out;
+}
+
 Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
+  if (facts.lora && targeted(name, false)) {
+    Diagnostic d;
+    d.code = "estimate/unmodelled";
+    d.message = fmt::format("LoRA on an embedding ({}) is not modelled yet", path(name));
+    d.where = facts.lora_targets_at;
+    problems.push_back(std::move(d));
+  }
   Tensor p = weight(name + ".weight", sizes);
   p->embedding = true;
   return p;

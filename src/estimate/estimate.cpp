@@ -51,6 +51,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
   Footprint f;
   f.parameters = played.run->model.total;
   f.trainable_parameters = played.run->model.trained;
+  f.unmatched_targets = played.run->model.unmatched_targets;
   f.attention_kernels = played.run->torch.kernels;
   if (detail == Detail::events) f.events = unroll(timeline);
   for (const Peak& p : peaks.of_phases()) {

@@ -114,6 +114,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora = plan.adapter.value == Adapter::lora;
   f.lora_rank = plan.lora_rank.value;
   f.lora_targets = plan.lora_targets.value;
+  f.lora_targets_at = plan.lora_targets.origin.where;
   f.lora_dropout = plan.lora_dropout.value;
   f.adapter = resolved(plan.adapter_dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and

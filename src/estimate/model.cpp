@@ -67,6 +67,21 @@ void Model::forward(Play& play, Stream& s) const {
   for (const auto& step : tail) step->forward(play, s);
 }
 
+namespace {
+
+// peft/tuners/tuners_utils.py: inject_adapter raises a ValueError.
+Diagnostic no_target(const Facts& facts, const Builder& builder) {
+  Diagnostic d;
+  d.code = "estimate/no-target";
+  std::string targets;
+  for (const std::string& target : facts.lora_targets) targets += (targets.empty() ? "" : ", ") + target;
+  d.message = fmt::format("no module of {} is one of the LoRA targets {}", builder.architecture.source, targets);
+  d.where = facts.lora_targets_at;
+  return d;
+}
+
+}  // namespace
+
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, int built) {
   Builder builder(torch, facts, architecture);
   Model model;
@@ -81,7 +96,10 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.prefix.clear();
   builder.repeats = 1;
   make_steps(architecture.tail, builder, model.tail);
+  if (facts.lora && builder.trained == 0 && builder.problems.empty())
+    builder.problems.push_back(no_target(facts, builder));
   if (!builder.problems.empty()) return std::move(builder.problems);
+  if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);
   model.total = builder.total;

@@ -16,6 +16,7 @@ struct Model {
   std::vector<std::unique_ptr<Module>> tail{};
   std::vector<Tensor> parameters{};
   std::vector<std::string> modules{};
+  std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;
 

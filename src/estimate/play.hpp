@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Facts {
   DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
+  Location lora_targets_at{};
   bool lora_qkv_kernel = false;
   bool lora_o_kernel = false;
   bool lora_mlp_kernel = false;
@@ -98,6 +100,11 @@ class Builder {
   std::string path(const std::string& name) const { return prefix.empty() ? name : prefix + "." + name; }
   std::int32_t module_id(const std::string& name);
   void count(std::int64_t elements, bool trained);
+  /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
+  /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
+  bool targeted(const std::string& name, bool in_all_linear);
+  /// The targets that no module had.
+  std::vector<std::string> unmatched_targets() const;
 
   Torch& torch;
   const Facts& facts;
@@ -112,6 +119,7 @@ class Builder {
   Diagnostics problems{};
 
  private:
+  std::set<std::string> matched_targets_{};
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, bool trained);
 };
 

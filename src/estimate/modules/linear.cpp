@@ -1,20 +1,10 @@
 #include "modules/linear.hpp"
 
-#include <algorithm>
-
 namespace oomplan::estimator {
 namespace {
 
 constexpr std::int64_t block = 64;          // bitsandbytes functional.quantize_4bit's blocksize.
 constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantised itself.
-
-/// peft: a target names a module by its whole path or by the end of it.
-bool targeted(const Facts& facts, const std::string& path) {
-  return std::any_of(facts.lora_targets.begin(), facts.lora_targets.end(), [&](const std::string& target) {
-    return target == "all-linear" || path == target ||
-           (path.size() > target.size() && path.ends_with(target) && path[path.size() - target.size() - 1] == '.');
-  });
-}
 
 /// Dequantised weight of a 4-bit linear layer; with double quantisation its absmax is dequantised first.
 Tensor dequantized(Torch& t, std::int64_t in, std::int64_t out, std::int64_t blocks, bool nested, DType compute) {
@@ -33,7 +23,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
     weight_ = builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out});
   }
   if (bias) bias_ = builder.weight(name + ".bias", {out});
-  if (builder.facts.lora && targeted(builder.facts, builder.path(name))) adapt(builder, name, in, out);
+  if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
 Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
@@ -45,10 +35,7 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
   head.weight_ = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in});
   if (bias) head.bias_ = builder.weight(name + ".bias", {out});
-  const auto& targets = builder.facts.lora_targets;
-  if (builder.facts.lora && std::find(targets.begin(), targets.end(), name) != targets.end()) {
-    head.adapt(builder, name, in, out);
-  }
+  if (builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;
 }
 
