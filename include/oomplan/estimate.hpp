@@ -22,7 +22,7 @@ enum class Detail : std::uint8_t {
   events,  ///< Everything.
 };
 
-/// Plays load and two optimizer steps of `plan` on one device. Errors: estimate/unmodelled (one for each entry of
+/// Plays load and two optimizer steps of `plan` on one device, or one step of each of plan.lengths. Errors: estimate/unmodelled (one for each entry of
 /// plan.unmodelled and for each combination that no op can play), estimate/too-large (sizes that no machine has), estimate/no-target
 /// (LoRA on nothing),
 /// estimate/too-long (more positions than the model can address).

@@ -99,6 +99,7 @@ struct TrainingPlan {
   Setting<std::string> model{};              ///< A hub id, a directory, or a config.json.
   Setting<std::int64_t> micro_batch_size{};  ///< Rows in one forward pass on one device.
   Setting<std::int64_t> sequence_length{};   ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::vector<std::int64_t>> lengths{};      ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
   Setting<bool> padding_mask{};  ///< Rows are padded, so attention gets a mask.
   Setting<WeightsDType> weights_dtype{};

@@ -51,6 +51,15 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   if (saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value) > most_tokens) {
     errors.push_back(too_large_batch(plan));
   }
+  const auto longest = std::ranges::max_element(plan.lengths.value);
+  if (longest != plan.lengths.value.end() && *longest > plan.sequence_length.value) {
+    Diagnostic d;
+    d.code = "estimate/too-long";
+    d.message =
+        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.sequence_length.value);
+    d.where = plan.lengths.origin.where;
+    errors.push_back(std::move(d));
+  }
   if (plan.adapter.value == Adapter::lora && plan.lora_rank.value > highest_rank) {
     errors.push_back(too_large(fmt::format("a LoRA rank of {} makes", plan.lora_rank.value), plan.lora_rank.origin));
   }

@@ -1,12 +1,21 @@
 #include "run.hpp"
 
+#include <map>
+
 #include "facts.hpp"
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
-constexpr int steps = 2;  // The optimizer's state appears in the first; the second is what every later one is.
+// The optimizer's state appears in the first step; the second is what every later one is.
+constexpr std::size_t enough_steps = 2;
+
+/// Of each step's rows.
+std::vector<std::int64_t> lengths_of(const TrainingPlan& plan) {
+  if (!plan.lengths.value.empty()) return plan.lengths.value;
+  return std::vector<std::int64_t>(enough_steps, plan.sequence_length.value);
+}
 
 Stream load_batch(Torch& t, const Facts& f) {
   Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
@@ -64,21 +73,23 @@ bool any_gradient(const std::vector<Tensor>& parameters) {
   return std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return bool(p->grad); });
 }
 
-/// Nothing that a micro-batch could see changes from one to the next but whether the parameters have gradients already.
-/// So one is played, and the others are written down from what it did.
+/// Nothing that a micro-batch of one length could see changes from one to the next but whether the parameters have
+/// gradients already. So one is played, and the others are written down from what it did.
 class MicroBatches {
  public:
-  MicroBatches(Play& play, const Model& model) : play_(play), torch_(play.torch), model_(model) {}
+  MicroBatches(Torch& torch, const Model& model, const Facts& facts) : torch_(torch), model_(model), facts_(facts) {}
 
-  void next(const TrainingPlan& plan) {
-    const bool accumulates = any_gradient(model_.parameters);
-    if (end_.event > 0) return repeat(accumulates);
-    begin_ = torch_.recorder.position();
-    micro_batch(play_, model_, plan);
-    end_ = torch_.recorder.position();
+  void next(const TrainingPlan& plan, std::int64_t length) {
+    const auto [at, fresh] = played_.try_emplace(length);
+    if (!fresh) return repeat(at->second, any_gradient(model_.parameters));
+    facts_.length = length;
+    Play play{torch_, facts_};
+    at->second.begin = torch_.recorder.position();
+    micro_batch(play, model_, plan);
+    at->second.end = torch_.recorder.position();
     for (const Tensor& p : model_.parameters) {
       const Tensor& g = p->grad;
-      gradients_.push_back(g ? Gradient{g->storage, g->dtype, g->sizes, g->strides} : Gradient{});
+      at->second.gradients.push_back(g ? Gradient{g->storage, g->dtype, g->sizes, g->strides} : Gradient{});
     }
   }
 
@@ -89,24 +100,27 @@ class MicroBatches {
     Dims sizes{};
     Dims strides{};
   };
+  struct Played {
+    Recorder::Position begin{};
+    Recorder::Position end{};
+    std::vector<Gradient> gradients{};  ///< Of each parameter at the end.
+  };
 
-  void repeat(bool accumulates) const {
+  void repeat(const Played& played, bool accumulates) const {
     const std::size_t first = torch_.recorder.position().storage;
-    torch_.recorder.repeat(begin_, end_, accumulates);
-    for (std::size_t i = 0; i < gradients_.size() && !accumulates; ++i) {
-      const Gradient& g = gradients_[i];
+    torch_.recorder.repeat(played.begin, played.end, accumulates);
+    for (std::size_t i = 0; i < played.gradients.size() && !accumulates; ++i) {
+      const Gradient& g = played.gradients[i];
       if (g.storage == StorageId::none) continue;
-      const auto storage = static_cast<StorageId>(static_cast<std::size_t>(g.storage) - begin_.storage + first);
+      const auto storage = static_cast<StorageId>(static_cast<std::size_t>(g.storage) - played.begin.storage + first);
       model_.parameters[i]->grad = torch_.on_storage(storage, g.sizes, g.strides, g.dtype);
     }
   }
 
-  Play& play_;
   Torch& torch_;
   const Model& model_;
-  Recorder::Position begin_{};
-  Recorder::Position end_{};
-  std::vector<Gradient> gradients_{};  ///< Of each parameter at the end.
+  Facts facts_;
+  std::map<std::int64_t, Played> played_{};  ///< By length.
 };
 
 /// Whether every sum over the run stays far from the end of 64 bits: all that is ever allocated, in every block.
@@ -137,13 +151,13 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   if (!model) return model.errors();
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
-  Play play{torch, facts};
-  MicroBatches micro_batches(play, run->model);
+  MicroBatches micro_batches(torch, run->model, facts);
+  const std::vector<std::int64_t> lengths = lengths_of(plan);
   // From the third micro-batch on every one is the second over again.
   const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
-  for (int step = 1; step <= steps; ++step) {
-    torch.recorder.step = step;
-    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan);
+  for (const std::int64_t length : lengths) {
+    ++torch.recorder.step;
+    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
     optimizer_step(torch, run->model, plan, *run->optimizer);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);

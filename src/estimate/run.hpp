@@ -1,4 +1,4 @@
-// Plays a whole run: load and two optimizer steps.
+// Plays a whole run: load and two optimizer steps, or one of each length.
 #pragma once
 
 #include "model.hpp"

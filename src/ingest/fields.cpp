@@ -18,6 +18,7 @@ constexpr std::array rows{
     field<&Plan::model, as::text>("model"),
     field<&Plan::micro_batch_size, as::positive>("micro_batch_size"),
     field<&Plan::sequence_length, as::positive>("sequence_length"),
+    field<&Plan::lengths, as::lengths>("lengths"),
     field<&Plan::gradient_accumulation_steps, as::positive>("gradient_accumulation_steps"),
     field<&Plan::padding_mask, as::boolean>("padding_mask"),
     field<&Plan::weights_dtype, as::weights_dtype>("weights_dtype"),

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "lengths.hpp"
 #include "rows.hpp"
 
 namespace oomplan::ingestion {

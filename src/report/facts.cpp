@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -29,16 +30,23 @@ Fact fact(std::string_view name, const Setting<E>& setting, const std::array<std
   return {std::string(name), std::string(names.at(static_cast<std::size_t>(setting.value))), setting.origin};
 }
 
+Fact lengths_fact(const Setting<std::vector<std::int64_t>>& lengths) {
+  const auto [least, most] = std::ranges::minmax(lengths.value);
+  return {"lengths", fmt::format("{} steps of {} to {} tokens", lengths.value.size(), least, most), lengths.origin};
+}
+
 std::vector<Fact> size_facts(const TrainingPlan& plan) {
-  return {fact("model", plan.model),
-          fact("micro_batch_size", plan.micro_batch_size),
-          fact("sequence_length", plan.sequence_length),
-          fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
-          fact("padding_mask", plan.padding_mask),
-          fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
-          fact("fp32_norms", plan.fp32_norms),
-          fact("autocast", plan.autocast, autocast_names),
-          fact("adapter", plan.adapter, adapter_names)};
+  std::vector<Fact> facts{fact("model", plan.model),
+                          fact("micro_batch_size", plan.micro_batch_size),
+                          fact("sequence_length", plan.sequence_length),
+                          fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
+                          fact("padding_mask", plan.padding_mask),
+                          fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
+                          fact("fp32_norms", plan.fp32_norms),
+                          fact("autocast", plan.autocast, autocast_names),
+                          fact("adapter", plan.adapter, adapter_names)};
+  if (!plan.lengths.value.empty()) facts.push_back(lengths_fact(plan.lengths));
+  return facts;
 }
 
 std::vector<Fact> adapter_facts(const TrainingPlan& plan) {

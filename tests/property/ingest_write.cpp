@@ -54,6 +54,7 @@ TrainingPlan any_plan(Dice& dice) {
   plan.quantized_linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
   plan.quantization_compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
   plan.optimizer.value = word(dice);
+  for (std::int64_t i = dice.number(0, 3); i > 0; --i) plan.lengths.value.push_back(dice.number(1, 4096));
   plan.alloc_conf.value = dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
   plan.attention.value = static_cast<Attention>(dice.number(0, 2));
   plan.loss.value = static_cast<Loss>(dice.number(0, 1));
@@ -87,6 +88,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.set_grads_to_none.value = true;
   plan.fp32_embedding_state.value = true;
   plan.quantized_linear.value = QuantizedLinear::bitsandbytes;
+  plan.lengths.value.clear();
   if (dialect == "axolotl") plan.alloc_conf.value = "expandable_segments:True";
   for (auto fact :
        {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,

@@ -247,6 +247,7 @@ void plan_step(const Axolotl& a, Draft& draft) {
   plan.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
   plan.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
   plan.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
+  plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
   plan.alloc_conf = {"expandable_segments:True", default_of("axolotl 0.18.0: set_pytorch_cuda_alloc_conf")};
 }
 

@@ -139,6 +139,7 @@ void plan_forward(const Hf& hf, bool sft, TrainingPlan& plan) {
       false, default_of(sft ? "trl 1.16.0: SFTTrainer.compute_loss" : "transformers 5.23.0: Trainer.compute_loss")};
   plan.use_cache = sft ? Setting<bool>{false, default_of("trl 1.16.0: SFTTrainer.compute_loss")}
                        : setting(hf.use_cache, false, training_arguments);
+  plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
   plan.alloc_conf = setting(hf.alloc_conf, std::string(), "torch 2.13.0: AcceleratorAllocatorConfig");
 }
 

@@ -72,6 +72,7 @@ void default_step(TrainingPlan& plan) {
   plan.fp32_embedding_state = {true, default_of("transformers 5.23.0: Trainer.create_optimizer")};
   plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
   plan.use_cache = {false, default_of(training_arguments)};
+  plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
   plan.alloc_conf = {"", default_of("torch 2.13.0: AcceleratorAllocatorConfig")};
 }
 

@@ -87,8 +87,9 @@ class PhaseTable {
 }  // namespace
 
 std::string phases_section(const Report& report, const ViewOptions& options) {
-  return "The highest moment of each phase, the worse of two steps\n" +
-         aligned(PhaseTable(report).rows(), options.colour);
+  const int steps = report.found.footprint->peaks.back().step;
+  const std::string of = steps > 2 ? fmt::format("the worst of {} steps", steps) : "the worse of two steps";
+  return "The highest moment of each phase, " + of + "\n" + aligned(PhaseTable(report).rows(), options.colour);
 }
 
 }  // namespace oomplan::report

@@ -36,6 +36,7 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   plan.adapter.value = Adapter::lora;
   plan.quantization.value = Quantization::nf4;
   plan.gradient_checkpointing.value = true;
+  plan.lengths.value = {512, 64, 2048};
   EXPECT_EQ(names(plan).size(), arity<TrainingPlan>() - without_fact);
 }
 
