@@ -236,6 +236,37 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
   }
 }
 
+std::vector<oomplan::Event> events(TrainingPlan plan, const Architecture& model, std::vector<std::int64_t> lengths) {
+  plan.lengths.value = std::move(lengths);
+  return estimate(plan, model, Detail::events)->events;
+}
+
+TEST(Lengths, TwoStepsOfTheLongestAreTheRunOfFixedLength) {
+  for (const Named& run : runs()) {
+    const Architecture model = deep(run, 7);
+    const std::int64_t longest = run.plan.sequence_length.value;
+    EXPECT_EQ(events(run.plan, model, {longest, longest}), events(run.plan, model, {})) << run.name;
+  }
+}
+
+TEST(Lengths, AStepIsWrittenDownAgainAsItWouldBePlayed) {
+  for (const Named& run : runs()) {
+    const Architecture model = deep(run, 7);
+    std::vector<oomplan::Event> twice = events(run.plan, model, {48, 16, 48});  // The third from the first.
+    const std::vector<oomplan::Event> later = events(run.plan, model, {16, 48, 16});
+    const auto bytes_of_step = [](const std::vector<oomplan::Event>& all, std::int64_t step) {
+      std::vector<std::int64_t> out;
+      std::int64_t at = 0;
+      for (const oomplan::Event& e : all) {
+        if (e.kind == oomplan::Event::Kind::mark) at = e.value / 16;
+        if (e.kind == oomplan::Event::Kind::allocate && at == step) out.push_back(e.value);
+      }
+      return out;
+    };
+    EXPECT_EQ(bytes_of_step(twice, 3), bytes_of_step(later, 2)) << run.name;  // Played there.
+  }
+}
+
 TEST(RepeatedBlocks, AreUsedForEveryKindOfRun) {
   for (const Named& run : runs()) {
     const auto few = play(run, deep(run, 40), 5);
