@@ -96,20 +96,20 @@ struct KeyChange {
 struct Advice {
   std::string config{};  ///< The file as its user named it.
   Gpu gpu{};
-  double headroom = 0;           ///< Of gpu.total, 0 to 1.
-  Trial now{};                   ///< The plan as it is.
-  std::vector<Trial> tried{};    ///< Each fix by itself, taken as often as it takes to fit.
-  std::optional<Trial> found{};  ///< The cheapest set that fits; nothing where the plan fits, or no set does.
-  std::vector<Trial> steps{};    ///< `found` from its first fix to all of them.
+  double headroom = 0;             ///< Of gpu.total, 0 to 1.
+  Trial now{};                     ///< The plan as it is.
+  std::vector<Trial> tried{};      ///< Each fix by itself, taken as often as it takes to fit.
+  std::optional<Trial> found{};    ///< The cheapest set that fits; nothing where the plan fits, or no set does.
+  std::vector<Trial> steps{};      ///< `found` from its first fix to all of them.
   std::vector<LadderFix> taken{};  ///< The fixes of `found`.
   std::vector<Changed> changes{};
-  std::vector<KeyChange> keys{};   ///< What to write into the config; empty where it has to be said in words.
-  std::vector<Passed> passed{};    ///< Left out of the walk.
+  std::vector<KeyChange> keys{};      ///< What to write into the config; empty where it has to be said in words.
+  std::vector<Passed> passed{};       ///< Left out of the walk.
   std::vector<LadderFix> unplayed{};  ///< Fixes whose effect is not estimated.
-  std::int64_t sets = 0;           ///< How many were looked at.
-  bool whole = true;               ///< False: there are too many sets, and only the cheapest `sets` were looked at.
-  std::string patch{};             ///< A unified diff of the user's file; empty where there is none.
-  std::string no_patch{};          ///< Why not.
+  std::int64_t sets = 0;              ///< How many were looked at.
+  bool whole = true;                  ///< False: there are too many sets, and only the cheapest `sets` were looked at.
+  std::string patch{};                ///< A unified diff of the user's file; empty where there is none.
+  std::string no_patch{};             ///< Why not.
 };
 
 }  // namespace oomplan

@@ -39,13 +39,13 @@ struct AdviceQuestion {
   TrainingPlan plan{};  ///< Settled.
   Architecture architecture{};
   Gpu gpu{};
-  double headroom = 0;                    ///< The part of the card to leave free, from 0 up to, not including, 1.
-  std::vector<std::string> allow{};       ///< Only these fixes; all where it is empty.
-  std::vector<std::string> forbid{};      ///< Not these.
-  std::vector<std::string> keep{};        ///< Of keepable(): what no fix may change.
-  const Document* document = nullptr;     ///< The config: then a change is played as its framework reads it.
-  IngestOptions ingest{};                 ///< How it was read.
-  std::int64_t most_sets = 20'000;        ///< To look at before giving up.
+  double headroom = 0;                 ///< The part of the card to leave free, from 0 up to, not including, 1.
+  std::vector<std::string> allow{};    ///< Only these fixes; all where it is empty.
+  std::vector<std::string> forbid{};   ///< Not these.
+  std::vector<std::string> keep{};     ///< Of keepable(): what no fix may change.
+  const Document* document = nullptr;  ///< The config: then a change is played as its framework reads it.
+  IngestOptions ingest{};              ///< How it was read.
+  std::int64_t most_sets = 20'000;     ///< To look at before giving up.
 };
 
 /// "adapter", "effective-batch", "sequence-length".

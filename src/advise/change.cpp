@@ -27,9 +27,23 @@ std::string key_in(const Document& document, std::string_view names) {
 }
 
 /// "{lora_rank}" is that fact; anything else is as it stands.
-std::string value_of(const std::string& value, const TrainingPlan& plan) {
+std::string value_of(const std::string& value, const Change& change) {
   if (!value.starts_with('{') || !value.ends_with('}')) return value;
-  return fact_of(plan, value.substr(1, value.size() - 2)).value_or("");
+  if (value == "{rows}") return std::to_string(change.rows);
+  if (value == "{row_length}") return std::to_string(change.facts.sequence_length.value / change.rows);
+  return fact_of(change.facts, value.substr(1, value.size() - 2)).value_or("");
+}
+
+/// The rows that a batch packs into one; 1 where it packs none.
+std::int64_t packed_rows(const AdviceQuestion& question, const Ladder& ladder) {
+  if (question.document == nullptr || question.plan.micro_batch_size.value != 1) return 1;
+  for (const Rung& rung : ladder.rungs()) {
+    for (const auto& [dialect, key] : rung.packed_rows) {
+      const Node* rows = dialect == question.plan.dialect ? at_path(question.document->root, key) : nullptr;
+      if (rows != nullptr) return std::max(rows->as_integer().value_or(1), std::int64_t{1});
+    }
+  }
+  return 1;
 }
 
 void put(std::vector<KeyChange>& keys, KeyChange change) {
@@ -39,14 +53,15 @@ void put(std::vector<KeyChange>& keys, KeyChange change) {
 }
 
 /// False where the framework has no key for it.
-bool add_keys(const Rung& rung, const TrainingPlan& plan, const Document& document, std::vector<KeyChange>& keys) {
+bool add_keys(const Rung& rung, const Change& change, const Document& document, std::vector<KeyChange>& keys) {
+  const TrainingPlan& plan = change.facts;
   if (plan.dialect == "oomplan") {
     for (const std::string& fact : edited_facts(rung)) put(keys, {fact, fact_of(plan, fact).value_or("")});
     return true;
   }
   const auto rules = std::ranges::find(rung.keys, plan.dialect, &KeyRules::dialect);
   if (rules == rung.keys.end()) return false;
-  for (const auto& [names, value] : rules->keys) put(keys, {key_in(document, names), value_of(value, plan)});
+  for (const auto& [names, value] : rules->keys) put(keys, {key_in(document, names), value_of(value, change)});
   return true;
 }
 
@@ -75,7 +90,7 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
   std::vector<KeyChange> keys;
   for (const Choice& choice : choices) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
-    if (add_keys(rung, change.facts, *question.document, keys)) continue;
+    if (add_keys(rung, change, *question.document, keys)) continue;
     change.in_words = "no key of the config says " + rung.fix.id;
     return;
   }
@@ -110,18 +125,39 @@ std::string conflict(const Choices& choices, const Ladder& ladder) {
   return {};
 }
 
-std::string change_facts(TrainingPlan& plan, const Choices& choices, const AdviceQuestion& question,
-                         const Ladder& ladder) {
+/// Why it cannot be taken; empty where it was.
+std::string take_once(Change& change, const Rung& rung) {
+  if (std::string why = objection(change.facts, rung); !why.empty()) return why;
+  if (rung.packed_rows.empty()) return take(change.facts, rung) ? "" : "the plan has no such value";
+  if (change.rows < 2) return "no rows are packed into one";
+  const std::int64_t factor = smallest_factor(change.rows);
+  change.rows /= factor;
+  return move(change.facts, rung, factor) ? "" : "the rows are not alike";
+}
+
+/// Only the framework itself can say what fewer packed rows come to.
+bool has_to_be_read(const Choices& choices, const Ladder& ladder) {
+  return std::ranges::any_of(choices, [&](const Choice& choice) {
+    return !ladder.rungs()[static_cast<std::size_t>(choice.rung)].packed_rows.empty();
+  });
+}
+
+std::string change_facts(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
   for (const Choice& choice : choices) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
     if (std::string old = too_old(question.gpu, rung); !old.empty()) return old;
     for (int i = 0; i < choice.times; ++i) {
-      if (std::string why = objection(plan, rung); !why.empty()) return why;
-      if (!take(plan, rung)) return "the plan has no such value";
+      if (std::string why = take_once(change, rung); !why.empty()) return why;
     }
   }
   return {};
 }
+
+/// Of one update. Packed rows count as one, so that moving them to the accumulation keeps only the tokens.
+std::int64_t rows_in(const TrainingPlan& plan) {
+  return saturating_mul(plan.micro_batch_size.value, plan.gradient_accumulation_steps.value);
+}
+std::int64_t tokens_in(const TrainingPlan& plan) { return saturating_mul(rows_in(plan), plan.sequence_length.value); }
 
 struct Keepable {
   std::string_view name{};
@@ -131,10 +167,7 @@ struct Keepable {
 constexpr std::array<Keepable, 3> keepables{{
     {"adapter", [](const auto& a, const auto& b) { return a.adapter == b.adapter; }},
     {"effective-batch",
-     [](const auto& a, const auto& b) {
-       return saturating_mul(a.micro_batch_size.value, a.gradient_accumulation_steps.value) ==
-              saturating_mul(b.micro_batch_size.value, b.gradient_accumulation_steps.value);
-     }},
+     [](const auto& a, const auto& b) { return rows_in(a) == rows_in(b) || tokens_in(a) == tokens_in(b); }},
     {"sequence-length", [](const auto& a, const auto& b) { return a.sequence_length == b.sequence_length; }},
 }};
 
@@ -149,11 +182,12 @@ std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {
 }  // namespace
 
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
-  Change change{.facts = question.plan};
+  Change change{.facts = question.plan, .rows = packed_rows(question, ladder)};
   std::string why = conflict(choices, ladder);
-  if (why.empty()) why = change_facts(change.facts, choices, question, ladder);
+  if (why.empty()) why = change_facts(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};
   read_as_config(change, choices, question, ladder);
+  if (!change.in_words.empty() && has_to_be_read(choices, ladder)) return {.objection = change.in_words};
   why = not_kept(change.plan, question);
   if (!why.empty()) return {.objection = std::move(why)};
   return {.change = std::move(change)};

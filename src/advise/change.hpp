@@ -19,8 +19,9 @@ struct Choice {
 using Choices = std::vector<Choice>;  ///< In the ladder's order.
 
 struct Change {
-  TrainingPlan facts{};  ///< The plan with the fixes' own facts changed; what guards look at.
-  TrainingPlan plan{};   ///< What the framework makes of `keys`; `facts` where it has no keys for them.
+  TrainingPlan facts{};   ///< The plan with the fixes' own facts changed; what guards look at.
+  TrainingPlan plan{};    ///< What the framework makes of `keys`; `facts` where it has no keys for them.
+  std::int64_t rows = 1;  ///< As the config counts them, where it packs them into one.
   std::vector<KeyChange> keys{};
   std::string in_words{};  ///< Why `keys` is empty.
 };

@@ -105,7 +105,8 @@ std::string unified_diff(const std::string& file, const std::string& before, con
   std::string out = "--- " + file + "\n+++ " + file + "\n";
   for (std::size_t first = 0; first < edits.size();) {
     std::size_t last = first;
-    while (last + 1 < edits.size() && edits[last + 1].from <= edits[last].from + edits[last].dropped + 2 * context) ++last;
+    while (last + 1 < edits.size() && edits[last + 1].from <= edits[last].from + edits[last].dropped + 2 * context)
+      ++last;
     out += hunk(a, b, edits, first, last);
     first = last + 1;
   }

@@ -57,23 +57,8 @@ bool apply(TrainingPlan& plan, const FactRule& rule) {
   }
   if (!text.starts_with(append)) return set_fact(plan, rule.fact, rule.value);
   const std::string before = bare(now);
-  return set_fact(plan, rule.fact, scalar((before.empty() ? "" : before + ",") + std::string(text.substr(append.size()))));
-}
-
-std::int64_t smallest_factor(std::int64_t n) {
-  for (std::int64_t factor = 2; factor <= n / factor; ++factor)
-    if (n % factor == 0) return factor;
-  return n;
-}
-
-bool move(TrainingPlan& plan, const std::string& from, const std::string& to) {
-  const auto taken = parse_integer(shown(plan, from));
-  const auto given = parse_integer(shown(plan, to));
-  if (!taken || !given || *taken < 2) return false;
-  const std::int64_t factor = smallest_factor(*taken);
-  const std::int64_t product = saturating_mul(*given, factor);
-  return product / factor == *given && set_fact(plan, from, scalar(std::to_string(*taken / factor))) &&
-         set_fact(plan, to, scalar(std::to_string(product)));
+  return set_fact(plan, rule.fact,
+                  scalar((before.empty() ? "" : before + ",") + std::string(text.substr(append.size()))));
 }
 
 }  // namespace
@@ -87,8 +72,24 @@ std::string objection(const TrainingPlan& plan, const Rung& rung) {
   return {};
 }
 
+std::int64_t smallest_factor(std::int64_t n) {
+  for (std::int64_t factor = 2; factor <= n / factor; ++factor)
+    if (n % factor == 0) return factor;
+  return n;
+}
+
+bool move(TrainingPlan& plan, const Rung& rung, std::int64_t factor) {
+  const auto taken = parse_integer(shown(plan, rung.move_from));
+  const auto given = parse_integer(shown(plan, rung.move_to));
+  if (!taken || !given || factor < 2 || *taken % factor != 0) return false;
+  const std::int64_t product = saturating_mul(*given, factor);
+  return product / factor == *given && set_fact(plan, rung.move_from, scalar(std::to_string(*taken / factor))) &&
+         set_fact(plan, rung.move_to, scalar(std::to_string(product)));
+}
+
 bool take(TrainingPlan& plan, const Rung& rung) {
-  if (!rung.move_from.empty() && !move(plan, rung.move_from, rung.move_to)) return false;
+  const auto moved = parse_integer(shown(plan, rung.move_from));
+  if (!rung.move_from.empty() && !(moved && *moved > 1 && move(plan, rung, smallest_factor(*moved)))) return false;
   return std::ranges::all_of(rung.edit, [&](const FactRule& rule) { return apply(plan, rule); });
 }
 

@@ -25,7 +25,8 @@ Cost Judge::cost_of(const Choices& choices) const {
   Cost cost;
   for (const Choice& choice : choices) {
     const LadderFix& fix = ladder_.rungs()[static_cast<std::size_t>(choice.rung)].fix;
-    if (fix.science != Science::none) cost.science[science_count - 1 - static_cast<std::size_t>(fix.science)] += choice.times;
+    if (fix.science != Science::none)
+      cost.science[science_count - 1 - static_cast<std::size_t>(fix.science)] += choice.times;
     cost.slower += fix.slower ? fix.slower->most * choice.times : 0;
     cost.effort += (static_cast<int>(fix.effort) + 1) * choice.times;
   }

@@ -57,7 +57,8 @@ std::size_t list_end(std::string_view text, std::size_t at, Syntax syntax) {
 /// Whether the entry stands in braces: then a comma ends its value.
 bool in_braces(const Document& document, const Entry& entry) {
   const std::size_t line = offset_of(document.text, entry.line);
-  const std::string_view before = std::string_view(document.text).substr(line, static_cast<std::size_t>(entry.column - 1));
+  const std::string_view before =
+      std::string_view(document.text).substr(line, static_cast<std::size_t>(entry.column - 1));
   return document.syntax == Syntax::json || before.find('{') != before.npos;
 }
 

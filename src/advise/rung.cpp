@@ -9,10 +9,11 @@
 namespace oomplan::advise {
 namespace {
 
-constexpr std::array<std::string_view, 20> known{
-    "title",   "order",         "effect",  "guard",  "edit",   "move",         "repeat", "only_against",
-    "needs_capability", "conflicts", "relieves", "slower", "slower_source", "science", "effort", "verify",
-    "keys",    "how",           "source",  "examples"};
+constexpr std::array<std::string_view, 21> known{
+    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
+    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
+    "slower",      "slower_source", "science",      "effort",           "verify",    "keys",
+    "how",         "source",        "examples"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);
@@ -108,6 +109,8 @@ class Reader {
       rung_.move_from = text_at(*move, "from");
       rung_.move_to = text_at(*move, "to");
     }
+    if (const Node* packed = root_.find("packed_rows"))
+      for (const Entry& entry : packed->entries) rung_.packed_rows.emplace_back(entry.key, entry.value.text);
     if (const Node* repeat = root_.find("repeat")) rung_.repeat = static_cast<int>(repeat->as_integer().value_or(1));
   }
 

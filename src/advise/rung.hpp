@@ -17,7 +17,8 @@ struct FactRule {
 };
 
 /// The keys that say a fix in one framework: each one name, or several with '|' between, of which the one that the
-/// config has is taken. Values may name facts of the changed plan in braces.
+/// config has is taken. Values may name facts of the changed plan in braces, besides
+/// {rows}, those packed into one, and {row_length}, the length of each.
 struct KeyRules {
   std::string dialect{};
   std::vector<std::pair<std::string, std::string>> keys{};
@@ -36,7 +37,9 @@ struct Rung {
   std::vector<FactRule> edit{};
   std::string move_from{};  ///< This fact is divided by its smallest prime factor,
   std::string move_to{};    ///< which multiplies this one.
-  int repeat = 1;           ///< How often it may be taken.
+  std::vector<std::pair<std::string, std::string>> packed_rows{};  ///< By dialect, the key of the rows that a batch
+                                                                   ///< packs into one; set: the move divides by them.
+  int repeat = 1;                                                  ///< How often it may be taken.
   bool only_against_fragmentation = false;
   std::string needs_capability{};  ///< CUDA's, at least; empty: any.
   std::vector<std::string> conflicts{};

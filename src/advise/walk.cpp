@@ -49,9 +49,7 @@ class Walk {
   const Rung& rung(int i) const { return ladder_.rungs()[static_cast<std::size_t>(i)]; }
   int size() const { return static_cast<int>(ladder_.rungs().size()); }
 
-  Diagnostics undecided() const {
-    return {{.code = "estimate/unmodelled", .message = advice_.now.undecided}};
-  }
+  Diagnostics undecided() const { return {{.code = "estimate/unmodelled", .message = advice_.now.undecided}}; }
 
   void pass(const Rung& rung, std::string why) {
     advice_.passed.push_back({rung.fix.id, rung.fix.title, std::move(why)});
@@ -179,9 +177,7 @@ class Walk {
     write_patch();
   }
 
-  bool is_taken(const std::string& id) const {
-    return std::ranges::count(advice_.taken, id, &LadderFix::id) > 0;
-  }
+  bool is_taken(const std::string& id) const { return std::ranges::count(advice_.taken, id, &LadderFix::id) > 0; }
 
   /// Only where the patched file, read again, is the plan that was judged.
   void write_patch() {

@@ -64,14 +64,16 @@ std::optional<double> part_of(std::string_view text) {
 }
 
 template <class Names>
-void check_names(const std::vector<std::string>& given, const Names& known, std::string_view what, Diagnostics& errors) {
+void check_names(const std::vector<std::string>& given, const Names& known, std::string_view what,
+                 Diagnostics& errors) {
   const std::vector<std::string_view> names(known.begin(), known.end());
   for (const std::string& name : given) {
     if (std::ranges::count(names, name) > 0) continue;
     const auto near = nearest(name, names);
-    errors.push_back({.code = "cli/unknown-fix",
-                      .message = "there is no " + std::string(what) + " '" + name + "'",
-                      .hint = near ? "did you mean '" + *near + "'?" : "`oomplan fix --help` and docs/ladder.md list them"});
+    errors.push_back(
+        {.code = "cli/unknown-fix",
+         .message = "there is no " + std::string(what) + " '" + name + "'",
+         .hint = near ? "did you mean '" + *near + "'?" : "`oomplan fix --help` and docs/ladder.md list them"});
   }
 }
 
@@ -82,7 +84,8 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
   if (!part_of(options.headroom))
-    errors.push_back({.code = "cli/bad-size", .message = "--headroom takes a percentage, not '" + options.headroom + "'"});
+    errors.push_back(
+        {.code = "cli/bad-size", .message = "--headroom takes a percentage, not '" + options.headroom + "'"});
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));

@@ -25,9 +25,8 @@ Json of(const Cost& cost) {
 }
 
 Json of(const Trial& trial) {
-  return {{"fixes", list_of(trial.fixes)}, {"cost", of(trial.cost)},
-          {"needed", trial.needed.count()}, {"at_least", trial.at_least},
-          {"fits", trial.fits},             {"fragmentation", trial.fragmentation}};
+  return {{"fixes", list_of(trial.fixes)}, {"cost", of(trial.cost)}, {"needed", trial.needed.count()},
+          {"at_least", trial.at_least},    {"fits", trial.fits},     {"fragmentation", trial.fragmentation}};
 }
 
 Json slower_of(const std::optional<Slowdown>& slower) {

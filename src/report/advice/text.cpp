@@ -32,7 +32,9 @@ class Page {
 
  private:
   std::string limit() const {
-    const std::string card = printable(a_.gpu.name) + " (" + to_text(a_.gpu.total) + ")";
+    const bool named = !a_.gpu.compute_capability.empty();
+    const std::string card =
+        named ? printable(a_.gpu.name) + " (" + to_text(a_.gpu.total) + ")" : to_text(a_.gpu.total);
     return a_.headroom > 0 ? fmt::format("{} with {:g} % free", card, a_.headroom * 100) : card;
   }
 
@@ -50,14 +52,15 @@ class Page {
       line = fmt::format("nothing that can be estimated makes it fit {}: it needs {}", limit(), needed(a_.now));
       if (!a_.whole) line += fmt::format("; only the {} cheapest sets of fixes were looked at", a_.sets);
     }
-    out_ += report::painted(printable(a_.config) + ": ", Paint::bold, colour_) + report::painted(line, paint, colour_) + "\n";
+    out_ += report::painted(printable(a_.config) + ": ", Paint::bold, colour_) + report::painted(line, paint, colour_) +
+            "\n";
   }
 
-  void heading(std::string_view title) { out_ += "\n" + report::painted(std::string(title), Paint::bold, colour_) + "\n"; }
-
-  static std::string needed(const Trial& trial) {
-    return (trial.at_least ? "at least " : "") + to_text(trial.needed);
+  void heading(std::string_view title) {
+    out_ += "\n" + report::painted(std::string(title), Paint::bold, colour_) + "\n";
   }
+
+  static std::string needed(const Trial& trial) { return (trial.at_least ? "at least " : "") + to_text(trial.needed); }
 
   static std::string times(const Taken& taken) {
     return taken.id + (taken.times > 1 ? fmt::format(" x{}", taken.times) : "");
@@ -77,7 +80,10 @@ class Page {
     const bool fits = trial.fits;
     return {{name},
             {needed(trial), true},
-            {fits ? "fits" : trial.fragmentation ? "fragmented" : "does not fit", false, fits ? Paint::green : Paint::red},
+            {fits                  ? "fits"
+             : trial.fragmentation ? "fragmented"
+                                   : "does not fit",
+             false, fits ? Paint::green : Paint::red},
             {trial.fixes.empty() ? "" : cost(trial.cost), false, Paint::dim}};
   }
 
@@ -91,7 +97,10 @@ class Page {
       out_ += "\n  " + fix.id + ": " + report::wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
       if (!fix.verify.empty()) out_ += "    verify: " + report::wrapped(fix.verify, 12, 12) + "\n";
       if (fix.slower && fix.slower->most > 0)
-        out_ += "    slower: " + report::wrapped(fmt::format("{} to {} % ({})", fix.slower->least, fix.slower->most, fix.slower->source), 12, 12) + "\n";
+        out_ += "    slower: " +
+                report::wrapped(fmt::format("{} to {} % ({})", fix.slower->least, fix.slower->most, fix.slower->source),
+                                12, 12) +
+                "\n";
       out_ += "    source: " + fix.source + "\n";
     }
   }
@@ -101,14 +110,16 @@ class Page {
     heading("What changes");
     std::vector<Row> rows;
     for (const Changed& change : a_.changes)
-      rows.push_back({{change.fact}, {printable(change.before.empty() ? "-" : change.before)}, {"->"}, {printable(change.after)}});
+      rows.push_back(
+          {{change.fact}, {printable(change.before.empty() ? "-" : change.before)}, {"->"}, {printable(change.after)}});
     out_ += report::aligned(rows, colour_);
     heading("What to write");
     if (!a_.patch.empty()) return add_patch();
     for (const KeyChange& key : a_.keys) out_ += "  " + key.key + ": " + printable(key.value) + "\n";
     for (const LadderFix& fix : a_.taken)
       if (!fix.how.empty()) out_ += "  " + fix.id + ": " + fix.how + "\n";
-    if (!a_.no_patch.empty()) out_ += "  " + report::wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
+    if (!a_.no_patch.empty())
+      out_ += "  " + report::wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
   }
 
   /// Line by line: a terminal is not to obey what the file holds.
@@ -158,8 +169,6 @@ class Page {
 
 }  // namespace
 
-std::string advice_text(const Advice& advice, const AdviceViewOptions& options) {
-  return Page(advice, options).text();
-}
+std::string advice_text(const Advice& advice, const AdviceViewOptions& options) { return Page(advice, options).text(); }
 
 }  // namespace oomplan
