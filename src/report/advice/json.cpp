@@ -7,6 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view none = "none";
+
 template <class T>
 Json list_of(const std::vector<T>& items);
 
@@ -59,18 +61,19 @@ Json head(const std::string& config, std::string_view verdict) {
 
 std::string printed(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
+Json gpu_of(const Gpu& gpu) { return {{"name", gpu.name}, {"total", gpu.total.count()}}; }
+
 std::string_view verdict_of(const Advice& advice) {
   if (advice.now.fits) return "fits";
   return advice.found ? "fixed" : "nothing_fits";
 }
 
-}  // namespace
-
-std::string advice_json(const Advice& advice) {
-  Json out = head(advice.config, verdict_of(advice));
-  out["gpu"] = {{"name", advice.gpu.name}, {"total", advice.gpu.total.count()}};
+Json body(const Advice& advice, std::string_view verdict) {
+  Json out = head(advice.config, verdict);
+  const bool answered = verdict != none;
+  out["gpu"] = answered ? gpu_of(advice.gpu) : Json(nullptr);
   out["headroom"] = advice.headroom;
-  out["now"] = of(advice.now);
+  out["now"] = answered ? of(advice.now) : Json(nullptr);
   out["found"] = advice.found ? of(*advice.found) : Json(nullptr);
   out["steps"] = list_of(advice.steps);
   out["fixes"] = list_of(advice.taken);
@@ -84,12 +87,15 @@ std::string advice_json(const Advice& advice) {
   out["sets"] = advice.sets;
   out["whole"] = advice.whole;
   out["diagnostics"] = Json::array();
-  return printed(out);
+  return out;
 }
 
+}  // namespace
+
+std::string advice_json(const Advice& advice) { return printed(body(advice, verdict_of(advice))); }
+
 std::string advice_json(const std::string& config, const Diagnostics& problems) {
-  Json out = head(config, "none");
-  out["diagnostics"] = Json::array();
+  Json out = body({.config = config}, none);
   for (const Diagnostic& problem : problems) out["diagnostics"].push_back(report::diagnostic_json(problem));
   return printed(out);
 }
