@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "facts.hpp"
 #include "oomplan/advise.hpp"
@@ -54,6 +56,12 @@ TEST(Ladder, NoFixGoesOnForever) {
       EXPECT_LT(times, 100) << rung.fix.id;
     }
   }
+}
+
+TEST(Ladder, IsDocumented) {
+  std::ifstream file(OOMPLAN_SOURCE_DIR "/docs/ladder.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  for (const std::string& id : ladder().ids()) EXPECT_NE(text.find("| `" + id + "` |"), text.npos) << id;
 }
 
 TEST(Ladder, ConflictsNameFixes) {
