@@ -38,6 +38,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"cli/bug", Verdict::bug,
      "Something happened in oomplan that should not be possible. Please report it with the config and the command "
      "line."},
+    {"cli/not-applied", Verdict::invalid,
+     "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
+     "replaced. The message has the reason."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../answer.hpp"
+#include "../applied.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
@@ -23,6 +24,8 @@ struct Options {
   std::vector<std::string> forbid{};
   std::vector<std::string> keep{};
   bool json = false;
+  bool apply = false;
+  bool yes = false;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -41,6 +44,9 @@ void add_options(CLI::App& app, Options& options) {
   several("--set", question.overrides, "Change one thing in the config first; again for more", "KEY=VALUE");
   app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
       ->type_name("NAME");
+  CLI::Option* yes = app.add_flag("--yes", options.yes, "Yes, change the file; for --apply");
+  app.add_flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak")
+      ->needs(yes);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
 }
@@ -112,6 +118,14 @@ Outcome print(const Advice& advice, const Findings& findings, const Options& opt
   return out;
 }
 
+Result<std::string> apply_patch(const Advice& advice, const Document& document) {
+  if (advice.patch.empty())
+    return Diagnostic{
+        .code = "cli/not-applied", .message = "there is no patch: " + advice.no_patch, .where = {advice.config, 0, 0}};
+  const Result<std::string> text = patched(document, advice.keys);
+  return text ? apply(document, *text) : text;
+}
+
 Outcome run_fix(const Options& options, const Terminal& terminal) {
   const Result<Ladder> ladder = Ladder::load();
   if (!ladder) return refused(ladder.errors(), options);
@@ -125,7 +139,12 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   Result<Advice> advice = find_advice(question_of(options, findings, *document), *ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
-  return print(*advice, findings, options, terminal);
+  Outcome out = print(*advice, findings, options, terminal);
+  if (!options.apply || !advice->found) return out;
+  const Result<std::string> backup = apply_patch(*advice, *document);
+  if (!backup) return refused(backup.errors(), options);
+  if (!options.json) out.out += "\nWritten; the file as it was is " + printable(*backup) + "\n";
+  return out;
 }
 
 }  // namespace
