@@ -51,7 +51,7 @@ AdviceQuestion random_question(Dice& dice) {
   }
   Gpu gpu{.name = "card", .title = "card", .compute_capability = "9.0", .total = Bytes::gib(1)};
   const auto footprint = estimate(p, model, Detail::peaks);
-  if (footprint) gpu.total = Bytes(footprint->peak.total.count() / 100 * (30 + dice.below(220)));
+  if (footprint) gpu.total = Bytes(footprint->peak.total.count() / 100 * (30 + dice.below(110)));
   AdviceQuestion question{.plan = p, .architecture = model, .gpu = gpu, .headroom = dice.pick({0.0, 0.05})};
   std::vector<std::string> ids;
   for (const Rung& rung : ladder().rungs())
