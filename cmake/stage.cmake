@@ -1,10 +1,10 @@
-# oomplan_stage(NAME [LINKS stage...] [PRIVATE_LIBS lib...] [REGISTRY folder] [EMBED folder])
+# oomplan_stage(NAME [LINKS stage...] [PRIVATE_LIBS lib...] [REGISTRY folder] [EMBED folder [EXCEPT folder]])
 # The target oomplan_NAME from every .cpp under src/NAME. Only stages in LINKS are on its include path, by their public
 # headers in include/oomplan; a stage's own headers are on nobody else's.
 # REGISTRY: each src/NAME/<folder>/<x>.cpp defines `<folder>::<x>`; the generated registry.hpp lists them all.
-# EMBED: every file of the top-level <folder> goes into the program (embed.cmake).
+# EMBED: every file of <folder> but those in its EXCEPT goes into the program (embed.cmake).
 function(oomplan_stage name)
-  cmake_parse_arguments(STAGE "" "REGISTRY;EMBED" "LINKS;PRIVATE_LIBS" ${ARGN})
+  cmake_parse_arguments(STAGE "" "REGISTRY;EMBED;EXCEPT" "LINKS;PRIVATE_LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
   if(NOT sources)
     # A stage that has no code yet must not stop the others from building.
@@ -20,7 +20,7 @@ function(oomplan_stage name)
     oomplan_registry(${name} ${STAGE_REGISTRY})
   endif()
   if(STAGE_EMBED)
-    oomplan_embed(oomplan_${name} ${name} ${STAGE_EMBED})
+    oomplan_embed(oomplan_${name} ${name} ${STAGE_EMBED} "${STAGE_EXCEPT}")
   endif()
 endfunction()
 

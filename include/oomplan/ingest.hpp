@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,5 +49,14 @@ std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect);
+
+/// The fields of TrainingPlan that are facts, in its order.
+std::vector<std::string_view> fact_names();
+
+/// A fact by its name, as oomplan.yaml writes it ("bf16", "[q_proj, v_proj]"); nothing where there is no such fact.
+std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name);
+
+/// Sets it as oomplan.yaml would; false where there is no such fact or it takes no such value.
+bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value);
 
 }  // namespace oomplan

@@ -10,7 +10,6 @@
 #include "input.hpp"
 #include "models_option.hpp"
 #include "oomplan/catalog.hpp"
-#include "oomplan/ingest.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -99,11 +98,12 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
 
 Result<Document> load(const std::string& path) { return read_document(path); }
 
-void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog) {
+void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
+                       std::optional<Document>* kept) {
   const Result<Document> document = read_config(question.config);
   if (!document) return append(findings.diagnostics, document.errors());
-  Result<TrainingPlan> plan =
-      ingest(*document, {.dialect = question.dialect, .overrides = question.overrides, .loader = load});
+  if (kept != nullptr) *kept = *document;
+  Result<TrainingPlan> plan = ingest(*document, ingest_options(question));
   if (plan) {
     findings.plan = std::move(*plan);
     if (question.alloc_conf) findings.plan->alloc_conf = *question.alloc_conf;
@@ -144,11 +144,15 @@ Verdict verdict_after(const Findings& findings) {
 
 }  // namespace
 
-Findings answer(const Question& question) {
+IngestOptions ingest_options(const Question& question) {
+  return {.dialect = question.dialect, .overrides = question.overrides, .loader = load};
+}
+
+Findings answer(const Question& question, std::optional<Document>* document) {
   Findings findings{.config = question.config};
   if (const Result<Catalog> catalog = catalog_in(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
-    if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog);
+    if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
     if (findings.footprint) {
       hold_against(findings, gpus);
     }

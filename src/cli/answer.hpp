@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "oomplan/document.hpp"
+#include "oomplan/ingest.hpp"
 #include "oomplan/report.hpp"
 
 namespace oomplan::cli {
@@ -18,7 +20,10 @@ struct Question {
   std::string models{};                              ///< A directory of the user's own data files, or "".
 };
 
-/// Goes as far as it can; what stopped it is in the findings' diagnostics.
-Findings answer(const Question& question);
+/// How its config is read.
+IngestOptions ingest_options(const Question& question);
+
+/// Goes as far as it can; what stopped it is in the findings' diagnostics. The config as read is kept in `document`.
+Findings answer(const Question& question, std::optional<Document>* document = nullptr);
 
 }  // namespace oomplan::cli

@@ -7,6 +7,11 @@ namespace oomplan::cli {
 namespace {
 
 constexpr auto rows = std::to_array<CodeRow>({
+    {"advise/bad-fix", Verdict::bug,
+     "A file of the fix ladder, which came with the program, is not what it should be. Please report it."},
+    {"advise/no-patch", Verdict::invalid,
+     "The config cannot be changed in place: a value is not on one line of its own, or there is nothing beside which a "
+     "key could stand. The advice says in words what to write."},
     {"catalog/bad-file", Verdict::invalid,
      "A data file that describes a model, an architecture or a GPU is not what it should be. If it is your own,"
      " from --models, mend it as docs/catalog.md says; if it came with the program, please report it."},
@@ -33,10 +38,15 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"cli/bug", Verdict::bug,
      "Something happened in oomplan that should not be possible. Please report it with the config and the command "
      "line."},
+    {"cli/not-applied", Verdict::invalid,
+     "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
+     "replaced. The message has the reason."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
      "the content."},
+    {"cli/unknown-fix", Verdict::usage,
+     "--allow and --forbid take the id of a fix, --keep what no fix may change. docs/ladder.md lists them."},
     {"cli/usage", Verdict::usage,
      "The command line cannot be understood. `oomplan --help` and `oomplan COMMAND --help` say what there is."},
     {"diagnose/bad-rule", Verdict::invalid,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compose.hpp"
+#include "fields.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -62,6 +63,22 @@ std::vector<std::string_view> dialects() {
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
   const Dialect* found = ingestion::find_dialect(dialect);
   return found == nullptr ? std::string{} : found->write(plan);
+}
+
+std::vector<std::string_view> fact_names() {
+  std::vector<std::string_view> out;
+  for (const auto& row : ingestion::plan_rows()) out.push_back(row.key);
+  return out;
+}
+
+std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name) {
+  const auto* row = ingestion::find_plan_row(name);
+  return row == nullptr ? std::nullopt : row->write(plan);
+}
+
+bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
+  const auto* row = ingestion::find_plan_row(name);
+  return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);
 }
 
 }  // namespace oomplan

@@ -17,7 +17,7 @@ const std::map<std::string_view, std::string_view> owners{
     {"document.hpp", "read"},        {"event_list.hpp", "read"},       {"allocator.hpp", "estimate"},
     {"reservation.hpp", "estimate"}, {"log_text.hpp", "read"},         {"ingest.hpp", "ingest"},
     {"catalog.hpp", "catalog"},      {"estimate.hpp", "estimate"},     {"measure.hpp", "measure"},
-    {"diagnose.hpp", "diagnose"},    {"diagnosis_view.hpp", "report"}, {"advise.hpp", "advise"},
+    {"diagnose.hpp", "diagnose"},    {"diagnosis_view.hpp", "report"}, {"advice_view.hpp", "report"}, {"advise.hpp", "advise"},
     {"report.hpp", "report"},        {"replay.hpp", "report"},         {"cli.hpp", "cli"}};
 
 // The stages whose headers a stage may include, beside its own and the values.

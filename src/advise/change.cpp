@@ -1,0 +1,210 @@
+#include "change.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "facts.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::advise {
+namespace {
+
+const Node* at_path(const Node& root, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const Node* found = root.find(key.substr(0, dot));
+  return dot == key.npos || found == nullptr ? found : at_path(*found, key.substr(dot + 1));
+}
+
+/// Of "a|b" the one that the config has; else the first.
+std::string key_in(const Document& document, std::string_view names) {
+  const std::string first(names.substr(0, names.find('|')));
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find('|'));
+    if (at_path(document.root, name) != nullptr) return std::string(name);
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return first;
+}
+
+/// "{lora_rank}" is that fact; anything else is as it stands.
+std::string value_of(const std::string& value, const Change& change) {
+  if (!value.starts_with('{') || !value.ends_with('}')) return value;
+  if (value == "{rows}") return std::to_string(change.rows);
+  if (value == "{row_length}") return std::to_string(change.facts.sequence_length.value / change.rows);
+  return fact_of(change.facts, value.substr(1, value.size() - 2)).value_or("");
+}
+
+/// The rows that a batch packs into one; 1 where it packs none.
+std::int64_t packed_rows(const AdviceQuestion& question, const Ladder& ladder) {
+  if (question.document == nullptr || question.plan.micro_batch_size.value != 1) return 1;
+  for (const Rung& rung : ladder.rungs()) {
+    for (const auto& [dialect, key] : rung.packed_rows) {
+      const Node* rows = dialect == question.plan.dialect ? at_path(question.document->root, key) : nullptr;
+      if (rows != nullptr) return std::max(rows->as_integer().value_or(1), std::int64_t{1});
+    }
+  }
+  return 1;
+}
+
+void put(std::vector<KeyChange>& keys, KeyChange change) {
+  const auto found = std::ranges::find(keys, change.key, &KeyChange::key);
+  if (found == keys.end()) return keys.push_back(std::move(change));
+  found->value = std::move(change.value);
+}
+
+/// False where the framework has no key for it.
+bool add_keys(const Rung& rung, const Change& change, const Document& document, std::vector<KeyChange>& keys) {
+  const TrainingPlan& plan = change.facts;
+  if (plan.dialect == "oomplan") {
+    for (const std::string& fact : edited_facts(rung)) put(keys, {fact, fact_of(plan, fact).value_or("")});
+    return true;
+  }
+  const auto rules = std::ranges::find(rung.keys, plan.dialect, &KeyRules::dialect);
+  if (rules == rung.keys.end()) return false;
+  for (const auto& [names, value] : rules->keys) put(keys, {key_in(document, names), value_of(value, change)});
+  return true;
+}
+
+Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQuestion& question) {
+  IngestOptions options = question.ingest;
+  for (const KeyChange& change : keys) options.overrides.push_back(change.key + "=" + change.value);
+  Result<TrainingPlan> plan = ingest(*question.document, options);
+  return plan ? settle(std::move(*plan), question.architecture.model_type) : plan;
+}
+
+/// Why what the framework makes of the keys is not what the fixes mean; empty where it is.
+std::string difference(const TrainingPlan& read, const Change& change, const Choices& choices, const Ladder& ladder) {
+  if (read.framework != change.facts.framework) return "with these keys the config would be read by another trainer";
+  if (!read.unmodelled.empty()) return "the config has no key of its own for it that is played";
+  for (const Choice& choice : choices) {
+    for (const std::string& fact : edited_facts(ladder.rungs()[static_cast<std::size_t>(choice.rung)])) {
+      if (fact_of(read, fact) != fact_of(change.facts, fact)) return "other keys of the config decide " + fact;
+    }
+  }
+  return {};
+}
+
+void read_as_config(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
+  change.plan = change.facts;
+  if (question.document == nullptr) return;
+  std::vector<KeyChange> keys;
+  for (const Choice& choice : choices) {
+    const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
+    if (add_keys(rung, change, *question.document, keys)) continue;
+    change.in_words = "no key of the config says " + rung.fix.id;
+    return;
+  }
+  Result<TrainingPlan> read = read_with(keys, question);
+  if (!read) {
+    change.in_words = "the config would be refused: " + read.errors().front().message;
+    return;
+  }
+  change.in_words = difference(*read, change, choices, ladder);
+  if (!change.in_words.empty()) return;
+  change.plan = std::move(*read);
+  change.keys = std::move(keys);
+}
+
+std::string too_old(const Gpu& gpu, const Rung& rung) {
+  const auto has = parse_number(gpu.compute_capability);
+  const auto needs = parse_number(rung.needs_capability);
+  if (!has || !needs || *has >= *needs) return {};
+  return "it needs compute capability " + rung.needs_capability + ", and the GPU has " + gpu.compute_capability;
+}
+
+std::string conflict(const Choices& choices, const Ladder& ladder) {
+  const auto rung = [&](const Choice& choice) -> const Rung& {
+    return ladder.rungs()[static_cast<std::size_t>(choice.rung)];
+  };
+  for (const Choice& one : choices) {
+    for (const Choice& other : choices) {
+      if (std::ranges::count(rung(one).conflicts, rung(other).fix.id))
+        return "it does not go with " + rung(other).fix.id;
+    }
+  }
+  return {};
+}
+
+/// Why it cannot be taken; empty where it was.
+std::string take_once(Change& change, const Rung& rung) {
+  if (std::string why = objection(change.facts, rung); !why.empty()) return why;
+  if (rung.packed_rows.empty()) return take(change.facts, rung) ? "" : "the plan has no such value";
+  if (change.rows < 2) return "no rows are packed into one";
+  const std::int64_t factor = smallest_factor(change.rows);
+  change.rows /= factor;
+  return move(change.facts, rung, factor) ? "" : "the rows are not alike";
+}
+
+/// Only the framework itself can say what fewer packed rows come to.
+bool has_to_be_read(const Choices& choices, const Ladder& ladder) {
+  return std::ranges::any_of(choices, [&](const Choice& choice) {
+    return !ladder.rungs()[static_cast<std::size_t>(choice.rung)].packed_rows.empty();
+  });
+}
+
+std::string change_facts(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
+  for (const Choice& choice : choices) {
+    const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
+    if (std::string old = too_old(question.gpu, rung); !old.empty()) return old;
+    for (int i = 0; i < choice.times; ++i) {
+      if (std::string why = take_once(change, rung); !why.empty()) return why;
+    }
+  }
+  return {};
+}
+
+/// Of one update. Packed rows count as one, so that moving them to the accumulation keeps only the tokens.
+std::int64_t rows_in(const TrainingPlan& plan) {
+  return saturating_mul(plan.micro_batch_size.value, plan.gradient_accumulation_steps.value);
+}
+std::int64_t tokens_in(const TrainingPlan& plan) { return saturating_mul(rows_in(plan), plan.sequence_length.value); }
+
+struct Keepable {
+  std::string_view name{};
+  bool (*kept)(const TrainingPlan&, const TrainingPlan&) = nullptr;
+};
+
+constexpr std::array<Keepable, 3> keepables{{
+    {"adapter", [](const auto& a, const auto& b) { return a.adapter == b.adapter; }},
+    {"effective-batch",
+     [](const auto& a, const auto& b) { return rows_in(a) == rows_in(b) || tokens_in(a) == tokens_in(b); }},
+    {"sequence-length", [](const auto& a, const auto& b) { return a.sequence_length == b.sequence_length; }},
+}};
+
+std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {
+  for (const Keepable& one : keepables) {
+    if (std::ranges::count(question.keep, one.name) && !one.kept(question.plan, plan))
+      return "--keep " + std::string(one.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
+  Change change{.facts = question.plan, .rows = packed_rows(question, ladder)};
+  std::string why = conflict(choices, ladder);
+  if (why.empty()) why = change_facts(change, choices, question, ladder);
+  if (!why.empty()) return {.objection = std::move(why)};
+  read_as_config(change, choices, question, ladder);
+  if (!change.in_words.empty() && has_to_be_read(choices, ladder)) return {.objection = change.in_words};
+  why = not_kept(change.plan, question);
+  if (!why.empty()) return {.objection = std::move(why)};
+  return {.change = std::move(change)};
+}
+
+bool same_plan(const TrainingPlan& a, const TrainingPlan& b) {
+  return write_plan(a, "oomplan") == write_plan(b, "oomplan");
+}
+
+}  // namespace oomplan::advise
+
+namespace oomplan {
+
+std::vector<std::string_view> keepable() {
+  std::vector<std::string_view> out;
+  for (const auto& one : advise::keepables) out.push_back(one.name);
+  return out;
+}
+
+}  // namespace oomplan

@@ -1,0 +1,40 @@
+// A set of fixes made of a plan, as the config's framework would read them where its keys can say them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oomplan/advise.hpp"
+#include "rung.hpp"
+
+namespace oomplan::advise {
+
+/// A fix of the ladder, by its place there.
+struct Choice {
+  int rung = 0;
+  int times = 1;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+using Choices = std::vector<Choice>;  ///< In the ladder's order.
+
+struct Change {
+  TrainingPlan facts{};   ///< The plan with the fixes' own facts changed; what guards look at.
+  TrainingPlan plan{};    ///< What the framework makes of `keys`; `facts` where it has no keys for them.
+  std::int64_t rows = 1;  ///< As the config counts them, where it packs them into one.
+  std::vector<KeyChange> keys{};
+  std::string in_words{};  ///< Why `keys` is empty.
+};
+
+/// Why the set cannot be taken, or what it makes of the plan.
+struct Changing {
+  std::optional<Change> change{};
+  std::string objection{};
+};
+
+Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder);
+
+/// Whether two plans are one in all that oomplan.yaml writes.
+bool same_plan(const TrainingPlan& a, const TrainingPlan& b);
+
+}  // namespace oomplan::advise

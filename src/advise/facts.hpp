@@ -1,0 +1,30 @@
+// What a fix asks of a plan's facts, and what it makes of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oomplan/plan.hpp"
+#include "rung.hpp"
+
+namespace oomplan::advise {
+
+/// Why the plan is none for this fix; empty where it is. Rules: a value or a list of values that the fact has one of,
+/// "> 8" for more than that, "lacks x" for text without x.
+std::string objection(const TrainingPlan& plan, const Rung& rung);
+
+/// The plan after taking it once. Edits: a value, "/ 2", or "append x" for comma-separated text.
+/// False where the result is no value of the fact.
+bool take(TrainingPlan& plan, const Rung& rung);
+
+/// The smallest prime factor of n > 1.
+std::int64_t smallest_factor(std::int64_t n);
+
+/// Divides one fact by `factor`, and multiplies another by it; false where that is not exact.
+bool move(TrainingPlan& plan, const Rung& rung, std::int64_t factor);
+
+/// Those of its facts that the fix says, in its order.
+std::vector<std::string> edited_facts(const Rung& rung);
+
+}  // namespace oomplan::advise

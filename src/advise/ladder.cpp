@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "embedded.hpp"
+#include "oomplan/advise.hpp"
+#include "rung.hpp"
+
+namespace oomplan {
+namespace {
+
+using advise::Rung;
+
+constexpr std::string_view extension = ".yaml";
+
+Result<Rung> parsed(const std::string& id, std::string text) {
+  const Result<Document> document = parse_document(std::move(text), "rules/ladder/" + id + ".yaml", Syntax::yaml);
+  return document ? advise::rung_of(id, *document) : Result<Rung>(document.errors());
+}
+
+}  // namespace
+
+Result<Ladder> Ladder::load() {
+  auto rungs = std::make_shared<std::vector<Rung>>();
+  Diagnostics errors;
+  for (const advise::EmbeddedFile& file : advise::embedded_files()) {
+    const std::string id(file.path.substr(0, file.path.size() - extension.size()));
+    Result<Rung> rung = parsed(id, std::string(file.text));
+    if (rung) {
+      rungs->push_back(std::move(*rung));
+    } else {
+      errors.insert(errors.end(), rung.errors().begin(), rung.errors().end());
+    }
+  }
+  if (!errors.empty()) return errors;
+  std::ranges::stable_sort(*rungs, {}, &Rung::order);
+  return Ladder(std::move(rungs));
+}
+
+Result<Ladder> Ladder::of(const std::string& id, const std::string& text) {
+  Result<Rung> rung = parsed(id, text);
+  if (!rung) return rung.errors();
+  return Ladder(std::make_shared<std::vector<Rung>>(std::vector{std::move(*rung)}));
+}
+
+std::vector<std::string> Ladder::ids() const {
+  std::vector<std::string> out;
+  for (const Rung& rung : *rungs_) out.push_back(rung.fix.id);
+  return out;
+}
+
+}  // namespace oomplan

@@ -1,0 +1,153 @@
+#include "rung.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "oomplan/ingest.hpp"
+
+namespace oomplan::advise {
+namespace {
+
+constexpr std::array<std::string_view, 21> known{
+    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
+    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
+    "slower",      "slower_source", "science",      "effort",           "verify",    "keys",
+    "how",         "source",        "examples"};
+
+std::string text_at(const Node& node, std::string_view key) {
+  const Node* found = node.find(key);
+  return found == nullptr ? std::string() : found->text;
+}
+
+std::vector<std::string> texts_at(const Node& node, std::string_view key) {
+  std::vector<std::string> out;
+  if (const Node* found = node.find(key))
+    for (const Node& item : found->items) out.push_back(item.text);
+  return out;
+}
+
+template <std::size_t N>
+std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  return found == names.end() ? std::nullopt : std::optional<std::size_t>(found - names.begin());
+}
+
+class Reader {
+ public:
+  Reader(std::string id, const Document& document) : document_(document), root_(document.root) {
+    rung_.fix.id = std::move(id);
+  }
+
+  Result<Rung> read() && {
+    if (!root_.is_mapping()) return Diagnostics{bad("a fix is a mapping")};
+    for (const Entry& entry : root_.entries)
+      if (!std::ranges::count(known, entry.key)) errors_.push_back(bad("unknown key " + entry.key));
+    read_words();
+    read_cost();
+    read_rules();
+    read_keys();
+    read_examples();
+    check();
+    if (!errors_.empty()) return errors_;
+    return std::move(rung_);
+  }
+
+ private:
+  Diagnostic bad(std::string message) const {
+    return {.code = "advise/bad-fix", .message = std::move(message), .where = {document_.file, 1, 1}};
+  }
+
+  void read_words() {
+    LadderFix& fix = rung_.fix;
+    fix.title = text_at(root_, "title");
+    fix.verify = text_at(root_, "verify");
+    fix.source = text_at(root_, "source");
+    rung_.played = text_at(root_, "effect").empty();
+    rung_.needs_capability = text_at(root_, "needs_capability");
+    rung_.only_against_fragmentation = text_at(root_, "only_against") == "fragmentation";
+    rung_.conflicts = texts_at(root_, "conflicts");
+    for (const std::string& name : texts_at(root_, "relieves")) {
+      const auto bucket = index_of(bucket_names, name);
+      if (!bucket) errors_.push_back(bad("there is no bucket " + name));
+      if (bucket) fix.relieves.push_back(static_cast<Bucket>(*bucket));
+    }
+  }
+
+  void read_cost() {
+    const auto science = index_of(science_names, text_at(root_, "science"));
+    const auto effort = index_of(effort_names, text_at(root_, "effort"));
+    if (!science || !effort) errors_.push_back(bad("science or effort is missing or unknown"));
+    rung_.fix.science = static_cast<Science>(science.value_or(0));
+    rung_.fix.effort = static_cast<Effort>(effort.value_or(0));
+    const Node* slower = root_.find("slower");
+    if (slower == nullptr) return;
+    const auto at = [&](std::size_t i) {
+      return i < slower->items.size() ? slower->items[i].as_integer() : std::optional<std::int64_t>();
+    };
+    if (!at(0) || !at(1) || *at(0) < 0 || *at(1) < *at(0)) return errors_.push_back(bad("slower: [least, most]"));
+    rung_.fix.slower = Slowdown{static_cast<int>(*at(0)), static_cast<int>(*at(1)), text_at(root_, "slower_source")};
+  }
+
+  std::vector<FactRule> rules_at(const Node& node, std::string_view key) {
+    std::vector<FactRule> out;
+    const std::vector<std::string_view> facts = fact_names();
+    if (const Node* found = node.find(key)) {
+      for (const Entry& entry : found->entries) {
+        if (!std::ranges::count(facts, entry.key)) errors_.push_back(bad("there is no fact " + entry.key));
+        out.push_back({entry.key, entry.value});
+      }
+    }
+    return out;
+  }
+
+  void read_rules() {
+    rung_.order = static_cast<int>(root_.find("order") ? root_.find("order")->as_integer().value_or(0) : 0);
+    rung_.guard = rules_at(root_, "guard");
+    rung_.edit = rules_at(root_, "edit");
+    if (const Node* move = root_.find("move")) {
+      rung_.move_from = text_at(*move, "from");
+      rung_.move_to = text_at(*move, "to");
+    }
+    if (const Node* packed = root_.find("packed_rows"))
+      for (const Entry& entry : packed->entries) rung_.packed_rows.emplace_back(entry.key, entry.value.text);
+    if (const Node* repeat = root_.find("repeat")) rung_.repeat = static_cast<int>(repeat->as_integer().value_or(1));
+  }
+
+  void read_keys() {
+    if (const Node* keys = root_.find("keys")) {
+      for (const Entry& dialect : keys->entries) {
+        KeyRules& rules = rung_.keys.emplace_back(KeyRules{dialect.key, {}});
+        for (const Entry& entry : dialect.value.entries) rules.keys.emplace_back(entry.key, entry.value.text);
+      }
+    }
+    if (const Node* how = root_.find("how"))
+      for (const Entry& entry : how->entries) rung_.how.emplace_back(entry.key, entry.value.text);
+  }
+
+  void read_examples() {
+    if (const Node* examples = root_.find("examples"))
+      for (const Node& item : examples->items)
+        rung_.examples.push_back({rules_at(item, "before"), rules_at(item, "after")});
+  }
+
+  void check() {
+    const bool edits = !rung_.edit.empty() || !rung_.move_from.empty();
+    if (rung_.fix.title.empty() || rung_.fix.source.empty()) errors_.push_back(bad("title or source is missing"));
+    if (rung_.order <= 0) errors_.push_back(bad("order is missing"));
+    if (rung_.played != edits) errors_.push_back(bad("either an edit or 'effect: not estimated'"));
+    if (rung_.played && !rung_.fix.slower) errors_.push_back(bad("slower is missing"));
+    if (rung_.played && rung_.examples.empty()) errors_.push_back(bad("examples are missing"));
+  }
+
+  const Document& document_;
+  const Node& root_;
+  Rung rung_{};
+  Diagnostics errors_{};
+};
+
+}  // namespace
+
+Result<Rung> rung_of(const std::string& id, const Document& document) { return Reader(id, document).read(); }
+
+}  // namespace oomplan::advise

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../answer.hpp"
+#include "../applied.hpp"
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "../errors.hpp"
+#include "../models_option.hpp"
+#include "oomplan/advice_view.hpp"
+#include "oomplan/advise.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  Question question{};
+  std::string gpu{};
+  std::string headroom = "5%";
+  std::vector<std::string> allow{};
+  std::vector<std::string> forbid{};
+  std::vector<std::string> keep{};
+  bool json = false;
+  bool apply = false;
+  bool yes = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  Question& question = options.question;
+  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
+  app.add_option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)")
+      ->required()
+      ->type_name("NAME");
+  app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
+  const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
+    app.add_option(name, to, about)->allow_extra_args(false)->type_name(type);
+  };
+  several("--allow", options.allow, "Take only this fix (docs/ladder.md has them); again for more", "ID");
+  several("--forbid", options.forbid, "Never take this fix; again for more", "ID");
+  several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length; again for more", "WHAT");
+  several("--set", question.overrides, "Change one thing in the config first; again for more", "KEY=VALUE");
+  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+      ->type_name("NAME");
+  CLI::Option* yes = app.add_flag("--yes", options.yes, "Yes, change the file; for --apply");
+  app.add_flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak")
+      ->needs(yes);
+  add_models_option(app, question.models);
+  app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
+}
+
+Outcome refused(Diagnostics problems, const Options& options) {
+  Outcome out{.code = exit_code_of(verdict_of(problems))};
+  if (options.json) {
+    out.out = advice_json(options.question.config, problems);
+    return out;
+  }
+  for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  return out;
+}
+
+/// "5%" or "5": per cent.
+std::optional<double> part_of(std::string_view text) {
+  if (text.ends_with('%')) text.remove_suffix(1);
+  const std::optional<double> percent = parse_number(text);
+  return percent && *percent >= 0 && *percent < 100 ? std::optional(*percent / 100) : std::nullopt;
+}
+
+template <class Names>
+void check_names(const std::vector<std::string>& given, const Names& known, std::string_view what,
+                 Diagnostics& errors) {
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  for (const std::string& name : given) {
+    if (std::ranges::count(names, name) > 0) continue;
+    const auto near = nearest(name, names);
+    errors.push_back(
+        {.code = "cli/unknown-fix",
+         .message = "there is no " + std::string(what) + " '" + name + "'",
+         .hint = near ? "did you mean '" + *near + "'?" : "`oomplan fix --help` and docs/ladder.md list them"});
+  }
+}
+
+Diagnostics misuse(const Options& options, const Ladder& ladder) {
+  Diagnostics errors;
+  const std::vector<std::string> ids = ladder.ids();
+  check_names(options.allow, ids, "fix", errors);
+  check_names(options.forbid, ids, "fix", errors);
+  check_names(options.keep, keepable(), "thing to keep", errors);
+  if (!part_of(options.headroom))
+    errors.push_back(
+        {.code = "cli/bad-size", .message = "--headroom takes a percentage, not '" + options.headroom + "'"});
+  const std::vector<std::string_view> known = dialects();
+  const std::string& dialect = options.question.dialect;
+  if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
+  return errors;
+}
+
+AdviceQuestion question_of(const Options& options, const Findings& findings, const Document& document) {
+  return {.plan = *findings.plan,
+          .architecture = *findings.architecture,
+          .gpu = findings.fits.front().gpu,
+          .headroom = *part_of(options.headroom),
+          .allow = options.allow,
+          .forbid = options.forbid,
+          .keep = options.keep,
+          .document = &document,
+          .ingest = ingest_options(options.question)};
+}
+
+Outcome print(const Advice& advice, const Findings& findings, const Options& options, const Terminal& terminal) {
+  Outcome out{.code = advice.now.fits || advice.found ? ExitCode::ok : ExitCode::does_not_fit};
+  out.out = options.json ? advice_json(advice) : advice_text(advice, {.colour = terminal.colour});
+  for (const Diagnostic& warning : findings.plan->warnings)
+    if (!options.json) out.err += to_text(warning);
+  return out;
+}
+
+Result<std::string> apply_patch(const Advice& advice, const Document& document) {
+  if (advice.patch.empty())
+    return Diagnostic{
+        .code = "cli/not-applied", .message = "there is no patch: " + advice.no_patch, .where = {advice.config, 0, 0}};
+  const Result<std::string> text = patched(document, advice.keys);
+  return text ? apply(document, *text) : text;
+}
+
+Outcome run_fix(const Options& options, const Terminal& terminal) {
+  const Result<Ladder> ladder = Ladder::load();
+  if (!ladder) return refused(ladder.errors(), options);
+  Diagnostics wrong = misuse(options, *ladder);
+  if (!wrong.empty()) return refused(std::move(wrong), options);
+  Question question = options.question;
+  question.gpus = {options.gpu};
+  std::optional<Document> document;
+  const Findings findings = answer(question, &document);
+  if (!findings.diagnostics.empty() || !document) return refused(findings.diagnostics, options);
+  Result<Advice> advice = find_advice(question_of(options, findings, *document), *ladder);
+  if (!advice) return refused(advice.errors(), options);
+  advice->config = question.config;
+  Outcome out = print(*advice, findings, options, terminal);
+  if (!options.apply || !advice->found) return out;
+  const Result<std::string> backup = apply_patch(*advice, *document);
+  if (!backup) return refused(backup.errors(), options);
+  if (!options.json) out.out += "\nWritten; the file as it was is " + printable(*backup) + "\n";
+  return out;
+}
+
+}  // namespace
+
+Command commands::fix(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("fix", "Find the cheapest change that makes a training run fit, as a patch");
+  auto options = std::make_shared<Options>();
+  add_options(*app, *options);
+  return {app, [options](const Terminal& terminal) { return run_fix(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

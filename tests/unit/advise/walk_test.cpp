@@ -1,0 +1,172 @@
+// The walk against an exhaustive search: no cheaper set that fits is passed over.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "../estimate/plans.hpp"
+#include "facts.hpp"
+#include "oomplan/advise.hpp"
+#include "oomplan/ingest.hpp"
+#include "rung.hpp"
+
+namespace oomplan::advise {
+namespace {
+
+const Ladder& ladder() {
+  static const Ladder all = *Ladder::load();
+  return all;
+}
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n)); }
+  template <class T>
+  T pick(std::initializer_list<T> values) {
+    return *(values.begin() + below(static_cast<std::int64_t>(values.size())));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+AdviceQuestion random_question(Dice& dice) {
+  static const Architecture model = example::architecture(example::llama());
+  TrainingPlan p = example::plan(dice.pick({1, 2, 3, 4, 6}), dice.pick({64, 300, 1024}));
+  p.weights_dtype.value = dice.pick({WeightsDType::fp32, WeightsDType::bf16});
+  p.attention.value = dice.pick({Attention::eager, Attention::sdpa});
+  p.optimizer.value = dice.pick<std::string>({"adamw_foreach", "adamw_fused", "adamw_8bit", "adafactor"});
+  p.gradient_checkpointing.value = dice.below(3) == 0;
+  if (dice.below(2) == 0) {
+    p.adapter.value = Adapter::lora;
+    p.lora_targets.value = {"all-linear"};
+    p.lora_dropout.value = dice.pick({0.0, 0.1});
+    p.lora_rank.value = dice.pick({8, 32});
+  }
+  Gpu gpu{.name = "card", .title = "card", .compute_capability = "9.0", .total = Bytes::gib(1)};
+  const auto footprint = estimate(p, model, Detail::peaks);
+  if (footprint) gpu.total = Bytes(footprint->peak.total.count() / 100 * (30 + dice.below(110)));
+  AdviceQuestion question{.plan = p, .architecture = model, .gpu = gpu, .headroom = dice.pick({0.0, 0.05})};
+  std::vector<std::string> ids;
+  for (const Rung& rung : ladder().rungs())
+    if (rung.played && rung.packed_rows.empty()) ids.push_back(rung.fix.id);
+  for (int i = 0; i < 4; ++i)
+    question.allow.push_back(ids[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(ids.size())))]);
+  if (dice.below(3) == 0) question.allow.emplace_back("expandable-segments");
+  return question;
+}
+
+struct Held {
+  bool fits = false;
+  bool stranded = false;
+};
+
+/// In its own words, without the quick way round: every set is played whole.
+Held held(const TrainingPlan& plan, const AdviceQuestion& question) {
+  const auto footprint = estimate(plan, question.architecture, Detail::events);
+  const auto settings = parse_alloc_conf(plan.alloc_conf.value, "");
+  if (!footprint || !settings || undecided_on(*footprint, question.gpu)) return {};
+  const Fit held = fit(Reservation(*footprint, *settings), question.gpu);
+  const double total = static_cast<double>(question.gpu.total.count());
+  const Bytes limit = question.gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(total * question.headroom)));
+  const bool fits = held.fits() && held.needed <= limit;
+  return {fits, !fits && footprint->peak.total <= limit};
+}
+
+/// {experiment, numerics, batch statistics, slower, effort}.
+using Price = std::array<int, 5>;
+
+class Exhaustive {
+ public:
+  explicit Exhaustive(const AdviceQuestion& question) : question_(question) {
+    for (const Rung& rung : ladder().rungs())
+      if (rung.played && std::ranges::count(question.allow, rung.fix.id)) rungs_.push_back(&rung);
+  }
+
+  std::optional<Price> cheapest() {
+    go(0, question_.plan, {}, {});
+    return best_;
+  }
+
+ private:
+  void go(std::size_t i, const TrainingPlan& plan, const Price& price, const std::vector<const Rung*>& taken) {
+    if (i == rungs_.size()) return look(plan, price);
+    go(i + 1, plan, price, taken);
+    const Rung& rung = *rungs_[i];
+    if (rung.only_against_fragmentation && !held(plan, question_).stranded) return;
+    for (const Rung* other : taken) {
+      if (std::ranges::count(rung.conflicts, other->fix.id) || std::ranges::count(other->conflicts, rung.fix.id))
+        return;
+    }
+    std::vector<const Rung*> more = taken;
+    more.push_back(&rung);
+    TrainingPlan changed = plan;
+    Price dearer = price;
+    for (int n = 0; n < rung.repeat && objection(changed, rung).empty() && take(changed, rung); ++n) {
+      if (rung.fix.science != Science::none) ++dearer[3 - static_cast<std::size_t>(rung.fix.science)];
+      dearer[3] += rung.fix.slower->most;
+      dearer[4] += static_cast<int>(rung.fix.effort) + 1;
+      go(i + 1, changed, dearer, more);
+    }
+  }
+
+  void look(const TrainingPlan& plan, const Price& price) {
+    if (best_ && *best_ <= price) return;
+    if (held(plan, question_).fits) best_ = price;
+  }
+
+  const AdviceQuestion& question_;
+  std::vector<const Rung*> rungs_{};
+  std::optional<Price> best_{};
+};
+
+Price price_of(const Cost& cost) {
+  return {cost.science[0], cost.science[1], cost.science[2], cost.slower, cost.effort};
+}
+
+TEST(Walk, PassesOverNoCheaperSet) {
+  Dice dice(6);
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+    const AdviceQuestion question = random_question(dice);
+    const Result<Advice> advice = find_advice(question, ladder());
+    if (!advice) continue;
+    const std::optional<Price> best = Exhaustive(question).cheapest();
+    ASSERT_TRUE(advice->whole);
+    if (advice->now.fits) {
+      EXPECT_EQ(best, Price{}) << i;
+    } else {
+      EXPECT_EQ(advice->found.has_value(), best.has_value()) << i;
+      if (advice->found && best) {
+        EXPECT_EQ(price_of(advice->found->cost), *best) << i;
+      }
+    }
+    ++seen[advice->now.fits ? "fits" : advice->found ? "found" : "nothing"];
+    if (advice->now.fragmentation) ++seen["fragmented"];
+    for (const Taken& taken : advice->found.value_or(Trial{}).fixes) ++seen[taken.id];
+  }
+  for (const auto& [what, count] : seen) std::printf("%s: %d\n", what.c_str(), count);
+  EXPECT_GT(seen["found"], 300);
+  EXPECT_GT(seen["nothing"], 50);
+}
+
+TEST(Walk, StepsEndInWhatWasFound) {
+  Dice dice(7);
+  for (int i = 0; i < 100; ++i) {
+    const Result<Advice> advice = find_advice(random_question(dice), ladder());
+    if (!advice || !advice->found) continue;
+    ASSERT_FALSE(advice->steps.empty());
+    EXPECT_EQ(advice->steps.back().fixes, advice->found->fixes);
+    EXPECT_EQ(advice->steps.back().needed, advice->found->needed);
+    EXPECT_TRUE(advice->steps.back().fits);
+  }
+}
+
+}  // namespace
+}  // namespace oomplan::advise
