@@ -9,6 +9,7 @@
 #include "oomplan/evidence.hpp"
 #include "oomplan/log_text.hpp"
 #include "oomplan/result.hpp"
+#include "oomplan/snapshot.hpp"
 
 namespace oomplan {
 
@@ -51,6 +52,8 @@ class Inquest {
   /// The blocks of a log that follow belong to `name`.
   void begin(const std::string& name);
   void read(const TextBlock& block);
+  /// A memory snapshot is of the case as well.
+  void add(const Snapshot& snapshot);
 
   /// The diagnosis of everything read.
   Diagnosis finish();

@@ -37,6 +37,11 @@ class LogText {
   LogText& operator=(LogText&&) noexcept;
   ~LogText();
 
+  /// Whether what is in it begins as a pickle does; before anything is read.
+  bool is_pickle();
+  /// The bytes as they are, for what is no text: up to `room` (> 0) of them, 0 at the end. Not together with next().
+  Result<std::size_t> read_bytes(char* out, std::size_t room);
+
   /// The next block; nothing at the end.
   Result<std::optional<TextBlock>> next();
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "byte_source.hpp"
+#include "pickle.hpp"
 #include "utf16.hpp"
 
 namespace oomplan {
@@ -99,6 +100,22 @@ Result<LogText> LogText::open(const std::string& path) {
   }
   state->bytes = read::unpacked(std::move(*raw), std::move(begun), path);
   return LogText(std::move(state));
+}
+
+bool LogText::is_pickle() {
+  state_->fill();
+  return read::is_pickle(state_->buffer);
+}
+
+Result<std::size_t> LogText::read_bytes(char* out, std::size_t room) {
+  const std::string& buffer = state_->buffer;
+  if (state_->used < buffer.size()) {
+    const std::size_t got = buffer.copy(out, room, state_->used);
+    state_->used += got;
+    return got;
+  }
+  if (!state_->late.empty()) return std::exchange(state_->late, {});
+  return state_->bytes->read(out, room);
 }
 
 Result<std::optional<TextBlock>> LogText::next() {
