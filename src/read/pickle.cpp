@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -52,7 +53,7 @@ class Machine {
   void bad(const std::string& message) { fail("read/bad-pickle", message); }
 
   void check_budget() {
-    const std::size_t own = 4 * (stack_.capacity() + memo_.capacity());
+    const std::size_t own = 4 * (stack_.size() + memo_.size());
     if (builder_.memory() + own > budget_.memory || !builder_.has_room()) {
       fail("read/too-large", "the pickle holds more than any memory snapshot");
     }
@@ -62,21 +63,21 @@ class Machine {
 
   /// The last values, where there are so many above the last mark.
   std::span<const Value> top(std::size_t count) {
-    if (stack_.size() - floor() >= count) return std::span(stack_).last(count);
+    if (stack_.size() - floor() >= count) return stack_.last(count);
     bad("an opcode needs more values than there are");
     return {};
   }
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
-  void drop(std::size_t count) { stack_.resize(stack_.size() - count); }
+  void drop(std::size_t count) { stack_.cut(stack_.size() - count); }
 
   std::span<const Value> above_mark() {
-    if (!marks_.empty()) return std::span(stack_).subspan(marks_.back());
+    if (!marks_.empty()) return stack_.last(stack_.size() - marks_.back());
     bad("an opcode needs a mark, and there is none");
     return {};
   }
   void drop_mark() {
     if (marks_.empty()) return;
-    stack_.resize(marks_.back());
+    stack_.cut(marks_.back());
     marks_.pop_back();
   }
 
@@ -97,7 +98,7 @@ class Machine {
   void append() {
     if (top(2).empty()) return;
     const auto list = under(floor(), stack_.size() - 1, Kind::list);
-    if (list) builder_.extend_list(*list, std::span(stack_).last(1));
+    if (list) builder_.extend_list(*list, stack_.last(1));
     drop(1);
   }
   void appends() {
@@ -110,7 +111,7 @@ class Machine {
   void set_item() {
     if (top(3).empty()) return;
     const auto dict = under(floor(), stack_.size() - 2, Kind::dict);
-    if (dict) builder_.extend_dict(*dict, std::span(stack_).last(2));
+    if (dict) builder_.extend_dict(*dict, stack_.last(2));
     drop(2);
   }
   void set_items() {
@@ -152,13 +153,29 @@ class Machine {
     // Picklers count up from 0 or 1; a larger index is there to make a small file need a large table.
     if (index > memo_.size() + 1) return bad("a memo index far beyond those before it");
     if (top(1).empty()) return;
-    if (index >= memo_.size()) memo_.resize(index + 1, missing);
+    while (index >= memo_.size()) memo_.push_back(missing);
     memo_[index] = stack_.back().bits();
   }
 
   void get(std::size_t index) {
     if (index >= memo_.size() || memo_[index] == missing) return bad("a memo index that nothing was put under");
     push(Value::from_bits(memo_[index]));
+  }
+
+  /// A stack is a run of these; it is most of a snapshot.
+  void gets() {
+    const std::string_view bytes = input_.at_hand();
+    std::size_t at = 0;
+    while (at + 5 <= bytes.size()) {
+      const bool is_short = static_cast<std::uint8_t>(bytes[at]) == op_binget;
+      if (!is_short && static_cast<std::uint8_t>(bytes[at]) != op_long_binget) break;
+      std::uint32_t index = static_cast<std::uint8_t>(bytes[at + 1]);
+      if (!is_short) std::memcpy(&index, bytes.data() + at + 1, sizeof index);
+      if (index >= memo_.size() || memo_[index] == missing) break;  // it is an error, told with its own place
+      push(Value::from_bits(memo_[index]));
+      at += is_short ? 2 : 5;
+    }
+    input_.skip(at);
   }
 
   void text(std::uint64_t size) {
@@ -200,9 +217,9 @@ class Machine {
   const std::string& name_;
   PickleBudget budget_;
   PickleBuilder builder_{};
-  std::vector<Value> stack_{};
+  LongArray<Value> stack_{};
   std::vector<std::size_t> marks_{};
-  std::vector<std::uint32_t> memo_{};
+  LongArray<std::uint32_t> memo_{};
   std::uint64_t at_ = 0;
   std::uint64_t steps_ = 0;
   bool done_ = false;
@@ -211,8 +228,10 @@ class Machine {
 
 // The order is that of how often a snapshot has them.
 void Machine::step(std::uint8_t op) {
-  if (op == op_long_binget) return get(input_.number<std::uint32_t>());
-  if (op == op_binget) return get(input_.number<std::uint8_t>());
+  if (op == op_long_binget || op == op_binget) {
+    get(op == op_binget ? input_.number<std::uint8_t>() : input_.number<std::uint32_t>());
+    return gets();
+  }
   if (op == op_memoize) return put(memo_.size());
   if (step_container(op) || step_data(op) || step_machine(op)) return;
   fail("read/forbidden-opcode", "the pickle has " + why_forbidden(op) + "; nothing of it is read");

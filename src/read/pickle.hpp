@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "byte_source.hpp"
+#include "long_array.hpp"
 
 namespace oomplan::read {
 
@@ -62,6 +63,14 @@ class PickleTree {
   /// The dict's last value under the key; none where there is none, or it is no dict.
   Value find(Value dict, Value key) const;
 
+  /// A key looked for in dict after dict: where it was in the last is where it is in the next of the same keys.
+  struct Column {
+    Value key{};
+    std::uint32_t keys = 0xFFFFFFFFU;
+    std::uint32_t index = 0;
+  };
+  Value find(Value dict, Column& column) const;
+
   /// A list's parts in runs; nothing where it is no list. Lists of one run that are equal have the same run.
   struct Run {
     std::span<const Value> items{};
@@ -110,11 +119,11 @@ class PickleTree {
   }
 
   Value root_{};
-  std::vector<Value> items_{};
-  std::vector<Slice> slices_{};
-  std::vector<Container> containers_{};
-  std::vector<Link> links_{};
-  std::vector<std::int64_t> wide_{};
+  LongArray<Value> items_{};
+  LongArray<Slice> slices_{};
+  LongArray<Container> containers_{};
+  LongArray<Link> links_{};
+  LongArray<std::int64_t> wide_{};
   std::string characters_{};
   std::vector<Text> texts_{};
   std::vector<Row> text_rows_{};
@@ -148,7 +157,7 @@ template <class Visit>
 void PickleTree::each_run(Value list, const Visit& visit) const {
   if (list.kind() != Kind::list) return;
   each_slice(list, [&](std::uint32_t slice) {
-    visit(Run{std::span(items_).subspan(slices_[slice].items, slices_[slice].count), slice});
+    visit(Run{items_.part(slices_[slice].items, slices_[slice].count), slice});
   });
 }
 

@@ -82,7 +82,7 @@ PickleValue PickleBuilder::text(std::string_view text) {
 }
 
 PickleValue PickleBuilder::container(Kind kind) {
-  tree_.containers_.emplace_back();
+  tree_.containers_.push_back({});
   return {kind, static_cast<std::uint32_t>(tree_.containers_.size() - 1)};
 }
 
@@ -109,7 +109,7 @@ std::uint32_t PickleBuilder::interned(std::span<const Value> items) {
   const std::uint32_t hash = hash_of(items);
   const auto equal = [&](std::uint32_t i) {
     const PickleTree::Slice& slice = tree_.slices_[i];
-    return slice.count == items.size() && std::equal(items.begin(), items.end(), tree_.items_.begin() + slice.items);
+    return slice.count == items.size() && std::ranges::equal(items, tree_.items_.part(slice.items, slice.count));
   };
   PickleTree::Row& row = slice_rows_[row_of(slice_rows_, hash, equal)];
   if (row.index == unset) {
@@ -122,7 +122,7 @@ std::uint32_t PickleBuilder::interned(std::span<const Value> items) {
 
 std::uint32_t PickleBuilder::stored(std::span<const Value> items) {
   const auto begin = static_cast<std::uint32_t>(tree_.items_.size());
-  tree_.items_.insert(tree_.items_.end(), items.begin(), items.end());
+  tree_.items_.append(items);
   return begin;
 }
 
@@ -178,6 +178,20 @@ PickleValue PickleTree::find(Value dict, Value key) const {
     }
   });
   return found;
+}
+
+PickleValue PickleTree::find(Value dict, Column& column) const {
+  if (dict.kind() != Kind::dict || column.key.kind() != Kind::text) return {};
+  const Container& at = containers_[dict.index()];
+  if (at.slice == unset || at.last != unset) return find(dict, column.key);
+  const Slice& slice = slices_[at.slice];
+  if (slice.keys == column.keys) return items_[slice.items + column.index];
+  for (std::uint32_t i = slice.count; i-- > 0;) {
+    if (items_[slice.keys + i] != column.key) continue;
+    column = {column.key, slice.keys, i};
+    return items_[slice.items + i];
+  }
+  return {};
 }
 
 }  // namespace oomplan::read

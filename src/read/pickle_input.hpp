@@ -35,6 +35,10 @@ class PickleInput {
     return out;
   }
 
+  /// What is in memory already, and `size` of it done with.
+  std::string_view at_hand() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+  void skip(std::size_t size) { at_ += size; }
+
   bool lacked() const { return lacked_; }
   const Diagnostics& errors() const { return errors_; }
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(at_ - buffer_.get()); }

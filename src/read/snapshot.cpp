@@ -128,20 +128,22 @@ class Reader {
 
   void add_trace(Value trace) {
     std::vector<SnapshotEvent>& events = out_.traces.emplace_back();
-    const Value action = tree_.key("action");
-    const Value address = tree_.key("addr");
-    const Value size = tree_.key("size");
-    const Value frames = tree_.key("frames");
-    const Value free = tree_.key("device_free");
+    PickleTree::Column action{tree_.key("action")};
+    PickleTree::Column address{tree_.key("addr")};
+    PickleTree::Column size{tree_.key("size")};
+    PickleTree::Column frames{tree_.key("frames")};
+    PickleTree::Column free{tree_.key("device_free")};
+    std::size_t count = 0;
+    tree_.each_run(trace, [&](const PickleTree::Run& run) { count += run.items.size(); });
+    events.reserve(count);
     tree_.each(trace, [&](Value entry) {
       if (entry.kind() != Kind::dict) return;
-      SnapshotEvent event{.action = action_of(tree_.find(entry, action)),
-                          .size = tree_.integer(tree_.find(entry, size))};
+      SnapshotEvent& event = events.emplace_back();
+      event.action = action_of(tree_.find(entry, action));
+      event.size = size_of(tree_.integer(tree_.find(entry, size)));
       const bool oom = event.action == SnapshotEvent::Action::out_of_memory;
       event.address = tree_.integer(tree_.find(entry, oom ? free : address));
       event.stack = stack_of(tree_.find(entry, frames));
-      event.size = size_of(event.size);
-      events.push_back(event);
     });
   }
 
