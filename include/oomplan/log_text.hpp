@@ -33,6 +33,8 @@ class LogText {
   static constexpr std::size_t most = std::size_t{256} << 10;
 
   static Result<LogText> open(const std::string& path);
+  /// A log already in memory, which must outlive this; not unpacked.
+  static LogText from_memory(std::string_view bytes);
   LogText(LogText&&) noexcept;
   LogText& operator=(LogText&&) noexcept;
   ~LogText();

@@ -102,6 +102,12 @@ Result<LogText> LogText::open(const std::string& path) {
   return LogText(std::move(state));
 }
 
+LogText LogText::from_memory(std::string_view bytes) {
+  auto state = std::make_unique<State>();
+  state->bytes = read::bytes_of(bytes);
+  return LogText(std::move(state));
+}
+
 bool LogText::is_pickle() {
   state_->fill();
   return read::is_pickle(state_->buffer);

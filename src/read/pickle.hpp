@@ -60,7 +60,7 @@ class PickleTree {
 
   /// The key as the tree's dicts have it; none where no text of it is that.
   Value key(std::string_view text) const;
-  /// The dict's last value under the key; none where there is none, or it is no dict.
+  /// The dict's last value under the key; none where there is none, or it is no dict, or one of over a thousand keys.
   Value find(Value dict, Value key) const;
 
   /// A key looked for in dict after dict: where it was in the last is where it is in the next of the same keys.
@@ -112,6 +112,7 @@ class PickleTree {
     std::uint32_t index = unset;
   };
 
+  /// Goes on while `visit` returns true.
   template <class Visit>
   void each_slice(Value container, const Visit& visit) const;
   std::string_view text_at(std::uint32_t index) const {
@@ -143,14 +144,11 @@ Result<PickleTree> read_pickle(ByteSource& bytes, const std::string& name, const
 template <class Visit>
 void PickleTree::each_slice(Value container, const Visit& visit) const {
   const Container& at = containers_[container.index()];
-  if (at.slice == unset) return;
-  visit(at.slice);
-  if (at.last == unset) return;
+  if (at.slice == unset || !visit(at.slice) || at.last == unset) return;
   std::uint32_t link = at.last;
   do {
     link = links_[link].next;
-    visit(links_[link].slice);
-  } while (link != at.last);
+  } while (visit(links_[link].slice) && link != at.last);
 }
 
 template <class Visit>
@@ -158,6 +156,7 @@ void PickleTree::each_run(Value list, const Visit& visit) const {
   if (list.kind() != Kind::list) return;
   each_slice(list, [&](std::uint32_t slice) {
     visit(Run{items_.part(slices_[slice].items, slices_[slice].count), slice});
+    return true;
   });
 }
 

@@ -168,14 +168,20 @@ PickleValue PickleTree::key(std::string_view text) const {
   return row.index == unset ? Value() : Value(Kind::text, row.index);
 }
 
+// A dict of more keys than this is no part of a snapshot, and to search it again and again would take forever.
+constexpr std::uint32_t most_keys = 1024;
+
 PickleValue PickleTree::find(Value dict, Value key) const {
   Value found;
+  std::uint32_t seen = 0;
   if (dict.kind() != Kind::dict || key.kind() != Kind::text) return found;
   each_slice(dict, [&](std::uint32_t index) {
     const Slice& slice = slices_[index];
-    for (std::uint32_t i = 0; i < slice.count; ++i) {
+    seen += std::min(slice.count, most_keys);
+    for (std::uint32_t i = 0; i < slice.count && seen <= most_keys; ++i) {
       if (items_[slice.keys + i] == key) found = items_[slice.items + i];
     }
+    return seen < most_keys;
   });
   return found;
 }
@@ -183,7 +189,7 @@ PickleValue PickleTree::find(Value dict, Value key) const {
 PickleValue PickleTree::find(Value dict, Column& column) const {
   if (dict.kind() != Kind::dict || column.key.kind() != Kind::text) return {};
   const Container& at = containers_[dict.index()];
-  if (at.slice == unset || at.last != unset) return find(dict, column.key);
+  if (at.slice == unset || at.last != unset || slices_[at.slice].count > most_keys) return find(dict, column.key);
   const Slice& slice = slices_[at.slice];
   if (slice.keys == column.keys) return items_[slice.items + column.index];
   for (std::uint32_t i = slice.count; i-- > 0;) {

@@ -26,6 +26,26 @@ class LogBytes final : public read::ByteSource {
   LogText& file_;
 };
 
+/// A small pickle can name one list a million times. What a real snapshot of half a gigabyte has is far below these.
+struct Caps {
+  std::size_t visits = std::size_t{1} << 27;
+  std::size_t segments = std::size_t{1} << 20;
+  std::size_t blocks = std::size_t{1} << 24;
+  std::size_t events = std::size_t{1} << 25;
+  std::size_t devices = 1024;
+  std::size_t frames = std::size_t{1} << 20;
+  std::size_t stacked = std::size_t{1} << 26;  // frames in all stacks
+
+  /// False, from then on for all, once `count` more are too many.
+  bool take(std::size_t& left, std::size_t count = 1) {
+    const bool enough = !over && count <= left;
+    if (enough) left -= count;
+    over = !enough;
+    return enough;
+  }
+  bool over = false;
+};
+
 /// Takes the values of a snapshot out of a pickle's tree.
 class Reader {
  public:
@@ -43,6 +63,7 @@ class Reader {
     out_.expandable_segments = integer(settings, "expandable_segments") != 0;
     return root.kind() == Kind::dict || !out_.segments.empty();
   }
+  bool is_too_large() const { return caps_.over; }
 
  private:
   Value at(Value dict, std::string_view key) const { return tree_.find(dict, tree_.key(key)); }
@@ -51,12 +72,13 @@ class Reader {
 
   void add_segment(Value segment) {
     if (segment.kind() != Kind::dict || at(segment, "total_size").kind() == Kind::none) return;
+    if (!caps_.take(caps_.segments)) return;
     SnapshotSegment read{.device = integer(segment, "device"),
                          .size = size_of(integer(segment, "total_size")),
                          .expandable = integer(segment, "is_expandable") != 0};
     std::int64_t address = integer(segment, "address");
     tree_.each(at(segment, "blocks"), [&](Value block) {
-      if (block.kind() != Kind::dict) return;
+      if (block.kind() != Kind::dict || !caps_.take(caps_.blocks)) return;
       read.blocks.push_back(block_of(block, address));
       address = saturating_add(address, read.blocks.back().size);
     });
@@ -74,12 +96,12 @@ class Reader {
   }
 
   /// Until 2.1 a block's frames stood in its history, the latest use first.
-  Value frames_of(Value block) const {
+  Value frames_of(Value block) {
     const Value frames = at(block, "frames");
     if (frames.kind() != Kind::none) return frames;
     Value latest;
     tree_.each(at(block, "history"), [&](Value use) {
-      if (latest.kind() == Kind::none) latest = use;
+      if (caps_.take(caps_.visits) && latest.kind() == Kind::none) latest = use;
     });
     return at(latest, "frames");
   }
@@ -88,6 +110,7 @@ class Reader {
     std::uint32_t runs = 0;
     std::uint32_t id = 0;
     tree_.each_run(frames, [&](const PickleTree::Run& run) {
+      if (!caps_.take(caps_.visits)) return;
       id = run.id;
       ++runs;
     });
@@ -101,9 +124,10 @@ class Reader {
   std::uint32_t new_stack(Value frames) {
     SnapshotStack stack;
     tree_.each(frames, [&](Value frame) {
-      if (frame.kind() == Kind::dict && stack.size() < deepest) stack.push_back(frame_of(frame));
+      if (!caps_.take(caps_.visits) || frame.kind() != Kind::dict || stack.size() >= deepest) return;
+      stack.push_back(frame_of(frame));
     });
-    if (stack.empty() || out_.stacks.size() == most_stacks) return 0;
+    if (stack.empty() || !caps_.take(caps_.stacked, stack.size() + 8)) return 0;
     const auto [known, fresh] = stack_by_frames_.try_emplace(stack, static_cast<std::uint32_t>(out_.stacks.size()));
     if (fresh) out_.stacks.push_back(std::move(stack));
     return known->second;
@@ -120,6 +144,7 @@ class Reader {
     const auto next = static_cast<std::uint32_t>(out_.frames.size());
     const auto [known, fresh] = frame_by_content_.try_emplace({file.bits(), function.bits(), line}, next);
     if (fresh) {
+      caps_.take(caps_.frames);
       out_.frames.push_back({std::string(tree_.text(file).substr(0, longest_name)), line,
                              std::string(tree_.text(function).substr(0, longest_name))});
     }
@@ -127,6 +152,7 @@ class Reader {
   }
 
   void add_trace(Value trace) {
+    if (!caps_.take(caps_.devices)) return;
     std::vector<SnapshotEvent>& events = out_.traces.emplace_back();
     PickleTree::Column action{tree_.key("action")};
     PickleTree::Column address{tree_.key("addr")};
@@ -135,6 +161,7 @@ class Reader {
     PickleTree::Column free{tree_.key("device_free")};
     std::size_t count = 0;
     tree_.each_run(trace, [&](const PickleTree::Run& run) { count += run.items.size(); });
+    if (!caps_.take(caps_.events, count)) return;
     events.reserve(count);
     tree_.each(trace, [&](Value entry) {
       if (entry.kind() != Kind::dict) return;
@@ -158,11 +185,11 @@ class Reader {
   }
 
   static constexpr std::size_t deepest = 1024;
-  static constexpr std::size_t most_stacks = std::size_t{1} << 22;
-  static constexpr std::size_t longest_name = 4096;
+  static constexpr std::size_t longest_name = 1024;
 
   const PickleTree& tree_;
   Snapshot& out_;
+  Caps caps_{};
   std::unordered_map<std::uint32_t, std::uint32_t> stack_by_run_{};
   std::map<SnapshotStack, std::uint32_t> stack_by_frames_{};
   std::unordered_map<std::uint32_t, std::uint32_t> frame_by_value_{};
@@ -209,7 +236,12 @@ Result<Snapshot> read_snapshot(LogText& file, const std::string& name) {
   const Result<PickleTree> tree = read::read_pickle(bytes, name);
   if (!tree) return tree.errors();
   Snapshot out{.file = name};
-  if (Reader(*tree, out).run()) return out;
+  Reader reader(*tree, out);
+  const bool is_snapshot = reader.run();
+  if (reader.is_too_large()) {
+    return Diagnostic{.code = "read/too-large", .message = "this holds more than any memory snapshot", .where = {name}};
+  }
+  if (is_snapshot) return out;
   return Diagnostic{.code = "read/not-a-snapshot",
                     .message = "this pickle is no memory snapshot: it has no list of segments",
                     .where = {name},
