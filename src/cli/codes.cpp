@@ -127,11 +127,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/too-deep", Verdict::invalid, "The file is nested deeper than any config is."},
     {"read/too-large", Verdict::invalid,
      "The file is larger than any config is, or becomes so once its aliases are expanded. Of an event list: more is "
-     "allocated at one time than any run has."},
+     "allocated at one time than any run has. Of a memory snapshot: it holds more than any that PyTorch writes."},
     {"read/too-many-nodes", Verdict::invalid,
      "The file has more keys and values than any config has, or comes to that once its aliases are expanded."},
     {"read/truncated", Verdict::invalid,
-     "The file ends within a line or within compressed data, so the rest of it is missing. Copy or record it again; "
+     "The file ends within a line, a pickle or compressed data, so the rest of it is missing. Copy or record it again; "
      "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
