@@ -82,8 +82,8 @@ TEST(Pickle, OfAKeyTheLastValueCounts) {
 }
 
 TEST(Pickle, RefusesWhatImportsCallsOrBuilds) {
-  for (const std::string op : {"cos\nsystem\n"s, "\x93"s, "R"s, "b"s, "i"s, "o"s, "\x81"s, "\x92"s, "P"s, "Q"s, "\x82"s,
-                               "\x83"s, "\x84"s, "\x97"s, "\x98"s, "\xff"s, "\0"s, "I"s}) {
+  for (const std::string& op : {"cos\nsystem\n"s, "\x93"s, "R"s, "b"s, "i"s, "o"s, "\x81"s, "\x92"s, "P"s, "Q"s,
+                                "\x82"s, "\x83"s, "\x84"s, "\x97"s, "\x98"s, "\xff"s, "\0"s, "I"s}) {
     EXPECT_EQ(code_of("\x80\x04" + op + "."), "read/forbidden-opcode") << op;
   }
   const Result<PickleTree> tree = unpickled(
@@ -94,11 +94,11 @@ TEST(Pickle, RefusesWhatImportsCallsOrBuilds) {
 }
 
 TEST(Pickle, RefusesWhatDoesNotGoTogether) {
-  for (const std::string ops : {"."s, "a"s, "]a"s,
-                                "K\x01K\x02"
-                                "a"s,
-                                "e"s, "K\x01(e"s, "}(K\x01u"s, "(]a"s, "s"s, "0"s, "1"s, "h\x00"s, "]\x94h\x01"s,
-                                "]r\xff\xff\xff\x7f"s, "\x87"s, "\x80\x06"s}) {
+  for (const std::string& ops : {"."s, "a"s, "]a"s,
+                                 "K\x01K\x02"
+                                 "a"s,
+                                 "e"s, "K\x01(e"s, "}(K\x01u"s, "(]a"s, "s"s, "0"s, "1"s, "h\x00"s, "]\x94h\x01"s,
+                                 "]r\xff\xff\xff\x7f"s, "\x87"s, "\x80\x06"s}) {
     EXPECT_EQ(code_of("\x80\x04" + ops + "."), "read/bad-pickle") << ops;
   }
 }
