@@ -15,7 +15,7 @@ namespace oomplan::read {
 class PickleInput {
  public:
   PickleInput(ByteSource& source, std::size_t longest)
-      : source_(source), room_(longest + piece), buffer_(std::make_unique<char[]>(room_)) {
+      : source_(source), room_(longest + piece), buffer_(std::make_unique_for_overwrite<char[]>(room_)) {
     at_ = end_ = buffer_.get();
   }
 
