@@ -8,6 +8,7 @@
 
 #include "oomplan/evidence.hpp"
 #include "oomplan/log_text.hpp"
+#include "oomplan/memory_account.hpp"
 #include "oomplan/result.hpp"
 #include "oomplan/snapshot.hpp"
 
@@ -65,5 +66,8 @@ class Inquest {
 
 /// The same for text already in memory.
 Diagnosis diagnose_text(const Rulebook& rules, std::string_view text, const std::string& name);
+
+/// What held each device's memory: one account a device that holds some or has a trace.
+std::vector<MemoryAccount> accounts_of(const Snapshot& snapshot);
 
 }  // namespace oomplan

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/snapshot.hpp"
-
 namespace oomplan {
 
 /// What one category or one source line holds.
@@ -48,8 +46,5 @@ struct MemoryAccount {
   std::int64_t steps = 0;             ///< Backward passes that the trace saw.
   std::vector<Growth> growth{};       ///< The five that grew most.
 };
-
-/// One account a device that holds memory or has a trace.
-std::vector<MemoryAccount> accounts_of(const Snapshot& snapshot);
 
 }  // namespace oomplan

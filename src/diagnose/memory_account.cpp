@@ -1,11 +1,10 @@
-#include "oomplan/memory_account.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "oomplan/bytes.hpp"
+#include "oomplan/diagnose.hpp"
 #include "stack_names.hpp"
 
 namespace oomplan {

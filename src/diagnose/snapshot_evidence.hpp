@@ -5,6 +5,7 @@
 
 #include "oomplan/evidence.hpp"
 #include "oomplan/memory_account.hpp"
+#include "oomplan/snapshot.hpp"
 
 namespace oomplan::diagnose {
 

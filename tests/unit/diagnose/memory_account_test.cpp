@@ -1,6 +1,6 @@
-#include "oomplan/memory_account.hpp"
-
 #include <gtest/gtest.h>
+
+#include "oomplan/diagnose.hpp"
 
 namespace oomplan {
 namespace {
