@@ -8,7 +8,9 @@
 
 #include "oomplan/evidence.hpp"
 #include "oomplan/log_text.hpp"
+#include "oomplan/memory_account.hpp"
 #include "oomplan/result.hpp"
+#include "oomplan/snapshot.hpp"
 
 namespace oomplan {
 
@@ -51,6 +53,8 @@ class Inquest {
   /// The blocks of a log that follow belong to `name`.
   void begin(const std::string& name);
   void read(const TextBlock& block);
+  /// A memory snapshot is of the case as well.
+  void add(const Snapshot& snapshot);
 
   /// The diagnosis of everything read.
   Diagnosis finish();
@@ -62,5 +66,8 @@ class Inquest {
 
 /// The same for text already in memory.
 Diagnosis diagnose_text(const Rulebook& rules, std::string_view text, const std::string& name);
+
+/// What held each device's memory: one account a device that holds some or has a trace.
+std::vector<MemoryAccount> accounts_of(const Snapshot& snapshot);
 
 }  // namespace oomplan

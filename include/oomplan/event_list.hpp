@@ -1,7 +1,7 @@
 // Lists of allocation events, read a piece at a time.
 //
-// One event a line: "a ID BYTES" allocates, "f ID" frees, "m CODE" marks, "e" empties the cache. Plain or compressed
-// with zstd, which is told from the first bytes. IDs are any whole numbers; one may be used again once it is freed.
+// One event a line: "a ID BYTES" allocates, "f ID" frees, "m CODE" marks, "e" empties the cache. Plain, or packed
+// with gzip or zstd, which the first bytes tell. IDs are any whole numbers; one may be used again once it is freed.
 #pragma once
 
 #include <cstddef>

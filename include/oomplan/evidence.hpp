@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oomplan/bytes.hpp"
+#include "oomplan/memory_account.hpp"
 #include "oomplan/result.hpp"
 
 namespace oomplan {
@@ -153,7 +154,8 @@ struct Diagnosis {
   std::vector<std::string> meaning{};  ///< What the moment means, and for which fix.
   std::vector<Fix> to_do{};
   std::vector<Fix> not_to_do{};
-  std::vector<std::string> to_prove{};  ///< Commands.
+  std::vector<std::string> to_prove{};    ///< Commands.
+  std::vector<MemoryAccount> accounts{};  ///< Of the memory snapshots in the case.
   std::int64_t lines = 0;
   std::int64_t failures = 0;  ///< Sentences that report a failure, all ranks and repetitions.
 };

@@ -33,9 +33,16 @@ class LogText {
   static constexpr std::size_t most = std::size_t{256} << 10;
 
   static Result<LogText> open(const std::string& path);
+  /// A log already in memory, which must outlive this; not unpacked.
+  static LogText from_memory(std::string_view bytes);
   LogText(LogText&&) noexcept;
   LogText& operator=(LogText&&) noexcept;
   ~LogText();
+
+  /// Whether what is in it begins as a pickle does; before anything is read.
+  bool is_pickle();
+  /// The bytes as they are, for what is no text: up to `room` (> 0) of them, 0 at the end. Not together with next().
+  Result<std::size_t> read_bytes(char* out, std::size_t room);
 
   /// The next block; nothing at the end.
   Result<std::optional<TextBlock>> next();

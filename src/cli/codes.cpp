@@ -110,6 +110,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      " In a config it is a warning, with --set an error."},
     {"read/bad-event", Verdict::invalid,
      "A line of an event list is none of 'a ID BYTES', 'f ID', 'm CODE' and 'e', or a number in it is out of range."},
+    {"read/bad-pickle", Verdict::invalid,
+     "A memory snapshot is a pickle, and this one is broken: what stands at the byte named does not go together with "
+     "what"
+     " stands before it."},
     {"read/binary", Verdict::invalid,
      "The file has bytes that no config has. It is probably not the file that was meant."},
     {"read/damaged", Verdict::invalid,
@@ -120,11 +124,16 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A key stands twice in one mapping. Parsers silently keep one of the two; remove the other."},
     {"read/empty", Verdict::invalid, "The file is empty, or all comments; an event list has at least one event."},
     {"read/encoding", Verdict::invalid, "The file is not UTF-8. Save it as UTF-8."},
+    {"read/forbidden-opcode", Verdict::invalid,
+     "Python would import, call or build something while it loads this pickle, which a memory snapshot never asks for."
+     " Nothing of it was executed. Do not load a file like that from someone you do not trust."},
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},
     {"read/not-a-file", Verdict::invalid,
      "The path is a directory, a device or a pipe. For standard input give - as the config."},
+    {"read/not-a-snapshot", Verdict::invalid,
+     "The pickle holds something other than what torch.cuda.memory._dump_snapshot writes."},
     {"read/not-live", Verdict::invalid,
      "An event list frees what is not allocated at that point: it was never allocated, or is freed already."},
     {"read/still-live", Verdict::invalid,
@@ -135,11 +144,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/too-deep", Verdict::invalid, "The file is nested deeper than any config is."},
     {"read/too-large", Verdict::invalid,
      "The file is larger than any config is, or becomes so once its aliases are expanded. Of an event list: more is "
-     "allocated at one time than any run has."},
+     "allocated at one time than any run has. Of a memory snapshot: it holds more than any that PyTorch writes."},
     {"read/too-many-nodes", Verdict::invalid,
      "The file has more keys and values than any config has, or comes to that once its aliases are expanded."},
     {"read/truncated", Verdict::invalid,
-     "The file ends within a line or within compressed data, so the rest of it is missing. Copy or record it again; "
+     "The file ends within a line, a pickle or compressed data, so the rest of it is missing. Copy or record it again; "
      "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},

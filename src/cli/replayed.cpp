@@ -7,6 +7,7 @@
 
 #include "codes.hpp"
 #include "oomplan/event_list.hpp"
+#include "oomplan/snapshot.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::cli {
@@ -85,6 +86,11 @@ class Player {
     return {};
   }
 
+  void play(const std::vector<Event>& events) {
+    list_.events += static_cast<std::int64_t>(events.size());
+    for (std::size_t i = 0; i < allocators_.size(); ++i) play(events, 0, i);
+  }
+
   ReplayedList result(std::string file) && {
     list_.file = std::move(file);
     for (std::size_t i = 0; i < allocators_.size(); ++i) list_.runs[i].statistics = allocators_[i].statistics();
@@ -109,7 +115,37 @@ Result<EventList> open(const std::string& path) {
   return EventList::open(path);
 }
 
+/// Each device of a memory snapshot is a list of its own.
+void play_snapshot(LogText& file, const std::string& name, const Terms& terms, Replay& replay) {
+  const Result<Snapshot> snapshot = read_snapshot(file, name);
+  if (!snapshot) return append(replay.diagnostics, snapshot.errors());
+  for (std::size_t device = 0; device < snapshot->traces.size(); ++device) {
+    if (snapshot->traces[device].empty()) continue;
+    Player player(terms);
+    player.play(events_of(*snapshot, device));
+    replay.lists.push_back(std::move(player).result(name + ", GPU " + std::to_string(device)));
+  }
+  if (replay.lists.empty()) {
+    replay.diagnostics.push_back({.code = "read/empty",
+                                  .message = "the snapshot has no trace",
+                                  .where = {name},
+                                  .hint = "torch.cuda.memory._record_memory_history() makes the allocator keep one"});
+  }
+}
+
+/// Whether the file is a memory snapshot; a list read from standard input never is.
+bool played_snapshot(const std::string& path, const Terms& terms, Replay& replay) {
+  if (path == "-") return false;
+  Result<EventList> plain = EventList::open(path);  // refuses what is no plain file
+  if (!plain) return false;
+  Result<LogText> file = LogText::open(path);
+  if (!file || !file->is_pickle()) return false;
+  play_snapshot(*file, path, terms, replay);
+  return true;
+}
+
 void play_list(const std::string& path, const Terms& terms, Replay& replay) {
+  if (played_snapshot(path, terms, replay)) return;
   Result<EventList> events = open(path);
   if (!events) return append(replay.diagnostics, events.errors());
   Player player(terms);

@@ -6,6 +6,7 @@
 #include "oomplan/diagnose.hpp"
 #include "reader.hpp"
 #include "rules.hpp"
+#include "snapshot_evidence.hpp"
 
 namespace oomplan {
 
@@ -14,6 +15,8 @@ struct Inquest::State {
   Rulebook rules;
   diagnose::Collector collector;
   std::vector<std::string> files{};
+  std::vector<Evidence> snapshots{};
+  std::vector<MemoryAccount> accounts{};
 };
 
 Inquest::Inquest(Rulebook rules) : state_(std::make_unique<State>(std::move(rules))) {}
@@ -29,13 +32,24 @@ void Inquest::begin(const std::string& name) {
 
 void Inquest::read(const TextBlock& block) { state_->collector.read(block); }
 
+// The logs come first: they have the numbers of the moment, and a snapshot those of a little later.
+void Inquest::add(const Snapshot& snapshot) {
+  for (MemoryAccount& account : accounts_of(snapshot)) {
+    const std::int64_t order = (std::int64_t{1} << 60) + static_cast<std::int64_t>(state_->snapshots.size());
+    for (Evidence& e : diagnose::evidence_of(snapshot, account, order)) state_->snapshots.push_back(std::move(e));
+    state_->accounts.push_back(std::move(account));
+  }
+}
+
 Diagnosis Inquest::finish() {
   if (!state_->files.empty()) state_->collector.end();
   const std::vector<diagnose::Line> lines = state_->collector.take();
   const diagnose::Rules& rules = state_->rules.rules();
-  const std::vector<Evidence> evidence = diagnose::read_lines(rules, lines, state_->files);
+  std::vector<Evidence> evidence = diagnose::read_lines(rules, lines, state_->files);
+  evidence.insert(evidence.end(), state_->snapshots.begin(), state_->snapshots.end());
   Diagnosis out = diagnose::judge(rules, diagnose::case_of(rules, evidence, lines, state_->files));
   out.lines = state_->collector.lines_seen();
+  out.accounts = std::move(state_->accounts);
   return out;
 }
 

@@ -8,38 +8,40 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace oomplan::read {
 namespace {
 
-Diagnostic about(const std::string& path, std::string code, std::string message) {
-  return {.code = std::move(code), .message = std::move(message), .where = {path}};
-}
-
-Diagnostic system_error(const std::string& path, int error) {
-  if (error == ENOENT || error == ENOTDIR) return about(path, "read/missing", "there is no such file");
-  return about(path, "read/unreadable", "cannot be read: " + std::generic_category().message(error));
-}
-
-class Descriptor final : public ByteSource {
+class OfDescriptor final : public ByteSource {
  public:
-  Descriptor(int number, std::string path) : number_(number), path_(std::move(path)) {}
-  ~Descriptor() override {
-    if (number_ != STDIN_FILENO) ::close(number_);
-  }
+  OfDescriptor(int number, Descriptor owned, std::string name)
+      : number_(number), owned_(std::move(owned)), name_(std::move(name)) {}
   Result<std::size_t> read(char* out, std::size_t most) override {
     while (true) {
       const ssize_t got = ::read(number_, out, most);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) return system_error(path_, errno);
+      if (errno != EINTR) return system_error(name_, errno);
     }
   }
 
  private:
   int number_;
-  std::string path_;
+  Descriptor owned_;
+  std::string name_;
+};
+
+class OfMemory final : public ByteSource {
+ public:
+  explicit OfMemory(std::string_view rest) : rest_(rest) {}
+  Result<std::size_t> read(char* out, std::size_t most) override {
+    const std::size_t got = rest_.copy(out, most);
+    rest_.remove_prefix(got);
+    return got;
+  }
+
+ private:
+  std::string_view rest_;
 };
 
 class PutBack final : public ByteSource {
@@ -61,20 +63,50 @@ class PutBack final : public ByteSource {
 
 }  // namespace
 
-Diagnostic damaged(const std::string& path, const std::string& what) {
-  return about(path, "read/damaged", "the compressed data " + what + "; what stands before that was read");
+Diagnostic cut_short(const std::string& path) {
+  return {.code = "read/truncated", .message = "the file ends within the compressed data", .where = {path}};
 }
+
+Diagnostic broken(const std::string& path, const std::string& why) {
+  return {.code = "read/damaged", .message = "the compressed data is broken: " + why, .where = {path}};
+}
+
+std::unique_ptr<ByteSource> bytes_of(int descriptor, const std::string& name) {
+  return std::make_unique<OfDescriptor>(descriptor, Descriptor(-1), name);
+}
+
+std::unique_ptr<ByteSource> bytes_of(Descriptor owned, const std::string& name) {
+  const int number = owned.number();
+  return std::make_unique<OfDescriptor>(number, std::move(owned), name);
+}
+
+std::unique_ptr<ByteSource> bytes_of(std::string_view memory) { return std::make_unique<OfMemory>(memory); }
 
 // A pipe is welcome here (`<(zcat …)`), so only a directory is refused before it is opened.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
-  if (path == "-") return std::unique_ptr<ByteSource>(new Descriptor(STDIN_FILENO, "standard input"));
+  if (path == "-") return bytes_of(STDIN_FILENO, "standard input");
   if (path.find('\0') != std::string::npos) return system_error(path, ENOENT);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return system_error(path, errno);
-  if (S_ISDIR(status.st_mode)) return about(path, "read/not-a-file", "this is a directory, not a file");
-  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (number < 0) return system_error(path, errno);
-  return std::unique_ptr<ByteSource>(new Descriptor(number, path));
+  if (S_ISDIR(status.st_mode)) {
+    return Diagnostic{.code = "read/not-a-file", .message = "this is a directory, not a file", .where = {path}};
+  }
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.number() < 0) return system_error(path, errno);
+  return bytes_of(std::move(file), path);
+}
+
+Result<std::string> first_bytes(ByteSource& source, std::size_t most) {
+  std::string out(most, '\0');
+  std::size_t have = 0;
+  while (have < most) {  // a pipe may bring them one by one
+    const Result<std::size_t> got = source.read(out.data() + have, most - have);
+    if (!got) return got.errors();
+    if (*got == 0) break;
+    have += *got;
+  }
+  out.resize(have);
+  return out;
 }
 
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path) {
@@ -84,6 +116,12 @@ std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::st
   if (gzip) return gunzipped(std::move(whole), path);
   if (zstd) return unzstded(std::move(whole), path);
   return whole;
+}
+
+Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> packed, const std::string& path) {
+  Result<std::string> begun = first_bytes(*packed, 4);
+  if (!begun) return begun.errors();
+  return unpacked(std::move(packed), std::move(*begun), path);
 }
 
 }  // namespace oomplan::read

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "byte_stream.hpp"
+#include "byte_source.hpp"
 #include "event_line.hpp"
 #include "live_ids.hpp"
 
@@ -17,7 +17,8 @@ constexpr std::size_t longest_line = 256;
 /// The lines of a stream, as many at a time as fit in memory.
 class Lines {
  public:
-  explicit Lines(std::unique_ptr<read::ByteStream> stream) : stream_(std::move(stream)), buffer_(piece) {}
+  Lines(std::unique_ptr<read::ByteSource> packed, std::string name)
+      : packed_(std::move(packed)), name_(std::move(name)), buffer_(piece) {}
 
   /// Whole lines with their ends; empty at the end of the stream or where a line is too long, and rest() is what is
   /// left.
@@ -25,7 +26,7 @@ class Lines {
     std::memmove(buffer_.data(), buffer_.data() + used_, end_ - used_);
     end_ -= std::exchange(used_, 0);
     while (end_ < buffer_.size()) {
-      const auto got = stream_->fill(std::span(buffer_).subspan(end_));
+      const auto got = read_bytes();
       if (!got) return got.errors();
       const std::string_view fresh(buffer_.data() + end_, *got);
       end_ += *got;
@@ -39,7 +40,19 @@ class Lines {
   std::string_view rest() const { return {buffer_.data() + used_, end_ - used_}; }
 
  private:
-  std::unique_ptr<read::ByteStream> stream_;
+  /// The first piece says whether the list is packed.
+  Result<std::size_t> read_bytes() {
+    if (packed_) {
+      Result<std::unique_ptr<read::ByteSource>> plain = read::unpacked(std::move(packed_), name_);
+      if (!plain) return plain.errors();
+      plain_ = std::move(*plain);
+    }
+    return plain_->read(buffer_.data() + end_, buffer_.size() - end_);
+  }
+
+  std::unique_ptr<read::ByteSource> packed_;  // until the first piece is read
+  std::unique_ptr<read::ByteSource> plain_{};
+  std::string name_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;  // whole lines handed out
   std::size_t end_ = 0;
@@ -48,6 +61,9 @@ class Lines {
 }  // namespace
 
 struct EventList::State {
+  State(std::string list, const EventBudget& most, std::unique_ptr<read::ByteSource> bytes)
+      : name(std::move(list)), budget(most), lines(std::move(bytes), name) {}
+
   std::string name{};
   EventBudget budget{};
   Lines lines;
@@ -117,19 +133,15 @@ EventList::~EventList() = default;
 Result<EventList> EventList::open(const std::string& path, const EventBudget& budget) {
   Result<read::Descriptor> file = read::open_file(path);
   if (!file) return file.errors();
-  const int number = file->number();
-  auto bytes = read::unpacked(read::stream_of(number, std::move(*file), path), path);
-  return EventList(std::unique_ptr<State>(new State{path, budget, Lines(std::move(bytes))}));
+  return EventList(std::make_unique<State>(path, budget, read::bytes_of(std::move(*file), path)));
 }
 
 EventList EventList::from_descriptor(int descriptor, const std::string& name, const EventBudget& budget) {
-  auto bytes = read::unpacked(read::stream_of(descriptor, read::Descriptor(-1), name), name);
-  return EventList(std::unique_ptr<State>(new State{name, budget, Lines(std::move(bytes))}));
+  return EventList(std::make_unique<State>(name, budget, read::bytes_of(descriptor, name)));
 }
 
 EventList EventList::from_memory(std::string_view memory, const std::string& name, const EventBudget& budget) {
-  auto bytes = read::unpacked(read::stream_of(memory), name);
-  return EventList(std::unique_ptr<State>(new State{name, budget, Lines(std::move(bytes))}));
+  return EventList(std::make_unique<State>(name, budget, read::bytes_of(memory)));
 }
 
 Diagnostics EventList::next(std::vector<Event>& out) {

@@ -20,7 +20,7 @@ class Gunzip final : public ByteSource {
   ~Gunzip() override { inflateEnd(&stream_); }
 
   Result<std::size_t> read(char* out, std::size_t most) override {
-    if (!ready_) return damaged(path_, "cannot be unpacked here");
+    if (!ready_) return broken(path_, "zlib cannot begin");
     stream_.next_out = reinterpret_cast<Bytef*>(out);
     stream_.avail_out = static_cast<uInt>(most);
     while (stream_.avail_out == most && !done_) {
@@ -46,7 +46,7 @@ class Gunzip final : public ByteSource {
     if (between_ && has_input && *stream_.next_in != 0x1f) has_input = false;  // padding after the last member
     if (!has_input) {
       done_ = true;
-      if (!between_) return damaged(path_, "is cut short");
+      if (!between_) return cut_short(path_);
       return true;
     }
     between_ = false;
@@ -56,7 +56,7 @@ class Gunzip final : public ByteSource {
       inflateReset(&stream_);
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       done_ = true;
-      return damaged(path_, "is broken");
+      return broken(path_, stream_.msg != nullptr ? stream_.msg : "not gzip");
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "byte_source.hpp"
+#include "pickle.hpp"
 #include "utf16.hpp"
 
 namespace oomplan {
@@ -28,6 +29,20 @@ std::int64_t count_newlines(std::string_view text) {
   return count;
 }
 
+namespace {
+
+/// A log that is cut short or broken is still a log up to there.
+Diagnostics of_a_log(Diagnostics errors) {
+  for (Diagnostic& error : errors) {
+    if (error.code != "read/truncated" && error.code != "read/damaged") continue;
+    error.code = "read/damaged";
+    error.message += "; what stands before that was read";
+  }
+  return errors;
+}
+
+}  // namespace
+
 struct LogText::State {
   std::unique_ptr<read::ByteSource> bytes;
   std::string buffer{};  // what was handed out, then what was not
@@ -50,7 +65,7 @@ struct LogText::State {
       const Result<std::size_t> got = bytes->read(buffer.data() + before, most - before);
       buffer.resize(before + (got ? *got : 0));
       ended = !got || *got == 0;
-      if (!got) late = got.errors();
+      if (!got) late = of_a_log(got.errors());
       if (utf16) buffer.replace(before, std::string::npos, utf16->to_utf8(std::string_view(buffer).substr(before)));
     }
   }
@@ -73,15 +88,9 @@ LogText::~LogText() = default;
 Result<LogText> LogText::open(const std::string& path) {
   Result<std::unique_ptr<read::ByteSource>> raw = read::open_bytes(path);
   if (!raw) return raw.errors();
-  std::string begun(4, '\0');
-  std::size_t have = 0;
-  while (have < begun.size()) {
-    const Result<std::size_t> got = (*raw)->read(begun.data() + have, begun.size() - have);
-    if (!got) return got.errors();
-    if (*got == 0) break;
-    have += *got;
-  }
-  begun.resize(have);
+  Result<std::string> first = read::first_bytes(**raw, 4);
+  if (!first) return first.errors();
+  std::string begun = std::move(*first);
   auto state = std::make_unique<State>();
   if (begun.starts_with("\xFF\xFE") || begun.starts_with("\xFE\xFF")) {
     state->utf16.emplace(begun[0] == '\xFE');
@@ -91,6 +100,28 @@ Result<LogText> LogText::open(const std::string& path) {
   }
   state->bytes = read::unpacked(std::move(*raw), std::move(begun), path);
   return LogText(std::move(state));
+}
+
+LogText LogText::from_memory(std::string_view bytes) {
+  auto state = std::make_unique<State>();
+  state->bytes = read::bytes_of(bytes);
+  return LogText(std::move(state));
+}
+
+bool LogText::is_pickle() {
+  state_->fill();
+  return read::is_pickle(state_->buffer);
+}
+
+Result<std::size_t> LogText::read_bytes(char* out, std::size_t room) {
+  const std::string& buffer = state_->buffer;
+  if (state_->used < buffer.size()) {
+    const std::size_t got = buffer.copy(out, room, state_->used);
+    state_->used += got;
+    return got;
+  }
+  if (!state_->late.empty()) return std::exchange(state_->late, {});
+  return state_->bytes->read(out, room);
 }
 
 Result<std::optional<TextBlock>> LogText::next() {

@@ -1,4 +1,4 @@
-// zstd, several frames one after another too.
+// The one file that knows zstd: several frames one after another too.
 #include <zstd.h>
 
 #include <string>
@@ -23,11 +23,11 @@ class Unzstd final : public ByteSource {
       const bool at_end = from_.size == 0;
       const std::size_t before = from_.pos;
       const std::size_t left = ZSTD_decompressStream(context_, &to, &from_);
-      if (ZSTD_isError(left)) return broken("is broken");
+      if (ZSTD_isError(left)) return failed(broken(path_, ZSTD_getErrorName(left)));
       const bool stuck = to.pos == 0 && from_.pos == before;
       if (at_end && stuck) {
         done_ = true;
-        if (unfinished_) return broken("is cut short");
+        if (unfinished_) return failed(cut_short(path_));
       }
       if (!stuck) unfinished_ = left != 0;
     }
@@ -43,9 +43,9 @@ class Unzstd final : public ByteSource {
     return *got > 0;
   }
 
-  Diagnostic broken(const std::string& what) {
+  Diagnostic failed(Diagnostic error) {
     done_ = true;
-    return damaged(path_, what);
+    return error;
   }
 
   std::unique_ptr<ByteSource> packed_;

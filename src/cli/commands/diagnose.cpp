@@ -19,6 +19,13 @@ struct Options {
 
 void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
 
+bool read_memory(LogText& file, const std::string& name, Inquest& inquest, Diagnostics& problems) {
+  const Result<Snapshot> snapshot = read_snapshot(file, name);
+  if (!snapshot) append(problems, snapshot.errors());
+  if (snapshot) inquest.add(*snapshot);
+  return snapshot.ok();
+}
+
 // What was read before an error counts: a log cut short is still a log.
 bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) {
   Result<LogText> log = LogText::open(path);
@@ -26,11 +33,14 @@ bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) 
     append(problems, log.errors());
     return false;
   }
-  inquest.begin(path == "-" ? "standard input" : path);
+  const std::string name = path == "-" ? "standard input" : path;
+  if (log->is_pickle()) return read_memory(*log, name, inquest, problems);
+  inquest.begin(name);
   while (true) {
     const Result<std::optional<TextBlock>> block = log->next();
     if (!block) append(problems, block.errors());
-    if (!block || !*block) return block.ok();
+    if (!block) return problems.back().code == "read/damaged";
+    if (!*block) return true;
     inquest.read(**block);
   }
 }
@@ -74,9 +84,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   Diagnostics problems;
   bool any = false;
   for (const std::string& path : options.logs) {
-    const std::size_t before = problems.size();
-    const bool whole = read_log(path, inquest, problems);
-    any = any || whole || (problems.size() > before && problems.back().code == "read/damaged");
+    if (read_log(path, inquest, problems)) any = true;
   }
   if (!any) return refused(problems, options);
   return answered(inquest.finish(), problems, options, terminal);
@@ -89,7 +97,9 @@ Command commands::diagnose(CLI::App& program) {
       program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
   auto options = std::make_shared<Options>();
   app->add_option("LOG", options->logs,
-                  "Logs of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - reads standard input")
+                  "Logs and memory snapshots of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - "
+                  "reads standard "
+                  "input")
       ->required();
   app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
   app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");

@@ -13,7 +13,9 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
   ReplayQuestion& question = options.question;
-  app.add_option("EVENTS", question.lists, "Lists of allocation events, plain or zstd; - reads standard input")
+  app.add_option(
+         "EVENTS", question.lists,
+         "Lists of allocation events, or memory snapshots; gzip and zstd too; - reads a list from standard input")
       ->required();
   app.add_option("--alloc-conf", question.alloc_confs,
                  "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "accounts.hpp"
 #include "oomplan/diagnosis_view.hpp"
 #include "oomplan/report.hpp"
 
@@ -83,6 +84,7 @@ std::string diagnosis_json(const Diagnosis& d, const Diagnostics& problems) {
                  {"alternatives", list_of(d.alternatives)},
                  {"supporting", list_of(d.supporting)},
                  {"consequences", list_of(d.consequences)},
+                 {"snapshots", report::accounts_json(d.accounts)},
                  {"lines", d.lines},
                  {"failures", d.failures},
                  {"diagnostics", list_of(problems)}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "accounts.hpp"
 #include "oomplan/diagnosis_view.hpp"
 
 namespace oomplan {
@@ -12,7 +13,9 @@ namespace {
 
 constexpr std::size_t width = 110;
 
-std::string place(const Location& where) { return printable(where.file) + ":" + std::to_string(where.line); }
+std::string place(const Location& where) {
+  return printable(where.file) + (where.line > 0 ? ":" + std::to_string(where.line) : std::string());
+}
 
 std::string bold(const std::string& text, const DiagnosisViewOptions& options) {
   return options.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
@@ -98,7 +101,7 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);
   add_lines("What followed from it", d.consequences, options, out);
-  return out;
+  return out + report::accounts_text(d.accounts, options.colour);
 }
 
 }  // namespace oomplan

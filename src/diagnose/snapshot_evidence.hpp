@@ -1,0 +1,15 @@
+// What a memory snapshot testifies to, in the words of a log.
+#pragma once
+
+#include <vector>
+
+#include "oomplan/evidence.hpp"
+#include "oomplan/memory_account.hpp"
+#include "oomplan/snapshot.hpp"
+
+namespace oomplan::diagnose {
+
+/// The failed allocation, and the allocator's settings; nothing where there was none. `order` is the first's place.
+std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account, std::int64_t order);
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,68 @@
+// Any bytes at all as a memory snapshot: read or refused, and what is read adds up.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnosis_view.hpp"
+
+namespace {
+
+using namespace oomplan;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+const Rulebook& rules() {
+  static const Rulebook book = *Rulebook::load();
+  return book;
+}
+
+bool is_printable(const std::string& text) {
+  for (const char c : text) {
+    if (c != '\n' && static_cast<unsigned char>(c) < 0x20) return false;
+  }
+  return true;
+}
+
+void check_refusal(const Diagnostics& errors) {
+  require(errors.size() == 1 && errors.front().code.starts_with("read/"), "a refusal says one thing");
+  require(!errors.front().message.empty() && is_printable(to_text(errors.front())), "and says why");
+}
+
+void check_account(const MemoryAccount& account) {
+  require(account.reserved >= 0 && account.active >= 0 && account.split >= 0, "nothing is below zero");
+  require(account.largest_split <= account.split, "the largest piece is one of all");
+  for (const Holding& line : account.lines) require(line.bytes <= account.held, "a line holds a part of all");
+}
+
+void check(const Snapshot& snapshot) {
+  for (const SnapshotStack& stack : snapshot.stacks) {
+    for (const std::uint32_t frame : stack) require(frame < snapshot.frames.size(), "a stack's frames are there");
+  }
+  for (std::size_t i = 0; i < snapshot.traces.size(); ++i) events_of(snapshot, i);
+  Inquest inquest(rules());
+  inquest.add(snapshot);
+  const Diagnosis diagnosis = inquest.finish();
+  for (const MemoryAccount& account : diagnosis.accounts) check_account(account);
+  require(is_printable(diagnosis_text(diagnosis)), "nothing drives a terminal");
+  require(!diagnosis_json(diagnosis).empty(), "a diagnosis is JSON");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  LogText file = LogText::from_memory({reinterpret_cast<const char*>(data), size});
+  const Result<Snapshot> snapshot = read_snapshot(file, "fuzz");
+  if (!snapshot) {
+    check_refusal(snapshot.errors());
+  } else {
+    check(*snapshot);
+  }
+  return 0;
+}
