@@ -22,7 +22,7 @@ struct PoolMoment {
 struct Reserved {
   std::vector<PoolMoment> moments{};  ///< In order of time; those after even the largest card is full are not there.
   Bytes peak = Bytes::max();          ///< On an unlimited card; Bytes::max() where the largest that there is runs full.
-  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, to 1/128.
+  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, in steps of 1/128.
 };
 
 /// Gives the footprint's peaks their slack and fragmentation.
@@ -42,21 +42,14 @@ class Reservation {
   Bytes smallest_above(Bytes room) const;
 
  private:
-  /// The state before an event that is the same on every card which holds what the tensors take.
-  struct Start {
-    std::size_t event = 0;
-    Allocator allocator{AllocatorSettings{}};
-  };
-
   void replay_unlimited();
-  void find_start();
-  Bytes bisect(Bytes fails, Bytes ends) const;
+  Bytes first_that_ends(Bytes from) const;
 
   std::vector<Event> events_;
   AllocatorSettings settings_;
   Bytes requested_;  ///< At the most.
+  Bytes held_{};     ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
   Reserved reserved_{};
-  Start start_{};
 };
 
 }  // namespace oomplan

@@ -61,9 +61,8 @@ void count_reserved(Footprint& footprint, const Reserved& reserved) {
 Reservation::Reservation(const Footprint& footprint, const AllocatorSettings& settings)
     : events_(footprint.events), settings_(settings), requested_(footprint.peak.total) {
   replay_unlimited();
-  if (reserved_.peak.saturated()) return;
-  find_start();
-  reserved_.smallest = ends_in(requested_) ? requested_ : bisect(requested_, reserved_.peak);
+  if (!reserved_.peak.saturated())
+    reserved_.smallest = first_that_ends(std::min(held_, requested_ + Bytes(requested_.count() / 64)));
 }
 
 void Reservation::replay_unlimited() {
@@ -74,6 +73,7 @@ void Reservation::replay_unlimited() {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
     if (!allocator.play(event)) return;
     requests.play(event);
+    held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
     if (moment == nullptr || requests.now() <= moment->requested.count()) continue;
     const AllocatorStatistics& s = allocator.statistics();
     *moment = {moment->phase, moment->step, Bytes(requests.now()), s.reserved, s.fragmented};
@@ -81,37 +81,27 @@ void Reservation::replay_unlimited() {
   reserved_.peak = allocator.statistics().peak_reserved;
 }
 
-// On every card of at least `requested_` all goes as on an unlimited one, up to the first event that reserves more.
-void Reservation::find_start() {
-  start_.allocator = Allocator(settings_);
-  if (limited_by_fraction(settings_)) return;
-  Allocator ahead(settings_);
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    ahead.play(events_[i]);
-    if (ahead.statistics().reserved > requested_) break;
-    if (events_[i].kind == Event::Kind::mark) start_ = {i + 1, ahead};
-  }
-}
-
 bool Reservation::ends_in(Bytes room) const {
   if (room < requested_ || reserved_.peak.saturated()) return false;
   if (room >= reserved_.peak && !limited_by_fraction(settings_)) return true;
-  Allocator allocator = start_.allocator;
-  allocator.move_to({.total = room});
-  return std::all_of(events_.begin() + static_cast<std::ptrdiff_t>(start_.event), events_.end(),
-                     [&](const Event& event) { return allocator.play(event); });
+  Allocator allocator(settings_, {.total = room});
+  return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
 }
 
 Bytes Reservation::smallest_above(Bytes room) const {
-  return room < requested_ || reserved_.peak.saturated() ? reserved_.smallest : bisect(room, reserved_.peak);
+  if (room < reserved_.smallest || reserved_.peak.saturated()) return reserved_.smallest;
+  return first_that_ends(room + Bytes(room.count() / resolution));
 }
 
-Bytes Reservation::bisect(Bytes fails, Bytes ends) const {
-  while (ends - fails > Bytes(ends.count() / resolution)) {
-    const Bytes middle((fails.count() + ends.count()) / 2);
-    (ends_in(middle) ? ends : fails) = middle;
+// A card that holds what was held on the unlimited one mostly does; one that is tighter may make the allocator lay
+// things out better. So where a good deal is held beyond the tensors, smaller cards come first.
+Bytes Reservation::first_that_ends(Bytes from) const {
+  for (Bytes room = from; room < reserved_.peak;) {
+    if (ends_in(room)) return room;
+    const Bytes next = room + Bytes(room.count() / resolution + 1);
+    room = room < held_ && next > held_ ? held_ : next;
   }
-  return ends;
+  return reserved_.peak;
 }
 
 }  // namespace oomplan
