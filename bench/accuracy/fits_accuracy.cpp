@@ -56,15 +56,13 @@ int false_fits(const Reservation& reservation, const Truth& truth) {
   int count = 0;
   for (const Gpu& gpu : known_gpus()) {
     const Fit said = fit(reservation, gpu);
-    Bytes room = gpu.total;
-    for (const RuntimeTerm& term : said.runtime) room -= term.bytes;
-    count += said.verdict == FitVerdict::fits && room.count() < truth.fits ? 1 : 0;
+    count += said.verdict == FitVerdict::fits && (gpu.total - sum(said.runtime)).count() < truth.fits ? 1 : 0;
   }
   return count;
 }
 
 Outcome compare(const Footprint& footprint, const AllocatorSettings& settings, const Truth& truth) {
-  const Reservation r(footprint, settings);
+  const Reservation r(footprint.events, settings);
   const Reserved& all = r.reserved();
   return {all.peak.count(), all.smallest.count(), percent(all.peak.count(), truth.reserved),
           smallest_error(all.smallest.count(), truth), false_fits(r, truth)};

@@ -100,9 +100,6 @@ class Allocator {
   /// The latest allocation that failed.
   const std::optional<OutOfMemory>& out_of_memory() const;
 
-  /// As it is now, but from here on on another card: what would be there too, had nothing been refused here and nothing
-  /// be refused there until now.
-  void move_to(const Card& card);
   /// As newly made, on another card; keeps what memory it has, so that a thousand cards cost a thousand replays.
   void reset(const Card& card);
 

@@ -22,10 +22,10 @@ enum class Detail : std::uint8_t {
   events,  ///< Everything.
 };
 
-/// Plays load and two optimizer steps of `plan` on one device, or one step of each of plan.lengths. Errors: estimate/unmodelled (one for each entry of
-/// plan.unmodelled and for each combination that no op can play), estimate/too-large (sizes that no machine has), estimate/no-target
-/// (LoRA on nothing),
-/// estimate/too-long (more positions than the model can address).
+/// Plays load and two optimizer steps of `plan` on one device, or one step of each of plan.lengths. Errors:
+/// estimate/unmodelled (one for each entry of plan.unmodelled and for each combination that no op can play),
+/// estimate/too-large (sizes that no machine has), estimate/no-target (LoRA on nothing), estimate/too-long (more
+/// positions than the model can address).
 Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture, Detail detail = Detail::groups);
 
 /// A term of a GPU's memory beside the tensors.
@@ -39,6 +39,14 @@ struct RuntimeTerm {
 enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecided };
 inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
 constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
+
+/// What lies beside PyTorch's allocator on a GPU: the CUDA context, cuBLAS's workspaces.
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu);
+inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
+  Bytes out;
+  for (const RuntimeTerm& term : terms) out += term.bytes;
+  return out;
+}
 
 /// A run held against a GPU.
 struct Fit {

@@ -32,8 +32,8 @@ void count_reserved(Footprint& footprint, const Reserved& reserved);
 /// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted.
 class Reservation {
  public:
-  /// Of a footprint with its events.
-  Reservation(const Footprint& footprint, const AllocatorSettings& settings);
+  /// Of a footprint's events.
+  Reservation(std::vector<Event> events, const AllocatorSettings& settings);
 
   const Reserved& reserved() const { return reserved_; }
   /// Whether the run ends on a card of `room`.
@@ -43,12 +43,13 @@ class Reservation {
 
  private:
   void replay_unlimited();
+  Bytes card_for(Bytes taken) const;
   Bytes first_that_ends(Bytes from) const;
 
   std::vector<Event> events_;
   AllocatorSettings settings_;
-  Bytes requested_;  ///< At the most.
-  Bytes held_{};     ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
+  Bytes requested_{};  ///< At the most.
+  Bytes held_{};       ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
   Reserved reserved_{};
 };
 

@@ -1,22 +1,11 @@
 #include "judge.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "oomplan/estimate.hpp"
 
 namespace oomplan::advise {
-namespace {
-
-/// What lies beside the tensors, as fit() counts it.
-Bytes beside(const Gpu& gpu) {
-  static const Reservation nothing(Footprint{}, AllocatorSettings{});
-  Bytes out;
-  for (const RuntimeTerm& term : fit(nothing, gpu).runtime) out += term.bytes;
-  return out;
-}
-
-}  // namespace
-
 Bytes limit_of(const Gpu& gpu, double headroom) {
   return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
 }
@@ -51,7 +40,7 @@ void Judge::weigh(const TrainingPlan& plan, Trial& trial) const {
     trial.undecided = undecided->message;
     return;
   }
-  const Bytes tensors = footprint->peak.tensors() + beside(question_.gpu);
+  const Bytes tensors = footprint->peak.tensors() + sum(runtime_terms(question_.gpu));
   trial.needed = tensors;
   trial.at_least = tensors > limit_of(question_.gpu, question_.headroom);
   if (!trial.at_least) weigh_reserved(plan, tensors, trial);
@@ -59,12 +48,12 @@ void Judge::weigh(const TrainingPlan& plan, Trial& trial) const {
 
 void Judge::weigh_reserved(const TrainingPlan& plan, Bytes tensors, Trial& trial) const {
   const Result<AllocatorSettings> settings = parse_alloc_conf(plan.alloc_conf.value, "alloc_conf");
-  const Result<Footprint> footprint = estimate(plan, question_.architecture, Detail::events);
+  Result<Footprint> footprint = estimate(plan, question_.architecture, Detail::events);
   if (!settings || !footprint) {
     trial.undecided = (settings ? footprint.errors() : settings.errors()).front().message;
     return;
   }
-  const Fit held = fit(Reservation(*footprint, *settings), question_.gpu);
+  const Fit held = fit(Reservation(std::move(footprint->events), *settings), question_.gpu);
   const Bytes limit = limit_of(question_.gpu, question_.headroom);
   trial.needed = held.needed;
   trial.fits = held.fits() && held.needed <= limit;

@@ -128,7 +128,7 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
     append(findings.diagnostics, settings.errors());
     return findings.footprint.reset();
   }
-  const Reservation reservation(*findings.footprint, *settings);
+  const Reservation reservation(std::exchange(findings.footprint->events, {}), *settings);
   for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, reservation, gpu));
   findings.reserved = reservation.reserved();
   count_reserved(*findings.footprint, *findings.reserved);

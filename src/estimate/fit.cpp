@@ -44,16 +44,19 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
   return d;
 }
 
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu) {
+  return {{"CUDA context", gpu.context, gpu.context_source},
+          {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
+           "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward)"}};
+}
+
 Fit fit(const Reservation& reservation, const Gpu& gpu) {
-  Fit fit;
-  fit.gpu = gpu;
-  fit.runtime.push_back({"CUDA context", gpu.context, gpu.context_source});
-  fit.runtime.push_back({"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
-                         "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward)"});
-  Bytes beside;
-  for (const RuntimeTerm& term : fit.runtime) beside += term.bytes;
-  fit.verdict = verdict_in(reservation, gpu.total - beside);
-  fit.needed = beside + (fit.fits() ? reservation.reserved().smallest : reservation.smallest_above(gpu.total - beside));
+  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu)};
+  const Bytes beside = sum(fit.runtime);
+  const Bytes room = gpu.total - beside;
+  fit.verdict = verdict_in(reservation, room);
+  fit.needed =
+      beside + (fit.fits() ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room));
   fit.headroom = gpu.total - fit.needed;
   return fit;
 }

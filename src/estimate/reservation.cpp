@@ -7,6 +7,7 @@ namespace oomplan {
 namespace {
 
 constexpr int resolution = 128;
+constexpr int good_deal = 64;  // A part of the tensors; twice the resolution, so that one step more is worth a replay.
 constexpr int codes_a_step = 16;
 
 /// What the tensors alive have asked for, by slot.
@@ -35,9 +36,6 @@ PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
   return same != moments.end() ? *same : moments.emplace_back(PoolMoment{.phase = phase, .step = step});
 }
 
-/// Whether a limit acts that depends on the card, before the card is full.
-bool limited_by_fraction(const AllocatorSettings& settings) { return settings.memory_fraction < 1.0; }
-
 }  // namespace
 
 void count_reserved(Footprint& footprint, const Reserved& reserved) {
@@ -58,11 +56,12 @@ void count_reserved(Footprint& footprint, const Reserved& reserved) {
   }
 }
 
-Reservation::Reservation(const Footprint& footprint, const AllocatorSettings& settings)
-    : events_(footprint.events), settings_(settings), requested_(footprint.peak.total) {
+Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& settings)
+    : events_(std::move(events)), settings_(settings) {
   replay_unlimited();
-  if (!reserved_.peak.saturated())
-    reserved_.smallest = first_that_ends(std::min(held_, requested_ + Bytes(requested_.count() / 64)));
+  if (reserved_.peak.saturated()) return;
+  const Bytes tight = std::min(held_, requested_ + Bytes(requested_.count() / good_deal));
+  reserved_.smallest = first_that_ends(card_for(tight));
 }
 
 void Reservation::replay_unlimited() {
@@ -73,6 +72,7 @@ void Reservation::replay_unlimited() {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
     if (!allocator.play(event)) return;
     requests.play(event);
+    requested_ = std::max(requested_, Bytes(requests.now()));
     held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
     if (moment == nullptr || requests.now() <= moment->requested.count()) continue;
     const AllocatorStatistics& s = allocator.statistics();
@@ -81,9 +81,18 @@ void Reservation::replay_unlimited() {
   reserved_.peak = allocator.statistics().peak_reserved;
 }
 
+/// The smallest card of which the allocator may take so much: all of it, or the fraction that it is set to.
+Bytes Reservation::card_for(Bytes taken) const {
+  const double fraction = settings_.memory_fraction;
+  if (!(fraction < 1)) return taken;
+  const double card = static_cast<double>(taken.count()) / fraction + 1;
+  return card < static_cast<double>(Card::unlimited.count()) ? Bytes(static_cast<std::int64_t>(card)) : Bytes::max();
+}
+
 bool Reservation::ends_in(Bytes room) const {
-  if (room < requested_ || reserved_.peak.saturated()) return false;
-  if (room >= reserved_.peak && !limited_by_fraction(settings_)) return true;
+  if (room < card_for(requested_) || reserved_.peak.saturated()) return false;
+  const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
+  if (room >= card_for(reserved_.peak) && !collects) return true;
   Allocator allocator(settings_, {.total = room});
   return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
 }
@@ -96,12 +105,14 @@ Bytes Reservation::smallest_above(Bytes room) const {
 // A card that holds what was held on the unlimited one mostly does; one that is tighter may make the allocator lay
 // things out better. So where a good deal is held beyond the tensors, smaller cards come first.
 Bytes Reservation::first_that_ends(Bytes from) const {
-  for (Bytes room = from; room < reserved_.peak;) {
+  const Bytes held = card_for(held_);
+  const Bytes roomy = card_for(reserved_.peak);
+  for (Bytes room = from; room < roomy;) {
     if (ends_in(room)) return room;
     const Bytes next = room + Bytes(room.count() / resolution + 1);
-    room = room < held_ && next > held_ ? held_ : next;
+    room = room < held && next > held ? held : next;
   }
-  return reserved_.peak;
+  return roomy;
 }
 
 }  // namespace oomplan

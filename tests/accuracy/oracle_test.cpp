@@ -122,11 +122,10 @@ std::vector<Verdict> verdicts() {
   const std::vector<Gpu> gpus = known_gpus();
   std::vector<Verdict> out;
   for (const Estimated& e : estimated()) {
-    const Reservation reservation(e.footprint, {});
+    const Reservation reservation(e.footprint.events, {});
     for (const Gpu& gpu : gpus) {
       const Fit said = fit(reservation, gpu);
-      Bytes needed(e.known.truth.peak);
-      for (const RuntimeTerm& term : said.runtime) needed += term.bytes;
+      const Bytes needed = Bytes(e.known.truth.peak) + sum(said.runtime);
       out.push_back({e.known.id + " " + e.known.model + " on " + gpu.name, gpu.total - needed,
                      Bytes(e.known.truth.peak), said.fits()});
     }
@@ -159,7 +158,7 @@ TEST(Oracle, TheSmallestMemoryAndWhatIsReservedAreThoseOfPyTorchsAllocator) {
     const nlohmann::json& truth = truths.at(e.known.id);
     for (const char* setting : {"default", "expandable"}) {
       const bool expandable = std::string_view(setting) == "expandable";
-      const Reserved said = Reservation(e.footprint, {.expandable_segments = expandable}).reserved();
+      const Reserved said = Reservation(e.footprint.events, {.expandable_segments = expandable}).reserved();
       const double true_peak = truth.at("reserved").at(setting);
       ++cases;
       reserved += std::abs(static_cast<double>(said.peak.count()) / true_peak - 1) <= 0.03 ? 1 : 0;

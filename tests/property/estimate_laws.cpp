@@ -364,7 +364,7 @@ TEST(EstimateLaws, SizesThatNoMachineHasAreRefusedOrNeverFit) {
       EXPECT_GE(p.total, Bytes(0));
       for (const Bytes b : p.by_bucket) EXPECT_GE(b, Bytes(0));
     }
-    const Reservation reservation(*footprint, {});
+    const Reservation reservation(footprint->events, {});
     for (const Gpu& gpu : gpus) EXPECT_EQ(fit(reservation, gpu).verdict, FitVerdict::does_not_fit) << gpu.name;
   });
   EXPECT_GT(refused, 100);

@@ -99,15 +99,6 @@ bool Allocator::play(const Event& event) {
 const AllocatorStatistics& Allocator::statistics() const { return state_->machine.statistics; }
 const std::optional<OutOfMemory>& Allocator::out_of_memory() const { return state_->out_of_memory; }
 
-void Allocator::move_to(const Card& card) {
-  allocator::Machine& m = state_->machine;
-  const allocator::Device before = m.device;
-  start(m, card);
-  m.device.used = before.used;
-  m.device.next_segment = before.next_segment;
-  m.device.next_range = before.next_range;
-}
-
 void Allocator::reset(const Card& card) {
   allocator::Machine& m = state_->machine;
   m.blocks.clear();

@@ -13,10 +13,7 @@ namespace {
 
 /// With one GPU its runtime terms are part of the table, so that the total at the peak is what the verdict says.
 Bytes runtime_of(const Report& report) {
-  if (report.found.fits.size() != 1) return {};
-  Bytes sum;
-  for (const RuntimeTerm& term : report.found.fits.front().runtime) sum += term.bytes;
-  return sum;
+  return report.found.fits.size() == 1 ? sum(report.found.fits.front().runtime) : Bytes();
 }
 
 class PhaseTable {

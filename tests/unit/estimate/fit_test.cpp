@@ -31,7 +31,7 @@ Footprint footprint(const std::vector<Bytes>& sizes) {
   return f;
 }
 
-Reservation of(const std::vector<Bytes>& sizes) { return {footprint(sizes), {}}; }
+Reservation of(const std::vector<Bytes>& sizes) { return {footprint(sizes).events, {}}; }
 
 constexpr Bytes beside = Bytes::mib(516);  // The context and a workspace for each of two threads.
 
@@ -83,7 +83,7 @@ TEST(Reservation, ACardSmallerThanWhatIsReservedMayDo) {
               {Event::Kind::free, 0, 0}};
   f.peak = {.phase = Phase::forward, .step = 1, .total = Bytes::mib(40), .by_bucket = {}};
   f.peaks = {f.peak};
-  const Reservation run(f, {});
+  const Reservation run(f.events, {});
   EXPECT_EQ(run.reserved().peak, Bytes::mib(70));
   EXPECT_EQ(run.reserved().smallest, Bytes::mib(40));
   EXPECT_TRUE(run.ends_in(Bytes::mib(40)));
@@ -93,10 +93,28 @@ TEST(Reservation, ACardSmallerThanWhatIsReservedMayDo) {
   EXPECT_EQ(at(f.peak.by_bucket, Bucket::slack), Bytes::mib(30));
 }
 
+TEST(Reservation, OfAFractionOfTheCardNoMoreIsTaken) {
+  AllocatorSettings half;
+  half.memory_fraction = 0.5;
+  const Reservation run(footprint({Bytes::gib(10)}).events, half);
+  EXPECT_EQ(run.reserved().peak, Bytes::gib(10));
+  EXPECT_GE(run.reserved().smallest, Bytes::gib(20));
+  EXPECT_LE(run.reserved().smallest, Bytes::gib(20) + Bytes(1));
+  EXPECT_TRUE(run.ends_in(run.reserved().smallest));
+  EXPECT_FALSE(run.ends_in(Bytes::gib(20) - Bytes(2)));
+}
+
+TEST(Fit, NeedsNoMoreThanACardThatItFits) {
+  for (const std::int64_t mib : {516, 600, 1000, 5000, 24'000}) {
+    const Fit out = fit(of({Bytes::mib(mib), Bytes::mib(3), Bytes::mib(12)}), gpu(Bytes::mib(mib + 40) + beside));
+    EXPECT_EQ(out.fits(), out.headroom >= Bytes(0)) << mib;
+  }
+}
+
 TEST(Reservation, WhatLiesBesideATensorInItsSegmentIsFragmentation) {
   const Footprint all = footprint({Bytes::mib(2)});  // In a segment of 20 MiB.
   Footprint f = all;
-  count_reserved(f, Reservation(all, {}).reserved());
+  count_reserved(f, Reservation(all.events, {}).reserved());
   EXPECT_EQ(at(f.peak.by_bucket, Bucket::fragmentation), Bytes::mib(18));
   EXPECT_EQ(at(f.peak.by_bucket, Bucket::slack), Bytes(0));
   EXPECT_EQ(f.peak.total, Bytes::mib(20));
