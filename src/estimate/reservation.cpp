@@ -7,7 +7,8 @@ namespace oomplan {
 namespace {
 
 constexpr int resolution = 128;
-constexpr int good_deal = 64;  // A part of the tensors; twice the resolution, so that one step more is worth a replay.
+constexpr int good_deal =
+    48;  // A part of the tensors; more than twice the resolution, or a tighter card gains nothing.
 constexpr int codes_a_step = 16;
 
 /// What the tensors alive have asked for, by slot.
@@ -60,8 +61,9 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
     : events_(std::move(events)), settings_(settings) {
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
-  const Bytes tight = std::min(held_, requested_ + Bytes(requested_.count() / good_deal));
-  reserved_.smallest = first_that_ends(card_for(tight));
+  const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
+  const Bytes tight = requested_ + Bytes(requested_.count() / resolution);
+  reserved_.smallest = first_that_ends(card_for(held_ > much ? tight : held_));
 }
 
 void Reservation::replay_unlimited() {
