@@ -37,14 +37,15 @@ struct StoreUse {
 
 /// What was seen while a job ran. What cannot be read is left out.
 struct Samples {
-  std::int64_t rss = 0;                       ///< The most that all its processes held at one time; shared pages count
-                                              ///< in each that has them.
-  std::int64_t processes = 0;                 ///< At that time.
+  std::int64_t rss = 0;        ///< The most that all its processes held at one time; shared pages count
+                               ///< in each that has them.
+  std::int64_t processes = 0;  ///< At that time.
   std::optional<std::int64_t> address_space{};  ///< RLIMIT_AS (ulimit -v) of its largest process.
-  std::vector<CgroupUse> cgroups{};           ///< The innermost first.
+  std::vector<CgroupUse> cgroups{};             ///< The innermost first.
   std::optional<StoreUse> shm{};
-  std::optional<StoreUse> host{};             ///< Total less MemAvailable.
-  std::optional<std::int64_t> host_kills{};   ///< Processes that the kernel killed for memory meanwhile, on all the host.
+  std::optional<StoreUse> host{};  ///< Total less MemAvailable.
+  std::optional<std::int64_t>
+      host_kills{};  ///< Processes that the kernel killed for memory meanwhile, on all the host.
   std::vector<GpuUse> gpus{};
 };
 

@@ -42,7 +42,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
     {"cli/not-written", Verdict::invalid,
-     "A file that `oomplan run` was to write cannot be made, or took no more. A file that exists is never overwritten."},
+     "A file that `oomplan run` was to write cannot be made, or took no more. A file that exists is never "
+     "overwritten."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "

@@ -27,7 +27,10 @@ Result<NewFile> NewFile::create(const std::string& path) {
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), error_(other.error_), empty_(other.empty_) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      error_(other.error_),
+      empty_(other.empty_) {}
 
 NewFile::~NewFile() {
   if (descriptor_ < 0) return;
@@ -44,8 +47,6 @@ void NewFile::write(std::string_view text) {
   }
 }
 
-Diagnostics NewFile::problems() const {
-  return error_ == 0 ? Diagnostics{} : Diagnostics{not_written(path_, error_)};
-}
+Diagnostics NewFile::problems() const { return error_ == 0 ? Diagnostics{} : Diagnostics{not_written(path_, error_)}; }
 
 }  // namespace oomplan::cli

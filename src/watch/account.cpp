@@ -1,8 +1,8 @@
 // The sentences of rules/messages/watch.yaml, with values.
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "oomplan/text.hpp"
 #include "oomplan/watch.hpp"
@@ -49,8 +49,8 @@ std::vector<std::string> lines_of(const Samples& seen) {
   if (seen.host)
     out.push_back(fmt::format("the host used at most {} of {}", size(seen.host->highest), size(seen.host->total)));
   for (const GpuUse& gpu : seen.gpus) {
-    out.push_back(fmt::format("GPU {} used at most {} of {}, and {} at last, by whomever", gpu.index,
-                              size(gpu.highest), size(gpu.total), size(gpu.last)));
+    out.push_back(fmt::format("GPU {} used at most {} of {}, and {} at last, by whomever", gpu.index, size(gpu.highest),
+                              size(gpu.total), size(gpu.last)));
   }
   return out;
 }

@@ -2,13 +2,13 @@
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 
 #include "cgroup.hpp"
@@ -23,12 +23,12 @@ using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
 constexpr nanoseconds first_pause = 20ms;  // a job may die young
-constexpr int young = 7;                  // samples with doubled pauses, whatever they cost
+constexpr int young = 7;                   // samples with doubled pauses, whatever they cost
 constexpr nanoseconds pause = 1s;
 constexpr nanoseconds idle_pause = 4s;
-constexpr int cost_factor = 250;                      // so that sampling takes 0.4 % of a core at most
+constexpr int cost_factor = 250;                       // so that sampling takes 0.4 % of a core at most
 constexpr std::int64_t moved = std::int64_t{4} << 20;  // less than that is no change
-constexpr int patient_samples = 10;                   // without a change, before it counts as idle
+constexpr int patient_samples = 10;                    // without a change, before it counts as idle
 constexpr nanoseconds patience = 1s;
 
 nanoseconds cpu_time() {

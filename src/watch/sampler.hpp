@@ -1,4 +1,5 @@
-// Looks every second at what a job holds, in a thread of its own: a driver that hangs must not hold up the job's output.
+// Looks every second at what a job holds, in a thread of its own: a driver that hangs must not hold up the job's
+// output.
 #pragma once
 
 #include <sys/types.h>

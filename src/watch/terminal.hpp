@@ -13,8 +13,8 @@ struct Channel {
   Descriptor write{};
 };
 
-/// A pipe; where `like` is a terminal, a pseudo-terminal of its size that passes bytes unchanged. Neither end open where
-/// the system refuses.
+/// A pipe; where `like` is a terminal, a pseudo-terminal of its size that passes bytes unchanged. Neither end open
+/// where the system refuses.
 Channel channel_like(int like);
 
 /// Gives the pseudo-terminal at `channel` the size of the terminal at `like`.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <thread>
 
 #include "job.hpp"
 #include "relay.hpp"
@@ -56,6 +57,7 @@ class Watch {
 
   Ended run() {
     while (!finished()) step();
+    reap_the_dying();
     for (Relay& relay : relays_) {
       relay.finish();
       if (ended_.lost_output.empty()) ended_.lost_output = relay.failure();
@@ -119,6 +121,15 @@ class Watch {
       if (pid == pid_) die(status);
     }
   }
+
+  /// Those that have closed their output on their way out; what lives on is left alone.
+  void reap_the_dying() {
+    for (int i = 0; i < 10 && has_children(); ++i) {
+      reap();
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+  static bool has_children() { return waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0; }
 
   /// The user has pressed ^Z: the shell must learn of it.
   void stop_too() {

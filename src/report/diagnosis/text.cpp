@@ -21,8 +21,10 @@ std::string bold(const std::string& text, const DiagnosisViewOptions& options) {
   return options.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-// Words of `text` in lines of at most `width`, each after `indent`, the first after `first`.
-std::string wrapped(std::string_view text, const std::string& first, const std::string& indent) {
+// Words of `words` in lines of at most `width`, each after `indent`, the first after `first`.
+std::string wrapped(std::string_view words, const std::string& first, const std::string& indent) {
+  const std::string safe = printable(words);  // what a log says may be in it
+  std::string_view text = safe;
   std::string out = first;
   std::size_t column = first.size();
   bool begins = true;
