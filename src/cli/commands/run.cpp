@@ -1,8 +1,11 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +20,7 @@ namespace oomplan::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> command{};
+  std::vector<std::string> command{};  ///< Only for the syntax: CLI11 takes a word like [a,b] for a list.
   std::string log{};
   std::string json{};
 };
@@ -97,7 +100,18 @@ Outcome ended(const Ended& end, Transcript& transcript, Files& files, const Term
   return out;
 }
 
+/// The words after the first "--", as they stand.
+std::vector<std::string> command_in(std::span<char* const> words) {
+  const auto mark = std::ranges::find_if(words, [](const char* word) { return std::string_view(word) == "--"; });
+  return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
+}
+
 Outcome run_job(const Options& options, const Terminal& terminal) {
+  const std::vector<std::string> command = command_in(terminal.words);
+  if (command.empty())
+    return refused({{.code = "cli/usage",
+                     .message = "the command to run stands after --",
+                     .hint = "oomplan run -- python train.py"}});
   const Result<Rulebook> rules = Rulebook::load();
   if (!rules) return refused(rules.errors());
   Files files;
@@ -105,7 +119,7 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
   append(problems, create(options.json, files.json));
   if (!problems.empty()) return refused(problems);
   Transcript transcript(Inquest(*rules), files.log);
-  const Result<Ended> end = watch(options.command, [&](std::string_view lines) { transcript.add(lines); });
+  const Result<Ended> end = watch(command, [&](std::string_view lines) { transcript.add(lines); });
   if (!end) return not_started(end.errors());
   return ended(*end, transcript, files, terminal);
 }
