@@ -12,6 +12,7 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../new_file.hpp"
+#include "../predicted.hpp"
 #include "oomplan/diagnose.hpp"
 #include "oomplan/diagnosis_view.hpp"
 #include "oomplan/watch.hpp"
@@ -23,6 +24,7 @@ struct Options {
   std::vector<std::string> command{};  ///< Only for the syntax: CLI11 takes a word like [a,b] for a list.
   std::string log{};
   std::string json{};
+  Question prediction{};
 };
 
 void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -88,13 +90,14 @@ Outcome not_started(const Diagnostics& problems) {
   return {.code = static_cast<ExitCode>(missing ? 127 : 126), .err = text_of(problems)};
 }
 
-Outcome ended(const Ended& end, Transcript& transcript, Files& files, const Terminal& terminal) {
-  transcript.add(account_of(end));
-  const Diagnosis diagnosis = transcript.finish();
-  if (files.json) files.json->write(diagnosis_json(diagnosis));
+Outcome ended(const Ended& end, Diagnosis diagnosis, const Options& options, Files& files, const Terminal& terminal) {
+  Diagnostics problems;
+  add_join(diagnosis, options.prediction, problems);
+  if (files.json) files.json->write(diagnosis_json(diagnosis, problems));
   Outcome out{.code = static_cast<ExitCode>(end.exit_code)};
   const bool colour = terminal.colour && isatty(STDERR_FILENO) == 1;
   if (end.exit_code != 0) out.err = "\n" + diagnosis_text(diagnosis, {.colour = colour});
+  if (end.exit_code != 0) out.err += text_of(problems);
   for (const std::optional<NewFile>* file : {&files.log, &files.json})
     if (*file) out.err += text_of((*file)->problems());
   return out;
@@ -121,7 +124,8 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
   Transcript transcript(Inquest(*rules), files.log);
   const Result<Ended> end = watch(command, [&](std::string_view lines) { transcript.add(lines); });
   if (!end) return not_started(end.errors());
-  return ended(*end, transcript, files, terminal);
+  transcript.add(account_of(*end));
+  return ended(*end, transcript.finish(), options, files, terminal);
 }
 
 }  // namespace
@@ -131,6 +135,7 @@ Command commands::run(CLI::App& program) {
   auto options = std::make_shared<Options>();
   app->add_option("COMMAND", options->command, "What to run, with its arguments; after --")->required();
   app->add_option("--log", options->log, "Keep what it writes in a new file")->type_name("FILE");
+  add_prediction_options(*app, options->prediction);
   app->add_option("--json", options->json, "Write the diagnosis to a new file (docs/diagnosis.schema.json)")
       ->type_name("FILE");
   return {app, [options](const Terminal& terminal) { return run_job(*options, terminal); }};

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "accounts.hpp"
+#include "join.hpp"
 #include "oomplan/diagnosis_view.hpp"
 
 namespace oomplan {
@@ -103,7 +104,7 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);
   add_lines("What followed from it", d.consequences, options, out);
-  return out + report::accounts_text(d.accounts, options.colour);
+  return out + report::accounts_text(d.accounts, options.colour) + report::join_text(d.join, options.colour);
 }
 
 }  // namespace oomplan

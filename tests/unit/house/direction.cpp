@@ -11,8 +11,9 @@ namespace {
 using Names = std::set<std::string_view>;
 
 // Public headers, by the stage that defines what they declare. A value is everyone's.
-const Names values{"architecture.hpp", "bytes.hpp",  "dtype.hpp", "events.hpp", "footprint.hpp", "machine.hpp",
-                   "plan.hpp",         "result.hpp", "text.hpp",  "advice.hpp", "evidence.hpp",  "memory_account.hpp"};
+const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",  "events.hpp", "footprint.hpp",
+                   "machine.hpp",      "plan.hpp",           "result.hpp", "text.hpp",   "advice.hpp",
+                   "evidence.hpp",     "memory_account.hpp", "join.hpp"};
 const std::map<std::string_view, std::string_view> owners{
     {"document.hpp", "read"},         {"event_list.hpp", "read"},    {"allocator.hpp", "estimate"},
     {"reservation.hpp", "estimate"},  {"log_text.hpp", "read"},      {"snapshot.hpp", "read"},
