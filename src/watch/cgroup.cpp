@@ -14,12 +14,8 @@ namespace {
 // v1 has no word for "no limit" but the largest multiple of a page.
 constexpr std::int64_t no_limit = std::int64_t{1} << 60;
 
-struct Membership {
-  std::string path{};
-  bool unified = false;
-};
+}  // namespace
 
-// "4:memory:/path" is v1's memory hierarchy, "0::/path" v2's. A machine may mount both; then v1 counts the memory.
 Membership membership_in(std::string_view text) {
   Membership out;
   for (std::size_t at = 0; at < text.size();) {
@@ -34,8 +30,6 @@ Membership membership_in(std::string_view text) {
   }
   return out;
 }
-
-}  // namespace
 
 // A container sees its own cgroup as the root of the mount, while the path may be the host's: then that root is it.
 void CgroupWatch::find_levels(pid_t job) {

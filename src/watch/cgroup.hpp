@@ -7,11 +7,22 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oomplan/watch.hpp"
 
 namespace oomplan::watching {
+
+/// A process's place in the hierarchy that counts memory.
+struct Membership {
+  std::string path{};    ///< Empty where there is none.
+  bool unified = false;  ///< v2.
+};
+
+/// Of /proc/PID/cgroup. "4:memory:/path" is v1's memory hierarchy, "0::/path" v2's; where both are mounted, v1 counts
+/// the memory.
+Membership membership_in(std::string_view text);
 
 class CgroupWatch {
  public:

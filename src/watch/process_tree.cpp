@@ -13,16 +13,7 @@
 #include "files.hpp"
 
 namespace oomplan::watching {
-namespace {
 
-struct Process {
-  pid_t pid = 0;
-  pid_t parent = 0;
-  std::int64_t pages = 0;
-  bool of_the_tree = false;
-};
-
-// "PID (NAME) STATE PPID …", RSS the 24th field (proc(5)); a name may hold spaces and brackets.
 std::optional<Process> process_in(const std::string& stat) {
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
@@ -36,6 +27,8 @@ std::optional<Process> process_in(const std::string& stat) {
   if (read != 3 || state == 'Z') return std::nullopt;
   return Process{static_cast<pid_t>(std::atoi(stat.c_str())), parent, pages};
 }
+
+namespace {
 
 std::vector<Process> all_processes() {
   std::vector<Process> out;

@@ -5,8 +5,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace oomplan::watching {
+
+struct Process {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::int64_t pages = 0;  ///< Resident.
+  bool of_the_tree = false;
+};
+
+/// Of /proc/PID/stat: "PID (NAME) STATE PPID …", the RSS its 24th field (proc(5)); a name may hold spaces and brackets.
+/// Nothing for a zombie.
+std::optional<Process> process_in(const std::string& stat);
 
 struct TreeUse {
   std::int64_t rss = 0;        ///< Bytes of all together.
