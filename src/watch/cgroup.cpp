@@ -22,7 +22,7 @@ Membership membership_in(std::string_view text) {
     const std::string_view line = text.substr(at, text.find('\n', at) - at);
     at += line.size() + 1;
     const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
+    const std::size_t second = line.find(":/", first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
     const std::string controllers = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
     if (controllers.find(",memory,") != std::string::npos) return {std::string(line.substr(second + 1)), false};
