@@ -84,10 +84,10 @@ Result<Job> start(const std::vector<std::string>& command, const sigset_t& mask)
   told.close();
   if (const int error = exec_error(report.get()); error != 0) {
     waitpid(pid, nullptr, 0);
-    if (plan.foreground) give_foreground(getpgrp());
+    take_foreground_from(pid);
     return not_started(command.front(), error);
   }
-  return Job{pid, std::move(out.read), std::move(err.read), plan.foreground};
+  return Job{pid, std::move(out.read), std::move(err.read)};
 }
 
 }  // namespace oomplan::watching

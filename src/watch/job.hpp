@@ -15,9 +15,8 @@ namespace oomplan::watching {
 /// The leader of a process group of its own.
 struct Job {
   pid_t pid = 0;
-  Descriptor out{};         ///< What it writes to standard output.
-  Descriptor err{};         ///< To standard error; not open where both are one terminal, and come by `out`.
-  bool foreground = false;  ///< It was given the terminal of standard input.
+  Descriptor out{};  ///< What it writes to standard output.
+  Descriptor err{};  ///< To standard error; not open where both are one terminal, and come by `out`.
 };
 
 /// Starts `command` with the signal mask `mask`. Errors: watch/not-found, watch/not-started.

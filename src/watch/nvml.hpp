@@ -1,6 +1,7 @@
 // GPU memory through NVIDIA's management library, where the driver brought it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "oomplan/watch.hpp"
@@ -20,7 +21,9 @@ class Nvml {
 
  private:
   struct Library;
-  Library* library_ = nullptr;
+  static std::unique_ptr<Library> load(void* handle);
+
+  std::unique_ptr<Library> library_{};
   std::vector<GpuUse> gpus_{};
 };
 

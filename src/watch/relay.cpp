@@ -33,8 +33,7 @@ bool Relay::fill() {
   const int error = got < 0 ? errno : 0;
   pending_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   if (got == 0 || (got < 0 && !again(error))) source_.close();  // a terminal ends with EIO
-  line_ += pending_;
-  tell_lines();
+  tell_lines(pending_);
   return got > 0;
 }
 
@@ -55,15 +54,17 @@ void Relay::flush() {
   pending_.erase(0, written);
 }
 
-void Relay::tell_lines() {
-  std::size_t end = line_.rfind('\n');
-  if (end == std::string::npos && line_.size() >= most_line) {
-    end = line_.rfind('\r');
-    if (end == std::string::npos) end = line_.size() - 1;
+void Relay::tell_lines(std::string_view more) {
+  std::size_t end = more.rfind('\n');
+  if (end == std::string_view::npos && line_.size() + more.size() >= most_line) {
+    end = more.rfind('\r');
+    if (end == std::string_view::npos) end = more.size() - 1;
   }
-  if (end == std::string::npos) return;
-  sink_(std::string_view(line_).substr(0, end + 1));
-  line_.erase(0, end + 1);
+  const std::size_t ended = end + 1;  // 0 where no line ends
+  line_ += more.substr(0, ended);
+  if (ended > 0) sink_(line_);
+  if (ended > 0) line_.clear();
+  line_ += more.substr(ended);
 }
 
 void Relay::close_source() {

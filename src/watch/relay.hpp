@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <string>
+#include <string_view>
 
 #include "descriptor.hpp"
 #include "oomplan/watch.hpp"
@@ -33,7 +34,7 @@ class Relay {
  private:
   bool fill();
   void flush();
-  void tell_lines();
+  void tell_lines(std::string_view more);
 
   Descriptor source_;
   int target_;

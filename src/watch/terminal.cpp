@@ -57,4 +57,8 @@ bool has_foreground() { return isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILE
 
 void give_foreground(int group) { tcsetpgrp(STDIN_FILENO, group); }
 
+void take_foreground_from(int group) {
+  if (isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == group) give_foreground(getpgrp());
+}
+
 }  // namespace oomplan::watching

@@ -26,4 +26,7 @@ bool has_foreground();
 /// Gives the terminal of standard input to a process group, as a shell does. SIGTTOU must be blocked.
 void give_foreground(int group);
 
+/// Takes it back from that group, where it has it.
+void take_foreground_from(int group);
+
 }  // namespace oomplan::watching

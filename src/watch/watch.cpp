@@ -50,7 +50,6 @@ class Watch {
  public:
   Watch(Job job, const BlockedSignals& signals, const OutputSink& sink)
       : pid_(job.pid),
-        foreground_(job.foreground),
         signals_(signalfd(-1, &signals.blocked(), SFD_CLOEXEC | SFD_NONBLOCK)),
         relays_{Relay(std::move(job.out), STDOUT_FILENO, sink), Relay(std::move(job.err), STDERR_FILENO, sink)},
         sampler_(job.pid) {}
@@ -104,7 +103,7 @@ class Watch {
       copy_size(relays_[0].source(), STDOUT_FILENO);
       copy_size(relays_[1].source(), STDERR_FILENO);
     }
-    if (signal == SIGCONT && foreground_ && has_foreground()) give_foreground(pid_);
+    if (signal == SIGCONT && has_foreground()) give_foreground(pid_);
     kill(-pid_, signal);
   }
 
@@ -114,7 +113,7 @@ class Watch {
     rusage usage{};
     for (pid_t pid = 0; (pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage)) > 0;) {
       if (WIFSTOPPED(status)) {
-        if (pid == pid_ && foreground_) stop_too();
+        if (pid == pid_ && isatty(STDIN_FILENO) == 1) stop_too();
         continue;
       }
       ended_.largest_process = std::max<std::int64_t>(ended_.largest_process, usage.ru_maxrss * 1024);
@@ -131,15 +130,15 @@ class Watch {
   }
   static bool has_children() { return waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0; }
 
-  /// The user has pressed ^Z: the shell must learn of it.
+  /// ^Z, or input wanted in the background: the shell must learn of it.
   void stop_too() {
-    give_foreground(getpgrp());
+    take_foreground_from(pid_);
     raise(SIGSTOP);
   }
 
   void die(int status) {
     died_ = Clock::now();
-    if (foreground_) give_foreground(getpgrp());
+    take_foreground_from(pid_);
     ended_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended_.exit_code = ended_.signal != 0 ? 128 + ended_.signal : WEXITSTATUS(status);
     ended_.seconds = std::chrono::duration<double>(*died_ - begun_).count();
@@ -147,7 +146,6 @@ class Watch {
   }
 
   pid_t pid_;
-  bool foreground_;
   Clock::time_point begun_ = Clock::now();
   std::optional<Clock::time_point> died_{};
   bool abandoned_ = false;  ///< Told to end while the last output still waits for its reader.

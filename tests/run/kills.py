@@ -5,6 +5,7 @@
 """
 
 import argparse
+import fcntl
 import json
 import os
 import pty
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -212,34 +214,77 @@ def closed_pipe(bench):
     job.stderr.close()
 
 
+class Terminal:
+    """A shell's place: a session with a terminal of 33 by 77, in which `oomplan run` is the foreground job."""
+
+    def __init__(self, words):
+        self.master, slave = pty.openpty()
+        subprocess.run(["stty", "rows", "33", "columns", "77"], stdin=slave, check=True)
+        self.told, tell = os.pipe()
+        self.shell = os.fork()
+        if self.shell == 0:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            for fd in range(3):
+                os.dup2(slave, fd)
+            self.be_shell(words, tell)
+        os.close(slave)
+        os.close(tell)
+        self.output = b""
+
+    @staticmethod
+    def be_shell(words, tell):
+        """Starts the job; when it stops, takes the terminal, says so, and lets it go on; exits as it did."""
+        job = os.fork()
+        if job == 0:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(0, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            os.execv(words[0], words)
+        while True:
+            _, status = os.waitpid(job, os.WUNTRACED)
+            if not os.WIFSTOPPED(status):
+                os._exit(os.waitstatus_to_exitcode(status))
+            os.tcsetpgrp(0, os.getpgrp())
+            os.write(tell, b"stopped\n")
+            os.tcsetpgrp(0, job)
+            os.killpg(job, signal.SIGCONT)
+
+    def read_until(self, wanted):
+        while wanted not in self.output:
+            try:
+                self.output += os.read(self.master, 4096)
+            except OSError:  # its last user has gone
+                sys.exit(f"FAILED: no {wanted!r} in {self.output!r}")
+
+    def exit_code(self):
+        try:
+            while piece := os.read(self.master, 4096):
+                self.output += piece
+        except OSError:
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.shell, 0)[1])
+
+
 def terminal(bench):
     """On a terminal the job has one too, of the same size, and ^C reaches it."""
-    master, slave = pty.openpty()
-    subprocess.run(["stty", "rows", "33", "columns", "77"], stdin=slave, check=True)
     code = "import os, sys, time; print(os.isatty(1), os.get_terminal_size(1), flush=True); time.sleep(60)"
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        import fcntl
-        import termios
-        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-        for fd in range(3):
-            os.dup2(slave, fd)
-        words = bench.words(sys.executable, "-c", code)
-        os.execv(words[0], words)
-    os.close(slave)
-    output = b""
-    while b"\n" not in output:
-        output += os.read(master, 4096)
-    expect_in(b"True os.terminal_size(columns=77, lines=33)\r\n", output, "what the job saw")
-    os.write(master, b"\x03")
-    try:
-        while os.read(master, 4096):
-            pass
-    except OSError:
-        pass  # the terminal's last user has gone
-    _, status = os.waitpid(child, 0)
-    expect(os.waitstatus_to_exitcode(status) in (1, 128 + signal.SIGINT), True, f"exit code {status}")
+    session = Terminal(bench.words(sys.executable, "-c", code))
+    session.read_until(b"True os.terminal_size(columns=77, lines=33)\r\n")
+    os.write(session.master, b"\x03")
+    expect(session.exit_code(), 128 + signal.SIGINT, "exit code")
+
+
+def stop(bench):
+    """^Z stops both, and both go on."""
+    session = Terminal(bench.words("bash", "-c", "echo ready; read line; echo got $line; exit 9"))
+    session.read_until(b"ready")
+    os.write(session.master, b"\x1a")
+    expect(os.read(session.told, 100), b"stopped\n", "what the shell saw")
+    os.write(session.master, b"hello\n")
+    session.read_until(b"got hello")
+    expect(session.exit_code(), 9, "exit code")
 
 
 def gpu(bench):
@@ -251,7 +296,7 @@ def gpu(bench):
 
 
 NAMES = {f.__name__: f for f in (cgroup, address_space, memory_error, kill, tmpfs, file_size, normal, exit_code, signals,
-                                 group, held_pipe, closed_pipe, terminal, gpu)}
+                                 group, held_pipe, closed_pipe, terminal, stop, gpu)}
 
 
 def main():
