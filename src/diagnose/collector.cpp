@@ -153,13 +153,15 @@ void Collector::end() {
 
 std::vector<Line> Collector::take() {
   std::vector<Line> out;
+  out.reserve(first_.size() + last_.size());
   const auto add = [&out](const Raw& raw) {
     const std::size_t before = out.size();
     add_lines(raw.text, raw.file, raw.number, out);
     if (raw.after_gap && out.size() > before) out[before].header = true;
   };
   for (const Raw& raw : first_) add(raw);
-  for (const Raw& raw : last_) add(raw);
+  first_ = {};
+  for (; !last_.empty(); last_.pop_front()) add(last_.front());
   return out;
 }
 
