@@ -19,7 +19,7 @@ using Loader = std::function<Result<Document>(const std::string& path)>;
 struct IngestOptions {
   std::string dialect{};                 ///< "" recognises the dialect from the content.
   std::vector<std::string> overrides{};  ///< "key=value", applied over the file in order; see ingest().
-  Loader loader{};                       ///< For `extends: other.yaml`; without it that is an error.
+  Loader loader{};                       ///< For `extends:` and `lengths:` that name a file; without it an error.
 };
 
 /// Reads the plan out of a document. An override's key is the dialect's own, dotted where it is inside a mapping, or a
@@ -33,6 +33,7 @@ struct IngestOptions {
 ///   ingest/not-a-mapping      the file holds no keys
 ///   ingest/extends-missing    the config that this one extends cannot be read (and the loader's own errors)
 ///   ingest/extends-cycle      configs that extend each other
+///   ingest/lengths-missing    the file of lengths cannot be read (and the loader's own errors)
 ///   ingest/bad-override       an override without "=" (its value may give read/… errors too)
 ///   ingest/unknown-key        an override of a key that nobody knows
 /// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name),

@@ -119,6 +119,8 @@ struct TrainingPlan {
   Setting<QuantizedLinear> quantized_linear{};
   Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear
                                          ///< weights of weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the
+                                         ///< adapters come; then the cache is emptied (Axolotl's loader).
   Setting<bool> kbit_upcast{};           ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   Setting<std::string> optimizer{};      ///< A name that the estimator plays ("adamw_fused"); where it is
                                          ///< unmodelled, the framework's own.

@@ -54,9 +54,9 @@ struct Ended {
   int exit_code = 0;  ///< Its own; 128 + signal where a signal ended it, as shells have it.
   int signal = 0;     ///< 0 where it exited.
   double seconds = 0;
-  std::int64_t largest_process =
-      0;                      ///< The highest RSS of any one process that was waited for (getrusage, which counts
-                              ///< what this program held when it started the job, a few MB, as the least).
+  /// The highest RSS of any one process that was waited for (getrusage); it counts at least what this program held when
+  /// it started the job, a few MB.
+  std::int64_t largest_process = 0;
   std::string lost_output{};  ///< Why its output could not be passed on; empty where it could.
   Samples samples{};
 };

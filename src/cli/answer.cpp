@@ -29,10 +29,12 @@ std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagn
   return gpus;
 }
 
-/// The catalog knows nothing of configs; the line that names the model is where its user can mend it.
+/// Neither the catalog nor the allocator knows of configs; the line that names what they read is where to mend it.
 Diagnostics placed(Diagnostics errors, const Origin& origin) {
   for (Diagnostic& error : errors) {
-    if (error.where.file.empty() && origin.kind == Origin::Kind::config) error.where = origin.where;
+    if (!error.where.file.empty() || origin.kind != Origin::Kind::config) continue;
+    error.where = origin.where;
+    error.excerpt.clear();
   }
   return errors;
 }
@@ -99,10 +101,10 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
 Result<Document> load(const std::string& path) { return read_document(path); }
 
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
-                       std::optional<Document>* kept) {
-  const Result<Document> document = read_config(question.config);
-  if (!document) return append(findings.diagnostics, document.errors());
-  if (kept != nullptr) *kept = *document;
+                       std::optional<Document>& document) {
+  Result<Document> read = read_config(question.config);
+  if (!read) return append(findings.diagnostics, read.errors());
+  document = std::move(*read);
   Result<TrainingPlan> plan = ingest(*document, ingest_options(question));
   if (plan) {
     findings.plan = std::move(*plan);
@@ -111,7 +113,6 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   } else {
     append(findings.diagnostics, plan.errors());
   }
-  add_excerpts(findings.diagnostics, *document);
 }
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
@@ -123,9 +124,10 @@ Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const G
 
 void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
   const Setting<std::string>& conf = findings.plan->alloc_conf;
-  const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, "alloc_conf");
+  const bool configured = conf.origin.kind == Origin::Kind::config;
+  const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, configured ? "" : conf.origin.source);
   if (!settings) {
-    append(findings.diagnostics, settings.errors());
+    append(findings.diagnostics, placed(settings.errors(), conf.origin));
     return findings.footprint.reset();
   }
   const Reservation reservation(std::exchange(findings.footprint->events, {}), *settings);
@@ -148,18 +150,19 @@ IngestOptions ingest_options(const Question& question) {
   return {.dialect = question.dialect, .overrides = question.overrides, .loader = load};
 }
 
-Findings answer(const Question& question, std::optional<Document>* document) {
+Findings answer(const Question& question, std::optional<Document>* kept) {
   Findings findings{.config = question.config};
+  std::optional<Document> document;
   if (const Result<Catalog> catalog = catalog_in(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
-    if (findings.footprint) {
-      hold_against(findings, gpus);
-    }
+    if (findings.footprint) hold_against(findings, gpus);
+    if (document) add_excerpts(findings.diagnostics, *document);
   } else {
     append(findings.diagnostics, catalog.errors());
   }
   findings.verdict = verdict_after(findings);
+  if (kept != nullptr) *kept = std::move(document);
   return findings;
 }
 

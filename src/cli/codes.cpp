@@ -97,6 +97,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/extends-missing", Verdict::invalid,
      "The config extends another file that cannot be read. Its path is taken from the folder of the config that"
      " names it."},
+    {"ingest/lengths-missing", Verdict::invalid,
+     "The file that `lengths` names cannot be read. Its path is taken from the folder of the config that names it, or "
+     "from the current one with --set."},
     {"ingest/missing-fact", Verdict::undecided,
      "The estimate needs a fact that the config does not say and that no default settles. The message names the"
      " key; --set gives it for a what-if."},

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -31,7 +34,29 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes) {
   // Axolotl's convert_embedding_modules_dtype and its like go by the module's name.
   const bool named = name.find("norm") != std::string::npos || name.find("embed_tokens") != std::string::npos ||
                      name.find("lm_head") != std::string::npos;
-  return register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
+  const Tensor p = register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
+  if (named) raised_.push_back(p);
+  return p;
+}
+
+void Builder::cast(const Tensor& weight, DType dtype) {
+  Restore layer(torch.recorder.scope.layer, weight->layer);
+  Restore module(torch.recorder.scope.module, weight->module);
+  const Tensor made = torch.parameter(weight->sizes, dtype, false);
+  std::swap(weight->storage, made->storage);
+  weight->dtype = dtype;
+}
+
+void Builder::finish_loading() {
+  if (facts.fp32_while_loading && facts.kept != DType::fp32) {
+    for (const DType dtype : {DType::fp32, facts.kept}) {
+      for (const Tensor& weight : raised_) cast(weight, dtype);
+    }
+    torch.recorder.empty_cache();
+  }
+  // peft adds the adapters to a model that is there.
+  std::ranges::stable_partition(torch.recorder.events,
+                                [&](const Event& e) { return !of_adapters_.contains(e.storage); });
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
@@ -68,7 +93,9 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 }
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
-  return register_weight(name + ".weight", sizes, dtype, true);
+  Tensor p = register_weight(name + ".weight", sizes, dtype, true);
+  of_adapters_.insert(p->storage);
+  return p;
 }
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {

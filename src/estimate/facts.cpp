@@ -141,6 +141,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.attention = plan.attention.value;
   f.padding_mask = plan.padding_mask.value;
   f.fp32_norms = plan.fp32_norms.value;
+  f.fp32_while_loading = plan.fp32_while_loading.value;
   f.loss = plan.loss.value;
   return f;
 }

@@ -53,7 +53,9 @@ Live Lifetimes::live(StorageId id, const Range& alive) const {
 std::vector<Live> Lifetimes::alive_at(const Moment& now) const {
   std::vector<Live> out;
   const std::vector<Storage>& storages = timeline_.recorder().storages;
-  for (std::size_t i = 0; i < storages.size() && births_[i].stretch <= now.stretch; ++i) {
+  // Storages stand in the order of their births, but for adapters, which come last in loading.
+  const auto later = [&](std::size_t i) { return births_[i].stretch > now.stretch && storages[i].born != Phase::load; };
+  for (std::size_t i = 0; i < storages.size() && !later(i); ++i) {
     const Place& death = deaths_[i];
     if (death.stretch >= 0 && death.stretch + 1 < now.stretch) continue;  // Its twin, if any, is over as well.
     Range alive = passed(now, births_[i]);

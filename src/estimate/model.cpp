@@ -99,6 +99,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   if (facts.lora && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   if (!builder.problems.empty()) return std::move(builder.problems);
+  builder.finish_loading();
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);

@@ -41,6 +41,7 @@ struct Facts {
   Attention attention = Attention::sdpa;
   bool padding_mask = false;
   bool fp32_norms = false;
+  bool fp32_while_loading = false;
   Loss loss = Loss::full_logits;
 };
 
@@ -100,6 +101,8 @@ class Builder {
   std::string path(const std::string& name) const { return prefix.empty() ? name : prefix + "." + name; }
   std::int32_t module_id(const std::string& name);
   void count(std::int64_t elements, bool trained);
+  /// What is done to the whole model once every module is built, as the framework's loader does it.
+  void finish_loading();
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
@@ -120,6 +123,9 @@ class Builder {
 
  private:
   std::set<std::string> matched_targets_{};
+  std::vector<Tensor> raised_{};  ///< Norms, embeddings and head.
+  std::set<StorageId> of_adapters_{};
+  void cast(const Tensor& weight, DType dtype);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, bool trained);
 };
 

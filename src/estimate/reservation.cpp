@@ -7,8 +7,11 @@ namespace oomplan {
 namespace {
 
 constexpr int resolution = 128;
-constexpr int good_deal = 64;  // A part of the tensors; twice the resolution, so that one step more is worth a replay.
+constexpr int good_deal =
+    48;  // A part of the tensors; more than twice the resolution, or a tighter card gains nothing.
 constexpr int codes_a_step = 16;
+
+Bytes step_above(Bytes room) { return room + Bytes(room.count() / resolution + 1); }
 
 /// What the tensors alive have asked for, by slot.
 class Requests {
@@ -60,8 +63,9 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
     : events_(std::move(events)), settings_(settings) {
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
-  const Bytes tight = std::min(held_, requested_ + Bytes(requested_.count() / good_deal));
-  reserved_.smallest = first_that_ends(card_for(tight));
+  const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
+  const Bytes tight = requested_ + Bytes(requested_.count() / resolution);
+  reserved_.smallest = first_that_ends(card_for(held_ > much ? tight : held_));
 }
 
 void Reservation::replay_unlimited() {
@@ -99,7 +103,7 @@ bool Reservation::ends_in(Bytes room) const {
 
 Bytes Reservation::smallest_above(Bytes room) const {
   if (room < reserved_.smallest || reserved_.peak.saturated()) return reserved_.smallest;
-  return first_that_ends(room + Bytes(room.count() / resolution));
+  return first_that_ends(step_above(room));
 }
 
 // A card that holds what was held on the unlimited one mostly does; one that is tighter may make the allocator lay
@@ -107,9 +111,9 @@ Bytes Reservation::smallest_above(Bytes room) const {
 Bytes Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
   const Bytes roomy = card_for(reserved_.peak);
-  for (Bytes room = from; room < roomy;) {
+  Bytes room = from;
+  for (Bytes next = step_above(room); next < roomy; next = step_above(room)) {
     if (ends_in(room)) return room;
-    const Bytes next = room + Bytes(room.count() / resolution + 1);
     room = room < held && next > held ? held : next;
   }
   return roomy;

@@ -49,6 +49,9 @@ class Unroller {
   const Event& event(std::int32_t i) const { return recorder_.events[static_cast<std::size_t>(i)]; }
 
   void mark(const Stretch& stretch) {
+    for (; emptied_ < recorder_.emptied.size() && recorder_.emptied[emptied_] <= stretch.first; ++emptied_) {
+      out_.push_back({oomplan::Event::Kind::empty_cache, 0, 0});
+    }
     while (mark_ < recorder_.marks.size() && recorder_.marks[mark_].first <= stretch.first) {
       const Mark& m = recorder_.marks[mark_++];
       out_.push_back({oomplan::Event::Kind::mark, 0, m.step == 0 ? 0 : 16 * m.step + static_cast<int>(m.phase)});
@@ -109,6 +112,7 @@ class Unroller {
   std::vector<std::int32_t> of_blocks_{};  ///< Of each repeated block's own.
   std::vector<StorageId> twins_{};
   std::size_t mark_ = 0;
+  std::size_t emptied_ = 0;
   std::vector<std::int32_t> free_slots_{};
   std::int32_t slots_ = 0;
   std::vector<oomplan::Event> out_{};

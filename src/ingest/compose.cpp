@@ -13,11 +13,6 @@ namespace {
 // Longer than any sane chain; a file can name itself by a new path each time, which no comparison of names sees.
 constexpr std::size_t longest_chain = 16;
 
-std::string beside(const std::string& file, const std::string& path) {
-  const auto slash = file.rfind('/');
-  return path.starts_with('/') || slash == file.npos ? path : file.substr(0, slash + 1) + path;
-}
-
 Diagnostic not_a_mapping(const Document& document) {
   Diagnostic out{Severity::error,
                  "ingest/not-a-mapping",

@@ -21,6 +21,8 @@ std::string rows_of(const Setting<std::int64_t>& rows, std::string_view key) {
 
 }  // namespace
 
+bool Dialect::has(std::string_view key) const { return std::ranges::count(keys(), key) > 0; }
+
 Origin default_of(std::string_view source) {
   return {.kind = Origin::Kind::framework_default, .source = std::string(source)};
 }

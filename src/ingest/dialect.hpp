@@ -34,6 +34,8 @@ struct Dialect {
   std::vector<std::string_view> (*keys)() = nullptr;
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
   std::string (*write)(const TrainingPlan& plan) = nullptr;
+
+  bool has(std::string_view key) const;
 };
 
 /// All of them, in the order of names.

@@ -36,6 +36,7 @@ constexpr std::array rows{
     field<&Plan::quantization_compute_dtype, as::float_dtype>("quantization_compute_dtype"),
     field<&Plan::quantized_linear, as::quantized_linear>("quantized_linear"),
     field<&Plan::fp32_norms, as::boolean>("fp32_norms"),
+    field<&Plan::fp32_while_loading, as::boolean>("fp32_while_loading"),
     field<&Plan::kbit_upcast, as::boolean>("kbit_upcast"),
     field<&Plan::optimizer, as::text>("optimizer"),
     field<&Plan::fp32_embedding_state, as::boolean>("fp32_embedding_state"),

@@ -5,6 +5,7 @@
 
 #include "compose.hpp"
 #include "fields.hpp"
+#include "lengths_file.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -44,8 +45,11 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   const auto dialect = ingestion::recognise(composed->inputs, document, options.dialect);
   if (!dialect) return dialect.errors();
   Diagnostics errors;
-  const auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
+  auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
   for (const auto& input : overrides.own) replace(composed->inputs, input);
+  ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;
+  const Diagnostics unread = ingestion::load_lengths(lengths, options.loader, composed->documents);
+  errors.insert(errors.end(), unread.begin(), unread.end());
   Draft draft = (*dialect)->read(composed->inputs, document);
   draft.plan.dialect = (*dialect)->name;
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());

@@ -71,6 +71,11 @@ Diagnostic at_key(const Input& input, Severity severity, std::string_view code, 
   return out;
 }
 
+std::string beside(const std::string& file, const std::string& path) {
+  const auto slash = file.rfind('/');
+  return path.starts_with('/') || slash == file.npos ? path : file.substr(0, slash + 1) + path;
+}
+
 std::string shown(const Node& node) {
   switch (node.kind) {
     case Node::Kind::null:

@@ -36,6 +36,9 @@ Diagnostic at_value(const Input& input, std::string_view code, std::string messa
 Diagnostic at_key(const Input& input, Severity severity, std::string_view code, std::string message,
                   std::string hint = {});
 
+/// `path` as `file` says it: relative to that one's folder.
+std::string beside(const std::string& file, const std::string& path);
+
 /// The value as an error message shows it: `"two"`, `-1`, `a list`, `nothing`.
 std::string shown(const Node& node);
 

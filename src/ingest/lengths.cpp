@@ -6,7 +6,6 @@
 namespace oomplan::ingestion {
 namespace {
 
-constexpr std::size_t most_steps = 4096;
 constexpr std::int64_t usual_steps = 32;
 
 std::optional<std::vector<std::int64_t>> read_list(const Node& node) {

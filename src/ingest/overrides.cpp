@@ -16,11 +16,6 @@ Diagnostic refused(const std::string& text, std::string_view code, std::string m
   return {Severity::error, std::string(code), std::move(message), place(text), std::move(hint), {}};
 }
 
-bool is_own(const Dialect& dialect, const std::string& key) {
-  const auto keys = dialect.keys();
-  return std::ranges::count(keys, key) > 0;
-}
-
 Diagnostic unknown(const std::string& text, const std::string& key, const Dialect& dialect) {
   auto keys = dialect.keys();
   for (const auto& row : plan_rows()) keys.push_back(row.key);
@@ -47,7 +42,7 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
       continue;
     }
     const std::string key = text.substr(0, equals);
-    const bool own = is_own(dialect, key);
+    const bool own = dialect.has(key);
     const std::string field = key.starts_with(plan_prefix) ? key.substr(plan_prefix.size()) : key;
     if (!own && find_plan_row(field) == nullptr) {
       errors.push_back(unknown(text, key, dialect));

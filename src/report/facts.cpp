@@ -43,6 +43,7 @@ std::vector<Fact> size_facts(const TrainingPlan& plan) {
                           fact("padding_mask", plan.padding_mask),
                           fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
                           fact("fp32_norms", plan.fp32_norms),
+                          fact("fp32_while_loading", plan.fp32_while_loading),
                           fact("autocast", plan.autocast, autocast_names),
                           fact("adapter", plan.adapter, adapter_names)};
   if (!plan.lengths.value.empty()) facts.push_back(lengths_fact(plan.lengths));

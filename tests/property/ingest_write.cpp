@@ -60,9 +60,10 @@ TrainingPlan any_plan(Dice& dice) {
   plan.loss.value = static_cast<Loss>(dice.number(0, 1));
   for (auto fact : {&TrainingPlan::padding_mask, &TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel,
                     &TrainingPlan::lora_mlp_kernel, &TrainingPlan::double_quantization, &TrainingPlan::fp32_norms,
-                    &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients, &TrainingPlan::gradient_checkpointing,
-                    &TrainingPlan::reentrant_checkpointing, &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32,
-                    &TrainingPlan::set_grads_to_none, &TrainingPlan::use_cache, &TrainingPlan::fp32_embedding_state}) {
+                    &TrainingPlan::fp32_while_loading, &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients,
+                    &TrainingPlan::gradient_checkpointing, &TrainingPlan::reentrant_checkpointing,
+                    &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32, &TrainingPlan::set_grads_to_none,
+                    &TrainingPlan::use_cache, &TrainingPlan::fp32_embedding_state}) {
     (plan.*fact).value = dice.flip();
   }
   return plan;
@@ -90,9 +91,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantized_linear.value = QuantizedLinear::bitsandbytes;
   plan.lengths.value.clear();
   if (dialect == "axolotl") plan.alloc_conf.value = "expandable_segments:True";
-  for (auto fact :
-       {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
-        &TrainingPlan::fp32_norms, &TrainingPlan::kbit_upcast, &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {
+  for (auto fact : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
+                    &TrainingPlan::fp32_norms, &TrainingPlan::fp32_while_loading, &TrainingPlan::kbit_upcast,
+                    &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {
     (plan.*fact).value = false;
   }
   return plan;
@@ -143,13 +144,19 @@ TrainingPlan axolotl_plan(Dice& dice) {
   plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
   plan.adapter_dtype.value = dice.one_of({AdapterDType::fp32, AdapterDType::as_base});
   if (plan.attention.value == Attention::eager) plan.padding_mask.value = true;
-  if (plan.adapter.value == Adapter::lora) return plan;
+  const bool raised = plan.weights_dtype.value != WeightsDType::fp32;
+  const bool skipped = plan.quantization.value != Quantization::none && dice.flip();
+  if (plan.adapter.value == Adapter::lora) {
+    plan.fp32_while_loading.value = raised && !skipped;
+    return plan;
+  }
   plan.lora_rank.value = 8;
   plan.lora_dropout.value = 0;
   plan.lora_targets.value.clear();
   plan.adapter_dtype.value = AdapterDType::fp32;
   const bool flash = plan.attention.value == Attention::flash_attention_2;
-  plan.fp32_norms.value = !flash && plan.weights_dtype.value != WeightsDType::fp32;
+  plan.fp32_norms.value = !flash && raised;
+  plan.fp32_while_loading.value = flash && raised;
   return plan;
 }
 

@@ -20,15 +20,18 @@ std::size_t FreeSet::bin_of(std::int64_t size) {
   return (power - 3) * 16 + ((units >> (power - 4)) & 15U);
 }
 
-FreeSet::Cursor FreeSet::lower_bound(const Bin& bin, std::size_t number, const Free& key) {
-  std::size_t chunk = 0;
-  if (bin.size() > 1) {
-    const auto found = std::partition_point(bin.begin(), bin.end(), [&](const Chunk& c) { return c.back() < key; });
-    chunk = static_cast<std::size_t>(found - bin.begin());
-    if (chunk == bin.size()) return {number, chunk - 1, bin.back().size()};
+/// Behind all that are not lower than `key`.
+FreeSet::Cursor FreeSet::behind(const Bin& bin, std::size_t number, const Free& key) {
+  std::size_t chunk = bin.size() - 1;
+  if (!bin[chunk].empty() && !(bin[chunk].back() < key)) return {number, chunk, bin[chunk].size()};
+  if (chunk > 0) {
+    const auto found =
+        std::partition_point(bin.begin() + 1, bin.end(), [&](const Chunk& c) { return !(c.front() < key); });
+    chunk = static_cast<std::size_t>(found - bin.begin()) - 1;
   }
-  const auto at = std::lower_bound(bin[chunk].begin(), bin[chunk].end(), key);
-  return {number, chunk, static_cast<std::size_t>(at - bin[chunk].begin())};
+  const Chunk& in = bin[chunk];
+  const auto at = std::partition_point(in.begin(), in.end(), [&](const Free& entry) { return !(entry < key); });
+  return {number, chunk, static_cast<std::size_t>(at - in.begin())};
 }
 
 void FreeSet::insert(const Free& entry) {
@@ -36,19 +39,21 @@ void FreeSet::insert(const Free& entry) {
   Bin& bin = table_[number];
   filled_[number / 64] |= bit(number);
   if (bin.empty()) bin.emplace_back();
-  const Cursor place = lower_bound(bin, number, entry);
+  const Cursor place = behind(bin, number, entry);
   Chunk& chunk = bin[place.chunk];
   chunk.insert(chunk.begin() + static_cast<std::ptrdiff_t>(place.at), entry);
   if (chunk.size() <= chunk_limit) return;
   const auto middle = chunk.begin() + chunk_limit / 2;
-  Chunk upper(middle, chunk.end());
+  Chunk lower(middle, chunk.end());
   chunk.erase(middle, chunk.end());
-  bin.insert(bin.begin() + static_cast<std::ptrdiff_t>(place.chunk) + 1, std::move(upper));
+  bin.insert(bin.begin() + static_cast<std::ptrdiff_t>(place.chunk) + 1, std::move(lower));
 }
 
 void FreeSet::erase(const Free& entry) {
   const std::size_t number = bin_of(entry.size);
-  erase(lower_bound(table_[number], number, entry));
+  Cursor place = behind(table_[number], number, entry);
+  --place.at;
+  erase(place);
 }
 
 void FreeSet::erase(const Cursor& cursor) {
@@ -63,10 +68,14 @@ void FreeSet::erase(const Cursor& cursor) {
   }
 }
 
-FreeSet::Cursor FreeSet::first_from(std::size_t bin) const {
+FreeSet::Cursor FreeSet::lowest(std::size_t bin) const {
+  return {bin, table_[bin].size() - 1, table_[bin].back().size() - 1};
+}
+
+FreeSet::Cursor FreeSet::lowest_from(std::size_t bin) const {
   for (std::size_t word = bin / 64; word < filled_.size(); ++word, bin = word * 64) {
     const std::uint64_t rest = filled_[word] & (~std::uint64_t{0} << (bin % 64));
-    if (rest != 0) return {word * 64 + static_cast<std::size_t>(std::countr_zero(rest)), 0, 0};
+    if (rest != 0) return lowest(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
   }
   return {};
 }
@@ -74,17 +83,16 @@ FreeSet::Cursor FreeSet::first_from(std::size_t bin) const {
 FreeSet::Cursor FreeSet::at_least(std::int64_t size) const {
   const std::size_t number = bin_of(size);
   if ((filled_[number / 64] & bit(number)) != 0) {
-    const Cursor found = lower_bound(table_[number], number, {size, 0, none});
-    if (found.at < table_[number][found.chunk].size()) return found;
+    Cursor found = behind(table_[number], number, {size, 0, none});
+    if (found.at-- > 0) return found;
   }
-  return number + 1 < bins ? first_from(number + 1) : Cursor{};
+  return number + 1 < bins ? lowest_from(number + 1) : Cursor{};
 }
 
 FreeSet::Cursor FreeSet::after(Cursor cursor) const {
-  const Bin& bin = table_[cursor.bin];
-  if (++cursor.at < bin[cursor.chunk].size()) return cursor;
-  if (++cursor.chunk < bin.size()) return {cursor.bin, cursor.chunk, 0};
-  return cursor.bin + 1 < bins ? first_from(cursor.bin + 1) : Cursor{};
+  if (cursor.at-- > 0) return cursor;
+  if (cursor.chunk-- > 0) return {cursor.bin, cursor.chunk, table_[cursor.bin][cursor.chunk].size() - 1};
+  return cursor.bin + 1 < bins ? lowest_from(cursor.bin + 1) : Cursor{};
 }
 
 std::vector<Free> FreeSet::list(std::int64_t size) const {
@@ -94,7 +102,7 @@ std::vector<Free> FreeSet::list(std::int64_t size) const {
 }
 
 void FreeSet::clear() {
-  for (Cursor at = first_from(0); at; at = first_from(at.bin)) {
+  for (Cursor at = lowest_from(0); at; at = lowest_from(at.bin)) {
     table_[at.bin].resize(1);
     table_[at.bin].front().clear();
     filled_[at.bin / 64] &= ~bit(at.bin);

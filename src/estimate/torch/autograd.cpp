@@ -18,6 +18,9 @@ bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
   return true;
 }
 
+/// CompareNodeTaskTime: of nodes of one sequence number, as all that accumulate have, the heap decides.
+bool is_later(const Node* a, const Node* b) { return a->sequence < b->sequence; }
+
 }  // namespace
 
 Node* Torch::new_node() {
@@ -157,10 +160,10 @@ void Torch::backward_from(const Tensor& root, Tensor gradient) {
     }
   }
   root->grad_fn->buffer[root->output_nr] = std::move(gradient);
-  ready_.emplace_back(root->grad_fn->sequence, root->grad_fn.get());
+  ready_.push_back(root->grad_fn.get());
   while (!ready_.empty()) {
-    std::pop_heap(ready_.begin(), ready_.end());
-    Node* n = ready_.back().second;
+    std::pop_heap(ready_.begin(), ready_.end(), is_later);
+    Node* n = ready_.back();
     ready_.pop_back();
     evaluate(*n);
   }
@@ -189,8 +192,8 @@ void Torch::evaluate(Node& node) {
     if (next == nullptr) continue;
     add_to_buffer(*next, edge.input_nr, std::move(grads.out[static_cast<std::size_t>(i)]));
     if (--next->dependencies != 0) continue;
-    ready_.emplace_back(next->sequence, next);
-    std::push_heap(ready_.begin(), ready_.end());
+    ready_.push_back(next);
+    std::push_heap(ready_.begin(), ready_.end(), is_later);
   }
 }
 

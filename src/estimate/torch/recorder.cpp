@@ -76,6 +76,7 @@ void Recorder::clear() {
   storages.clear();
   events.clear();
   marks.clear();
+  emptied.clear();
   spare_.clear();
   scope = {};
   step = 0;

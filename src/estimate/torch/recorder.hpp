@@ -67,6 +67,8 @@ class Recorder {
   const Storage& at(StorageId id) const { return storages[static_cast<std::size_t>(id)]; }
   /// A phase of the step at hand begins.
   void mark(Phase phase);
+  /// torch.cuda.empty_cache(): of what is allocated it changes nothing.
+  void empty_cache() { emptied.push_back(static_cast<std::int32_t>(events.size())); }
 
   /// What is allocated until unmute() is not written down; all of it is gone by then.
   void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }
@@ -92,6 +94,7 @@ class Recorder {
   std::vector<Storage> storages{};
   std::vector<Event> events{};
   std::vector<Mark> marks{};
+  std::vector<std::int32_t> emptied{};  ///< The events before which the cache is emptied.
   Scope scope{};
   int step = 0;  ///< From 1; 0 while loading.
 

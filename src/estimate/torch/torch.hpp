@@ -173,7 +173,7 @@ class Torch {
   bool draining_ = false;
   std::uint64_t next_sequence_ = 0;
   std::uint32_t visit_ = 0;
-  std::vector<std::pair<std::uint64_t, Node*>> ready_{};
+  std::vector<Node*> ready_{};
 
   std::optional<DType> autocast_{};
   int autocast_depth_ = 0;

@@ -194,6 +194,9 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
   plan.quantization_compute_dtype = setting(a.compute_dtype, torch_dtype(plan.weights_dtype.value), loader);
   plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(loader)};
   plan.kbit_upcast = {false, default_of("axolotl 0.18.0: ModelLoader casts norms, embeddings and head back")};
+  plan.fp32_while_loading = {plan.weights_dtype.value != WeightsDType::fp32 && !plan.fp32_norms.value,
+                             default_of("axolotl 0.18.0: ModelLoader._configure_embedding_dtypes")};
+  if (qlora && on(a.embeddings_skip_upcast)) plan.fp32_while_loading = {false, a.embeddings_skip_upcast.origin};
 }
 
 void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
@@ -338,7 +341,10 @@ void write_adapter(const TrainingPlan& plan, Axolotl& a) {
 }
 
 void write_quantization(const TrainingPlan& plan, Axolotl& a) {
-  if (plan.quantization.value != Quantization::none) give(a.quant_type, plan.quantization.value);
+  if (plan.quantization.value != Quantization::none) {
+    give(a.quant_type, plan.quantization.value);
+    give(a.embeddings_skip_upcast, !plan.fp32_while_loading.value);
+  }
   give(a.double_quant, plan.double_quantization.value);
   give(a.compute_dtype, plan.quantization_compute_dtype.value);
 }

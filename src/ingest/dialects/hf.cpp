@@ -169,6 +169,7 @@ void plan_adapter(const Hf& hf, TrainingPlan& plan) {
   }
   plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(model_config)};
   plan.fp32_norms = {false, default_of(from_pretrained)};
+  plan.fp32_while_loading = {false, default_of(from_pretrained)};
   plan.kbit_upcast = {false, default_of(sft_trainer)};
 }
 

@@ -54,6 +54,7 @@ void default_method(TrainingPlan& plan) {
   plan.quantization_compute_dtype = {DType::fp32, default_of(bnb_config)};
   plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(bnb_config)};
   plan.fp32_norms = {false, default_of(from_pretrained)};
+  plan.fp32_while_loading = {false, default_of(from_pretrained)};
   plan.kbit_upcast = {false, default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
 }
 

@@ -2,6 +2,8 @@
 // 512 bytes: bytes that a layer keeps for backward, and what the head and the loss need.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plans.hpp"
 
 namespace oomplan {
@@ -273,6 +275,28 @@ TEST(WeightsAndGradients, NormsEmbeddingAndHeadInFp32WhereTheyAreHeldSo) {
   const std::int64_t linear = 2 * (2 * h * q + 2 * h * kv + 3 * h * inner);
   const std::int64_t rest = 2 * 2 * h + 2 * 1000 * h + h;
   EXPECT_EQ(at(f.peaks.front().by_bucket, Bucket::weights).count(), 2 * linear + 4 * rest);
+}
+
+TEST(WeightsAndGradients, WhatGoesThroughFp32WhileLoadingIsBackBeforeTheAdaptersCome) {
+  TrainingPlan p = plan();
+  p.adapter.value = Adapter::lora;
+  p.lora_targets.value = {"q_proj"};
+  const auto played = [&] { return *estimate(p, example::architecture(example::llama()), Detail::events); };
+  const auto emptied = [](const Footprint& f) {
+    return std::ranges::count(f.events, Event::Kind::empty_cache, &Event::kind);
+  };
+  const Footprint before = played();
+  p.fp32_while_loading.value = true;
+  const Footprint f = played();
+  const std::int64_t linear = 2 * (2 * h * q + 2 * h * kv + 3 * h * inner);
+  const std::int64_t rest = 2 * 2 * h + 2 * 1000 * h + h;
+  const Bytes loading = at(f.peaks.front().by_bucket, Bucket::weights);
+  EXPECT_EQ(loading.count(), 2 * linear + 4 * rest + 2 * 1000 * h);  // The head in both dtypes.
+  EXPECT_EQ(f.peak.total, before.peak.total);
+  EXPECT_EQ(emptied(f), 1);
+  EXPECT_EQ(emptied(before), 0);
+  p.weights_dtype.value = WeightsDType::fp32;
+  EXPECT_EQ(emptied(played()), 0);
 }
 
 TEST(WeightsAndGradients, AQuantizedModelHoldsTheRestInFp32WherePeftUpcastsIt) {

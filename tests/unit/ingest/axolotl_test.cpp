@@ -100,6 +100,18 @@ TEST(Axolotl, NormsStayFp32WithoutFlashAttentionAndAdapter) {
   EXPECT_FALSE(plan_from(full + "bf16: false\n").fp32_norms.value);
 }
 
+TEST(Axolotl, EmbeddingsGoThroughFp32WhereTheyDoNotStayThere) {
+  const auto through = [](const std::string& lines) {
+    return plan_from(full + "lora_r: 8\nlora_target_linear: true\n" + lines).fp32_while_loading.value;
+  };
+  EXPECT_FALSE(through(""));
+  EXPECT_TRUE(through("flash_attention: true\n"));
+  EXPECT_FALSE(through("flash_attention: true\nbf16: false\n"));
+  EXPECT_TRUE(through("adapter: lora\nembeddings_skip_upcast: true\n"));
+  EXPECT_TRUE(through("adapter: qlora\nload_in_4bit: true\n"));
+  EXPECT_FALSE(through("adapter: qlora\nload_in_4bit: true\nembeddings_skip_upcast: true\n"));
+}
+
 TEST(Axolotl, LengthsArePaddedTo64) {
   EXPECT_EQ(plan_from(full + "sequence_len: 2000\n").sequence_length.value, 2048);
   EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_sequence_len: false\n").sequence_length.value, 2000);

@@ -53,6 +53,7 @@ constexpr std::array rows{
     key<&A::float16, as::boolean>("float16"),
     key<&A::adapter, as::text>("adapter"),
     key<&A::load_in_4bit, as::boolean>("load_in_4bit"),
+    key<&A::embeddings_skip_upcast, as::boolean>("embeddings_skip_upcast"),
     key<&A::lora_r, as::positive>("lora_r"),
     key<&A::lora_dropout, as::fraction>("lora_dropout"),
     key<&A::lora_target_modules, as::names>("lora_target_modules"),

@@ -30,6 +30,7 @@ struct Axolotl {
   Arg<bool> float16{};
   Arg<std::string> adapter{};
   Arg<bool> load_in_4bit{};
+  Arg<bool> embeddings_skip_upcast{};
   Arg<std::int64_t> lora_r{};
   Arg<double> lora_dropout{};
   Arg<std::vector<std::string>> lora_target_modules{};
