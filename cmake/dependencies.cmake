@@ -10,6 +10,8 @@ oomplan_require(fmt libfmt-dev)
 oomplan_require(yaml-cpp libyaml-cpp-dev)
 oomplan_require(nlohmann_json nlohmann-json3-dev)
 oomplan_require(CLI11 libcli11-dev)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 # These two are found by pkg-config: not every system's package brings a CMake file.
 find_package(PkgConfig QUIET)
 macro(oomplan_require_module target module debian)

@@ -67,6 +67,9 @@ class Inquest {
 /// The same for text already in memory.
 Diagnosis diagnose_text(const Rulebook& rules, std::string_view text, const std::string& name);
 
+/// Holds the diagnosis against what the run's config predicts.
+Join join(const Diagnosis& diagnosis, const Prediction& prediction);
+
 /// What held each device's memory: one account a device that holds some or has a trace.
 std::vector<MemoryAccount> accounts_of(const Snapshot& snapshot);
 

@@ -28,6 +28,10 @@ enum class Detail : std::uint8_t {
 /// positions than the model can address).
 Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture, Detail detail = Detail::groups);
 
+/// Every allocation that load and two steps make, as `LiveGroup`s alike in all but their layer, the group that takes
+/// most first. Errors as estimate().
+Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture);
+
 /// A term of a GPU's memory beside the tensors.
 struct RuntimeTerm {
   std::string name{};

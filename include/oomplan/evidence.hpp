@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oomplan/bytes.hpp"
+#include "oomplan/join.hpp"
 #include "oomplan/memory_account.hpp"
 #include "oomplan/result.hpp"
 
@@ -156,6 +157,7 @@ struct Diagnosis {
   std::vector<Fix> not_to_do{};
   std::vector<std::string> to_prove{};    ///< Commands.
   std::vector<MemoryAccount> accounts{};  ///< Of the memory snapshots in the case.
+  std::optional<Join> join{};             ///< Where a config was given.
   std::int64_t lines = 0;
   std::int64_t failures = 0;  ///< Sentences that report a failure, all ranks and repetitions.
 };

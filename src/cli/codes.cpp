@@ -41,6 +41,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
+    {"cli/not-written", Verdict::invalid,
+     "A file that `oomplan run` was to write cannot be made, or took no more. A file that exists is never "
+     "overwritten."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
@@ -155,6 +158,12 @@ constexpr auto rows = std::to_array<CodeRow>({
      "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
+    {"watch/not-found", Verdict::invalid,
+     "There is no program of that name: neither such a path nor one in PATH. `oomplan run` exits with 127, as a shell "
+     "does."},
+    {"watch/not-started", Verdict::invalid,
+     "The program is there and cannot be run; the message has the system's reason, often a missing permission. "
+     "`oomplan run` exits with 126, as a shell does."},
 });
 
 constexpr int urgency(Verdict verdict) {

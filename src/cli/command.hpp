@@ -3,13 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 
 #include "outcome.hpp"
 
 namespace oomplan::cli {
 
 struct Terminal {
-  bool colour = false;  ///< Standard output is a terminal that wants colour.
+  bool colour = false;             ///< Standard output is a terminal that wants colour.
+  std::span<char* const> words{};  ///< The command line, the program's name first.
 };
 
 struct Command {

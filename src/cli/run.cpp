@@ -67,7 +67,7 @@ Outcome dispatch(int argc, char** argv) {
     return cli::misused(program, error, {argv, static_cast<std::size_t>(argc)});
   }
   for (const Command& command : commands) {
-    if (command.syntax->parsed()) return command.run({.colour = wants_colour()});
+    if (command.syntax->parsed()) return command.run({wants_colour(), {argv, static_cast<std::size_t>(argc)}});
   }
   return {};
 }

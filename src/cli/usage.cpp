@@ -46,7 +46,9 @@ std::string command_line_of(const CLI::App& app) {
 
 /// As JSON where that was asked for: then there is one object, whatever happens.
 Outcome refusal(Diagnostic error, std::span<char* const> words) {
-  const bool json = std::ranges::any_of(words, [](const char* word) { return std::string_view(word) == "--json"; });
+  const auto is = [](std::string_view wanted) { return [wanted](const char* word) { return wanted == word; }; };
+  const auto end = std::ranges::find_if(words, is("--"));  // what stands there is another program's
+  const bool json = std::any_of(words.begin(), end, is("--json"));
   return outcome_of(collect(failed({std::move(error)})), json ? "json" : "text", {});
 }
 

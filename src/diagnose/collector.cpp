@@ -89,10 +89,21 @@ void Collector::keep_before(std::string_view text, std::size_t stop, std::int64_
   before_.clear();
 }
 
+// A sentence that makes up a whole line is looked for with the end of the line before, which a block's first lacks.
+bool Collector::begins_loud(std::string_view text) {
+  constexpr std::size_t longest_anchor = 128;
+  loud_.find("\n" + std::string(text.substr(0, longest_anchor)), 0, hits_);
+  return !hits_.empty() && hits_.front().at == 0;
+}
+
 void Collector::read(const TextBlock& block) {
   const std::string_view text = block.text;
   counted_line_ = block_line_ = block.line;
   counted_at_ = kept_until_ = 0;
+  if (begins_loud(text)) {
+    keep_before(text, 0, block.line);
+    wanted_ = lines_around;
+  }
   std::size_t at = keep_wanted(text, 0);
   while (at < text.size()) {
     at = loud_.find(text, at, hits_);
@@ -142,13 +153,15 @@ void Collector::end() {
 
 std::vector<Line> Collector::take() {
   std::vector<Line> out;
+  out.reserve(first_.size() + last_.size());
   const auto add = [&out](const Raw& raw) {
     const std::size_t before = out.size();
     add_lines(raw.text, raw.file, raw.number, out);
     if (raw.after_gap && out.size() > before) out[before].header = true;
   };
   for (const Raw& raw : first_) add(raw);
-  for (const Raw& raw : last_) add(raw);
+  first_ = {};
+  for (; !last_.empty(); last_.pop_front()) add(last_.front());
   return out;
 }
 

@@ -28,6 +28,7 @@ class Collector {
   std::int64_t lines_seen() const { return lines_seen_; }
 
  private:
+  bool begins_loud(std::string_view text);
   void keep(std::string_view raw, std::int64_t number);
   void keep_before(std::string_view text, std::size_t stop, std::int64_t stop_line);
   std::size_t keep_wanted(std::string_view text, std::size_t at);

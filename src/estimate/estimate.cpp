@@ -74,4 +74,13 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
   return estimator::footprint_of(*played, detail);
 }
 
+Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {
+  auto facts = estimator::resolve(plan, architecture);
+  if (!facts) return facts.errors();
+  auto played = estimator::play(plan, *facts, architecture);
+  if (!played) return played.errors();
+  const estimator::Timeline timeline(played->run->recorder(), played->repetition);
+  return estimator::Groups(timeline, played->run->model.modules).all();
+}
+
 }  // namespace oomplan

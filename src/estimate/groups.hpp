@@ -18,6 +18,8 @@ class Groups {
   std::vector<LiveGroup> at(const Moment& moment) { return grouped(lifetimes_.alive_at(moment)); }
   /// The same of one bucket.
   std::vector<LiveGroup> at(const Moment& moment, Bucket bucket);
+  /// Whatever is allocated in the run.
+  std::vector<LiveGroup> all() { return grouped(lifetimes_.ever_alive()); }
 
  private:
   /// Storages that differ in nothing but their layer are of one kind.

@@ -66,4 +66,13 @@ std::vector<Live> Lifetimes::alive_at(const Moment& now) const {
   return out;
 }
 
+std::vector<Live> Lifetimes::ever_alive() const {
+  std::vector<Live> out;
+  for (std::size_t i = 0; i < births_.size(); ++i) {
+    if (births_[i].stretch < 0) continue;
+    out.push_back(live(static_cast<StorageId>(i), {0, timeline_.times(births_[i].stretch)}));
+  }
+  return out;
+}
+
 }  // namespace oomplan::estimator

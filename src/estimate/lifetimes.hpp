@@ -24,6 +24,8 @@ class Lifetimes {
       : timeline_(timeline), births_(timeline.births()), deaths_(timeline.deaths()) {}
 
   std::vector<Live> alive_at(const Moment& now) const;
+  /// Whatever is allocated, each block's own counted.
+  std::vector<Live> ever_alive() const;
 
  private:
   /// Blocks first, first + 1, … end - 1 of those that the middle one stands for; a storage of another block has one.

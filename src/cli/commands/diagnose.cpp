@@ -6,6 +6,7 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../predicted.hpp"
 #include "oomplan/diagnosis_view.hpp"
 
 namespace oomplan::cli {
@@ -14,6 +15,7 @@ namespace {
 struct Options {
   std::vector<std::string> logs{};
   std::string rules{};
+  Question prediction{};
   bool json = false;
 };
 
@@ -87,7 +89,9 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
     if (read_log(path, inquest, problems)) any = true;
   }
   if (!any) return refused(problems, options);
-  return answered(inquest.finish(), problems, options, terminal);
+  Diagnosis diagnosis = inquest.finish();
+  add_join(diagnosis, options.prediction, problems);
+  return answered(diagnosis, problems, options, terminal);
 }
 
 }  // namespace
@@ -102,6 +106,7 @@ Command commands::diagnose(CLI::App& program) {
                   "input")
       ->required();
   app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
+  add_prediction_options(*app, options->prediction);
   app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
   return {app, [options](const Terminal& terminal) { return run_diagnose(*options, terminal); }};
 }

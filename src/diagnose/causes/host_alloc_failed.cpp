@@ -10,6 +10,8 @@ Judgement causes::host_alloc_failed(const Case& c) {
     out.arithmetic.push_back("asked " + shown(*asked));
     if (*asked > std::int64_t{1} << 42) out.against.push_back("no host has that much: the size itself is wrong");
   }
+  if (const auto space = c.number("address_space"))
+    out.arithmetic.push_back("the address space of a process is limited to " + shown(*space) + " (ulimit -v)");
   return out;
 }
 

@@ -17,6 +17,9 @@ Judgement causes::shm_exhausted(const Case& c) {
     out.against.push_back("a file cut short under a memory map gives a bus error too");
   const std::string total = c.text_of("shm_total");
   if (!total.empty()) out.arithmetic.push_back(fmt::format("/dev/shm holds {} of {}", c.text_of("shm_used"), total));
+  const auto holds = c.number("shm_total");
+  const auto used = c.number("shm_used");
+  if (bus && holds && used && *used < *holds / 2) out.against.push_back("/dev/shm was never more than half full");
   return out;
 }
 

@@ -14,7 +14,13 @@ Judgement causes::sigkill_unknown(const Case& c) {
   if (phase == "load" || phase == "loader" || phase == "optimizer" || phase == "checkpoint_save")
     out.arithmetic.push_back("it died in " + phase +
                              ", where host memory peaks: out of host memory is likely, not proved");
-  out.against.push_back("no line of the kernel, of a container or of a scheduler says who killed and why");
+  const std::optional<std::int64_t> kills = c.number("host_oom_kills");
+  if (kills && *kills > 0)
+    out.arithmetic.push_back("the kernel killed for memory on this host while it ran, " + std::to_string(*kills) +
+                             " in all: whether it was among them is not known");
+  out.against.push_back(kills && *kills == 0
+                            ? "the kernel killed nobody for memory on this host while it ran: someone sent the signal"
+                            : "no line of the kernel, of a container or of a scheduler says who killed and why");
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "accounts.hpp"
+#include "join.hpp"
 #include "oomplan/diagnosis_view.hpp"
 #include "oomplan/report.hpp"
 
@@ -85,6 +86,7 @@ std::string diagnosis_json(const Diagnosis& d, const Diagnostics& problems) {
                  {"supporting", list_of(d.supporting)},
                  {"consequences", list_of(d.consequences)},
                  {"snapshots", report::accounts_json(d.accounts)},
+                 {"prediction", report::join_json(d.join)},
                  {"lines", d.lines},
                  {"failures", d.failures},
                  {"diagnostics", list_of(problems)}};

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "accounts.hpp"
+#include "join.hpp"
 #include "oomplan/diagnosis_view.hpp"
 
 namespace oomplan {
@@ -21,8 +22,10 @@ std::string bold(const std::string& text, const DiagnosisViewOptions& options) {
   return options.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-// Words of `text` in lines of at most `width`, each after `indent`, the first after `first`.
-std::string wrapped(std::string_view text, const std::string& first, const std::string& indent) {
+// Words of `words` in lines of at most `width`, each after `indent`, the first after `first`.
+std::string wrapped(std::string_view words, const std::string& first, const std::string& indent) {
+  const std::string safe = printable(words);  // what a log says may be in it
+  std::string_view text = safe;
   std::string out = first;
   std::size_t column = first.size();
   bool begins = true;
@@ -101,7 +104,7 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);
   add_lines("What followed from it", d.consequences, options, out);
-  return out + report::accounts_text(d.accounts, options.colour);
+  return out + report::accounts_text(d.accounts, options.colour) + report::join_text(d.join, options.colour);
 }
 
 }  // namespace oomplan

@@ -282,6 +282,30 @@ TEST(RepeatedBlocks, CountParametersOfTheBlocksThatAreNotBuilt) {
   EXPECT_EQ(many.parameters - few.parameters, 1000 * layer);
 }
 
+TEST(Allocations, AreThoseOfTheEvents) {
+  for (const Named& run : runs()) {
+    const Architecture model = deep(run, 11);
+    const auto groups = allocations(run.plan, model);
+    ASSERT_TRUE(groups.ok()) << run.name;
+    std::int64_t made = 0;
+    Bytes bytes;
+    for (const LiveGroup& group : *groups) {
+      made += group.count;
+      bytes += group.bytes;
+      EXPECT_LE(group.last_layer, 10) << run.name;
+    }
+    std::int64_t events_made = 0;
+    Bytes events_bytes;
+    for (const oomplan::Event& e : events(run.plan, model, {})) {
+      if (e.kind != oomplan::Event::Kind::allocate) continue;
+      ++events_made;
+      events_bytes += Bytes(e.value).rounded_up(512);
+    }
+    EXPECT_EQ(made, events_made) << run.name;
+    EXPECT_EQ(bytes, events_bytes) << run.name;
+  }
+}
+
 TEST(Detail, PeaksAloneAreTheSamePeaks) {
   for (const Named& run : runs()) {
     const Architecture model = deep(run, 7);

@@ -11,25 +11,16 @@ namespace {
 using Names = std::set<std::string_view>;
 
 // Public headers, by the stage that defines what they declare. A value is everyone's.
-const Names values{"architecture.hpp", "bytes.hpp",  "dtype.hpp", "events.hpp", "footprint.hpp", "machine.hpp",
-                   "plan.hpp",         "result.hpp", "text.hpp",  "advice.hpp", "evidence.hpp",  "memory_account.hpp"};
-const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read"},
-                                                          {"event_list.hpp", "read"},
-                                                          {"allocator.hpp", "estimate"},
-                                                          {"reservation.hpp", "estimate"},
-                                                          {"log_text.hpp", "read"},
-                                                          {"snapshot.hpp", "read"},
-                                                          {"ingest.hpp", "ingest"},
-                                                          {"catalog.hpp", "catalog"},
-                                                          {"estimate.hpp", "estimate"},
-                                                          {"measure.hpp", "measure"},
-                                                          {"diagnose.hpp", "diagnose"},
-                                                          {"diagnosis_view.hpp", "report"},
-                                                          {"advice_view.hpp", "report"},
-                                                          {"advise.hpp", "advise"},
-                                                          {"report.hpp", "report"},
-                                                          {"replay.hpp", "report"},
-                                                          {"cli.hpp", "cli"}};
+const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",  "events.hpp", "footprint.hpp",
+                   "machine.hpp",      "plan.hpp",           "result.hpp", "text.hpp",   "advice.hpp",
+                   "evidence.hpp",     "memory_account.hpp", "join.hpp"};
+const std::map<std::string_view, std::string_view> owners{
+    {"document.hpp", "read"},         {"event_list.hpp", "read"},    {"allocator.hpp", "estimate"},
+    {"reservation.hpp", "estimate"},  {"log_text.hpp", "read"},      {"snapshot.hpp", "read"},
+    {"ingest.hpp", "ingest"},         {"catalog.hpp", "catalog"},    {"estimate.hpp", "estimate"},
+    {"measure.hpp", "measure"},       {"diagnose.hpp", "diagnose"},  {"watch.hpp", "watch"},
+    {"diagnosis_view.hpp", "report"}, {"advice_view.hpp", "report"}, {"advise.hpp", "advise"},
+    {"report.hpp", "report"},         {"replay.hpp", "report"},      {"cli.hpp", "cli"}};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
@@ -41,13 +32,14 @@ const std::map<std::string_view, Names> stages{
     {"measure", {}},
     {"diagnose", {"read"}},
     {"advise", {"read", "ingest", "catalog", "estimate", "diagnose"}},
+    {"watch", {}},
     {"report", {"estimate"}},  // its values: Fit
-    {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "report"}},
+    {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "watch", "report"}},
 };
 
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
 const std::map<std::string_view, Names> foreign{
-    {"fmt/", {"core", "estimate", "diagnose", "report", "cli"}},
+    {"fmt/", {"core", "estimate", "diagnose", "watch", "report", "cli"}},
     {"yaml-cpp/", {"read"}},
     {"nlohmann/", {"read", "report"}},
     {"CLI/", {"cli"}},
@@ -59,19 +51,22 @@ const std::map<std::string_view, Names> foreign{
     {"zlib.h", {"read", "measure"}},
     {"xxhash.h", {"measure"}},
     {"re2/", {"diagnose"}},
-    {"fcntl.h", {"read", "measure", "cli"}},
-    {"unistd.h", {"read", "measure", "cli"}},
-    {"dirent.h", {"read", "measure", "cli"}},
-    {"signal.h", {"measure", "cli"}},
-    {"sys/", {"read", "measure", "cli"}},
+    {"fcntl.h", {"watch", "read", "measure", "cli"}},
+    {"unistd.h", {"watch", "read", "measure", "cli"}},
+    {"dirent.h", {"watch", "read", "measure", "cli"}},
+    {"signal.h", {"watch", "measure", "cli"}},
+    {"sys/", {"watch", "read", "measure", "cli"}},
     {"filesystem", {"read", "catalog", "diagnose", "measure", "cli"}},
     {"fstream", {"read", "measure", "cli"}},
     {"iostream", {"cli"}},
-    {"cstdio", {"read", "measure", "cli", "."}},
-    {"chrono", {"measure", "cli"}},
-    {"ctime", {"measure", "cli"}},
-    {"thread", {"measure", "cli"}},
+    {"cstdio", {"watch", "read", "measure", "cli", "."}},
+    {"chrono", {"watch", "measure", "cli"}},
+    {"ctime", {"watch", "measure", "cli"}},
+    {"thread", {"watch", "measure", "cli"}},
     {"random", {"measure"}},
+    {"dlfcn.h", {"watch"}},
+    {"poll.h", {"watch"}},
+    {"termios.h", {"watch"}},
 };
 
 // In these folders each file is one of a kind, and knows none of the others.

@@ -1,0 +1,144 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "../new_file.hpp"
+#include "../predicted.hpp"
+#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnosis_view.hpp"
+#include "oomplan/watch.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> command{};  ///< Only for the syntax: CLI11 takes a word like [a,b] for a list.
+  std::string log{};
+  std::string json{};
+  Question prediction{};
+};
+
+void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+/// What the job wrote: into the log, where one is wanted, and block by block to the inquest.
+class Transcript {
+ public:
+  Transcript(Inquest inquest, std::optional<NewFile>& log) : inquest_(std::move(inquest)), log_(log) {
+    inquest_.begin(log_ ? log_->path() : "output");
+  }
+
+  void add(std::string_view lines) {
+    if (log_) log_->write(lines);
+    block_ += lines;
+    if (block_.size() >= LogText::most / 4) read_block();
+  }
+
+  Diagnosis finish() {
+    read_block();
+    return inquest_.finish();
+  }
+
+ private:
+  void read_block() {
+    inquest_.read({block_, line_});
+    line_ += count_newlines(block_);
+    block_.clear();
+  }
+
+  Inquest inquest_;
+  std::optional<NewFile>& log_;
+  std::string block_{};
+  std::int64_t line_ = 1;
+};
+
+/// The files that were asked for, made before anything runs.
+struct Files {
+  std::optional<NewFile> log{};
+  std::optional<NewFile> json{};
+};
+
+Diagnostics create(const std::string& path, std::optional<NewFile>& file) {
+  if (path.empty()) return {};
+  Result<NewFile> made = NewFile::create(path);
+  if (!made) return made.errors();
+  file.emplace(std::move(*made));
+  return {};
+}
+
+std::string text_of(const Diagnostics& problems) {
+  std::string out;
+  for (const Diagnostic& problem : problems) out += to_text(problem);
+  return out;
+}
+
+Outcome refused(const Diagnostics& problems) {
+  return {.code = exit_code_of(verdict_of(problems)), .err = text_of(problems)};
+}
+
+/// As a shell has it: 127 where there is no such program, 126 where it cannot be run.
+Outcome not_started(const Diagnostics& problems) {
+  const bool missing = problems.front().code == "watch/not-found";
+  return {.code = static_cast<ExitCode>(missing ? 127 : 126), .err = text_of(problems)};
+}
+
+Outcome ended(const Ended& end, Diagnosis diagnosis, const Options& options, Files& files, const Terminal& terminal) {
+  Diagnostics problems;
+  add_join(diagnosis, options.prediction, problems);
+  if (files.json) files.json->write(diagnosis_json(diagnosis, problems));
+  Outcome out{.code = static_cast<ExitCode>(end.exit_code)};
+  const bool colour = terminal.colour && isatty(STDERR_FILENO) == 1;
+  if (end.exit_code != 0) out.err = "\n" + diagnosis_text(diagnosis, {.colour = colour});
+  if (end.exit_code != 0) out.err += text_of(problems);
+  for (const std::optional<NewFile>* file : {&files.log, &files.json})
+    if (*file) out.err += text_of((*file)->problems());
+  return out;
+}
+
+/// The words after the first "--", as they stand.
+std::vector<std::string> command_in(std::span<char* const> words) {
+  const auto mark = std::ranges::find_if(words, [](const char* word) { return std::string_view(word) == "--"; });
+  return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
+}
+
+Outcome run_job(const Options& options, const Terminal& terminal) {
+  const std::vector<std::string> command = command_in(terminal.words);
+  if (command.empty())
+    return refused({{.code = "cli/usage",
+                     .message = "the command to run stands after --",
+                     .hint = "oomplan run -- python train.py"}});
+  const Result<Rulebook> rules = Rulebook::load();
+  if (!rules) return refused(rules.errors());
+  Files files;
+  Diagnostics problems = create(options.log, files.log);
+  append(problems, create(options.json, files.json));
+  if (!problems.empty()) return refused(problems);
+  Transcript transcript(Inquest(*rules), files.log);
+  const Result<Ended> end = watch(command, [&](std::string_view lines) { transcript.add(lines); });
+  if (!end) return not_started(end.errors());
+  transcript.add(account_of(*end));
+  return ended(*end, transcript.finish(), options, files, terminal);
+}
+
+}  // namespace
+
+Command commands::run(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("run", "Run a job, and when it dies say at once of what");
+  auto options = std::make_shared<Options>();
+  app->add_option("COMMAND", options->command, "What to run, with its arguments; after --")->required();
+  app->add_option("--log", options->log, "Keep what it writes in a new file")->type_name("FILE");
+  add_prediction_options(*app, options->prediction);
+  app->add_option("--json", options->json, "Write the diagnosis to a new file (docs/diagnosis.schema.json)")
+      ->type_name("FILE");
+  return {app, [options](const Terminal& terminal) { return run_job(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

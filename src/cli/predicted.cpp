@@ -1,0 +1,66 @@
+#include "predicted.hpp"
+
+#include <utility>
+
+#include "models_option.hpp"
+#include "oomplan/estimate.hpp"
+#include "relief.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+Prediction refused(const Question& question, const Diagnostics& why, Diagnostics& problems) {
+  problems.insert(problems.end(), why.begin(), why.end());
+  return {.config = question.config, .problem = why.empty() ? "of a reason unknown" : why.front().message};
+}
+
+void add_gpu(const Findings& findings, Prediction& out) {
+  if (findings.fits.empty()) return;
+  const Fit& fit = findings.fits.front();
+  out.gpu = fit.gpu.name;
+  out.gpu_total = fit.gpu.total.count();
+  out.beside = sum(fit.runtime).count();
+  out.needed = fit.needed.count();
+}
+
+Prediction predicted(const Question& question, const Findings& found, Diagnostics& problems) {
+  if (!found.footprint || !found.plan || !found.architecture) return refused(question, found.diagnostics, problems);
+  Result<std::vector<LiveGroup>> allocated = allocations(*found.plan, *found.architecture);
+  if (!allocated) return refused(question, allocated.errors(), problems);
+  Prediction out{.config = question.config, .peaks = found.footprint->peaks, .allocations = std::move(*allocated)};
+  if (found.reserved && !found.reserved->peak.saturated()) out.reserved = found.reserved->peak.count();
+  add_gpu(found, out);
+  for (const Diagnostic& warning : found.plan->warnings) problems.push_back(warning);
+  return out;
+}
+
+}  // namespace
+
+void add_prediction_options(CLI::App& app, Question& question) {
+  CLI::Option* config =
+      app.add_option("--config", question.config, "The run's training config, to hold its estimate against the log")
+          ->type_name("CONFIG");
+  app.add_option("--gpu", question.gpus, "The GPU that it ran on, by name or size (24GiB)")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->needs(config)
+      ->type_name("NAME");
+  app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
+      ->allow_extra_args(false)
+      ->needs(config)
+      ->type_name("KEY=VALUE");
+  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+      ->needs(config)
+      ->type_name("NAME");
+  add_models_option(app, question.models);
+}
+
+void add_join(Diagnosis& diagnosis, const Question& question, Diagnostics& problems) {
+  if (question.config.empty()) return;
+  std::optional<Document> document;
+  const Findings found = answer(question, &document);
+  diagnosis.join = join(diagnosis, predicted(question, found, problems));
+  if (diagnosis.join->problem.empty() && document) add_relief(diagnosis, question, found, *document);
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,59 @@
+#include "relief.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "oomplan/advise.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+constexpr double headroom = 0.05;  // as `oomplan fix` has it
+
+bool is_relievable(const Diagnosis& diagnosis, const Findings& findings) {
+  const Cause cause = diagnosis.verdict.cause;
+  return (cause == Cause::vram_exhausted || cause == Cause::vram_fragmentation) && !findings.fits.empty() &&
+         findings.fits.front().verdict != FitVerdict::undecided && diagnosis.join &&
+         diagnosis.join->contradictions.empty();
+}
+
+std::vector<Fix> steps_of(const Advice& advice, const Question& question) {
+  std::vector<Fix> out;
+  for (std::size_t i = 0; i < std::min(advice.taken.size(), advice.found->fixes.size()); ++i) {
+    const Taken& taken = advice.found->fixes[i];
+    std::string text = advice.taken[i].title + (taken.times > 1 ? ", " + std::to_string(taken.times) + " times" : "");
+    const auto after = std::ranges::find_if(advice.steps, [&](const Trial& t) { return t.fixes.back() == taken; });
+    if (after != advice.steps.end())
+      text += std::string(": then it needs ") + (after->at_least ? "at least " : "") + to_text(after->needed) + " of " +
+              to_text(advice.gpu.total);
+    out.push_back({taken.id, std::move(text)});
+  }
+  out.push_back({"fix", "oomplan fix " + question.config + " --gpu " + question.gpus.front() +
+                            " has them as a patch, and others."});
+  return out;
+}
+
+void put_first(std::vector<Fix> fixes, Diagnosis& diagnosis) {
+  const auto taken = [&](const Fix& fix) { return std::ranges::count(fixes, fix.id, &Fix::id) > 0; };
+  std::erase_if(diagnosis.to_do, taken);
+  std::erase_if(diagnosis.not_to_do, taken);
+  diagnosis.to_do.insert(diagnosis.to_do.begin(), fixes.begin(), fixes.end());
+}
+
+}  // namespace
+
+void add_relief(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
+  const Result<Ladder> ladder = Ladder::load();
+  if (!ladder || !is_relievable(diagnosis, findings)) return;
+  const Result<Advice> advice = find_advice({.plan = *findings.plan,
+                                             .architecture = *findings.architecture,
+                                             .gpu = findings.fits.front().gpu,
+                                             .headroom = headroom,
+                                             .document = &document,
+                                             .ingest = ingest_options(question)},
+                                            *ladder);
+  if (advice && advice->found) put_first(steps_of(*advice, question), diagnosis);
+}
+
+}  // namespace oomplan::cli

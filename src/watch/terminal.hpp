@@ -1,0 +1,32 @@
+// What a terminal wants: a pseudo-terminal for the job's output, and the foreground for its process group.
+#pragma once
+
+#include <string>
+
+#include "descriptor.hpp"
+
+namespace oomplan::watching {
+
+/// Both ends of a way from the job to us.
+struct Channel {
+  Descriptor read{};
+  Descriptor write{};
+};
+
+/// A pipe; where `like` is a terminal, a pseudo-terminal of its size that passes bytes unchanged. Neither end open
+/// where the system refuses.
+Channel channel_like(int like);
+
+/// Gives the pseudo-terminal at `channel` the size of the terminal at `like`.
+void copy_size(int channel, int like);
+
+/// Whether standard input is a terminal that belongs to this process group.
+bool has_foreground();
+
+/// Gives the terminal of standard input to a process group, as a shell does. SIGTTOU must be blocked.
+void give_foreground(int group);
+
+/// Takes it back from that group, where it has it.
+void take_foreground_from(int group);
+
+}  // namespace oomplan::watching
