@@ -130,6 +130,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},
+    {"read/no-match", Verdict::invalid,
+     "A pattern with * or ? names no file at all. A misspelt pattern must not pass for configs that fit: mend it, or "
+     "name "
+     "the files."},
     {"read/not-a-file", Verdict::invalid,
      "The path is a directory, a device or a pipe. For standard input give - as the config."},
     {"read/not-a-snapshot", Verdict::invalid,
@@ -152,6 +156,12 @@ constexpr auto rows = std::to_array<CodeRow>({
      "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
+    {"survey/bad-axis", Verdict::usage,
+     "--over takes axes with commas between them, each KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; "
+     "the "
+     "key is one that --set takes."},
+    {"survey/too-many-points", Verdict::usage,
+     "The grid of --over is larger than any answer that could be read. Take larger steps or fewer axes."},
 });
 
 constexpr int urgency(Verdict verdict) {

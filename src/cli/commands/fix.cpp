@@ -8,6 +8,7 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
+#include "../headroom.hpp"
 #include "../models_option.hpp"
 #include "oomplan/advice_view.hpp"
 #include "oomplan/advise.hpp"
@@ -62,13 +63,6 @@ Outcome refused(Diagnostics problems, const Options& options) {
   return out;
 }
 
-/// "5%" or "5": per cent.
-std::optional<double> part_of(std::string_view text) {
-  if (text.ends_with('%')) text.remove_suffix(1);
-  const std::optional<double> percent = parse_number(text);
-  return percent && *percent >= 0 && *percent < 100 ? std::optional(*percent / 100) : std::nullopt;
-}
-
 template <class Names>
 void check_names(const std::vector<std::string>& given, const Names& known, std::string_view what,
                  Diagnostics& errors) {
@@ -89,9 +83,7 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.allow, ids, "fix", errors);
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
-  if (!part_of(options.headroom))
-    errors.push_back(
-        {.code = "cli/bad-size", .message = "--headroom takes a percentage, not '" + options.headroom + "'"});
+  if (!part_of(options.headroom)) errors.push_back(bad_headroom(options.headroom));
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
