@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "oomplan/architecture.hpp"
+#include "oomplan/catalog.hpp"
 #include "oomplan/document.hpp"
+#include "oomplan/gate.hpp"
 #include "oomplan/ingest.hpp"
 #include "oomplan/result.hpp"
 #include "oomplan/sweep.hpp"
@@ -27,5 +29,27 @@ SweepPoint sweep_point(const Document& document, const IngestOptions& options, c
 
 /// Works out the frontier and the largest, once all points are there.
 void find_frontier(Sweep& sweep);
+
+/// A policy out of its file. Errors: survey/bad-policy (an unknown key with the nearest, a value of the wrong type, a
+/// rule without a card), catalog/unknown-gpu; each with its place.
+Result<Policy> read_policy(const Document& document, const Catalog& catalog);
+
+/// The rule for a config, or null.
+const GateRule* rule_for(const Policy& policy, const std::string& config);
+
+/// What one config is judged by.
+struct GateQuestion {
+  std::string config{};
+  IngestOptions ingest{};
+  ModelFinder models{};
+  const Document* baseline = nullptr;  ///< The former state.
+  IngestOptions baseline_ingest{};
+  std::string no_baseline{};  ///< Why there is none; empty where none was asked for.
+};
+
+/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `decidable` does not hold of the
+/// errors; then the policy may allow it.
+GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
+               const std::function<bool(const Diagnostics&)>& undecidable);
 
 }  // namespace oomplan

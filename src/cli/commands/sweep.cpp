@@ -60,12 +60,11 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
   return out;
 }
 
-/// A misspelt axis would fail at every point alike: it is told once, before any is estimated.
-Diagnostics misspelt(const Document& document, const IngestOptions& options, const Sweep& sweep) {
-  IngestOptions first = options;
-  for (const Axis& axis : sweep.axes) first.overrides.push_back(axis.key + "=" + axis.values.front());
-  const Result<TrainingPlan> plan = ingest(document, first);
-  return plan || verdict_of(plan.errors()) != Verdict::usage ? Diagnostics{} : plan.errors();
+/// The plan at the first point. A misspelt axis would fail at every point alike: it is told once, before any is
+/// estimated.
+Result<TrainingPlan> first_plan(const Document& document, IngestOptions options, const Sweep& sweep) {
+  for (const Axis& axis : sweep.axes) options.overrides.push_back(axis.key + "=" + axis.values.front());
+  return ingest(document, options);
 }
 
 Outcome print(const Sweep& sweep, const Options& options, const Terminal& terminal) {
@@ -94,8 +93,10 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   const Result<Document> document = read_config(question.config);
   if (!document) return refused(document.errors(), options);
   Sweep sweep{.config = question.config, .gpu = *gpu, .headroom = *headroom, .axes = std::move(*axes)};
-  const IngestOptions how = ingest_options(question);
-  if (const Diagnostics errors = misspelt(*document, how, sweep); !errors.empty()) return refused(errors, options);
+  IngestOptions how = ingest_options(question);
+  const Result<TrainingPlan> first = first_plan(*document, how, sweep);
+  if (!first && verdict_of(first.errors()) == Verdict::usage) return refused(first.errors(), options);
+  if (first) how.dialect = first->dialect;  // The file is the same at every point, and so is what it is.
   ModelsCache models(*catalog);
   std::size_t count = 1;
   for (const Axis& axis : sweep.axes) count *= axis.values.size();
