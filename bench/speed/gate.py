@@ -24,10 +24,12 @@ MODELS = ["openai-community/gpt2", "Qwen/Qwen2.5-0.5B", "Qwen/Qwen2.5-7B", "meta
 
 
 def axolotl(i):
+    length = [256, 512, 768, 1024][i // 60 % 4] if MODELS[i // 3 % len(MODELS)].endswith("gpt2") else \
+        [512, 1024, 2048, 4096][i // 60 % 4]
     adapter = [None, "lora", "qlora"][i % 3]
     lines = [f"base_model: {MODELS[i // 3 % len(MODELS)]}",
              f"micro_batch_size: {1 << i // 15 % 4}",
-             f"sequence_len: {[512, 1024, 2048, 4096][i // 60 % 4]}",
+             f"sequence_len: {length}",
              f"gradient_accumulation_steps: {1 + i // 240 % 4}",
              f"gradient_checkpointing: {'true' if i % 2 else 'false'}",
              "bf16: true", "optimizer: adamw_torch_fused", "flash_attention: true", "pad_to_sequence_len: true",

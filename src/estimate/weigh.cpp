@@ -27,13 +27,15 @@ void Scales::replay() {
 Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(*peaks_, gpu)) return {.errors = {*undecided}};
-  const Bytes tensors = peaks_->peak.tensors() + sum(runtime_terms(gpu));
+  const Bytes beside = sum(runtime_terms(gpu));
+  const Bytes tensors = peaks_->peak.tensors() + beside;
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   if (!reservation_) replay();
   if (!*reservation_) return {.errors = reservation_->errors()};
-  const Fit held = fit(**reservation_, gpu);
-  const bool fits = held.fits() && held.needed <= limit;
-  return {.needed = held.needed, .fits = fits, .fragmentation = !fits};
+  const Bytes room = gpu.total - beside;
+  const bool ends = (**reservation_).ends_in(room);
+  const Bytes needed = beside + needed_in(**reservation_, room, ends);
+  return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
 }
 
 }  // namespace oomplan

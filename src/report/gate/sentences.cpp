@@ -37,8 +37,8 @@ std::string changes_text(const std::vector<SettingChange>& changes) {
 }  // namespace
 
 std::string_view words_of(GateVerdict verdict) {
-  constexpr std::array<std::string_view, 6> words{"fits",      "does not fit",       "over budget",
-                                                  "undecided", "undecided, allowed", "invalid"};
+  constexpr std::array<std::string_view, 6> words{"fits",      "does not fit",          "over budget",
+                                                  "undecided", "undecided but allowed", "invalid"};
   return words.at(static_cast<std::size_t>(verdict));
 }
 
@@ -57,7 +57,8 @@ std::string growth_of(const GateItem& item) {
   if (!item.growth) return printable(item.no_growth);
   const Growth& growth = *item.growth;
   if (growth.by == Bytes() && growth.changes.empty()) return {};
-  const bool more = growth.by >= Bytes();
+  if (growth.by == Bytes()) return "leaves the peak as it was" + changes_text(growth.changes);
+  const bool more = growth.by > Bytes();
   return fmt::format("{} {} {} the peak{}", more ? "adds" : "takes",
                      oomplan::to_text(more ? growth.by : Bytes() - growth.by), more ? "to" : "off",
                      changes_text(growth.changes));

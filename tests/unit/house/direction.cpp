@@ -70,6 +70,7 @@ const std::map<std::string_view, Names> foreign{
     {"unistd.h", {"read", "measure", "cli"}},
     {"dirent.h", {"read", "measure", "cli"}},
     {"signal.h", {"measure", "cli"}},
+    {"spawn.h", {"cli"}},
     {"sys/", {"read", "measure", "cli"}},
     {"filesystem", {"read", "catalog", "diagnose", "measure", "cli"}},
     {"fstream", {"read", "measure", "cli"}},
