@@ -54,7 +54,7 @@ struct SettingChange {
 };
 
 /// The config against its former state.
-struct Growth {
+struct PeakGrowth {
   Bytes before{};  ///< The peak of the tensors then.
   Bytes by{};      ///< Negative where it has shrunk.
   std::vector<SettingChange> changes{};
@@ -68,7 +68,7 @@ struct GateItem {
   std::optional<Bucket> largest_bucket{};  ///< At the peak.
   std::string lever{};                     ///< The key of the config that decides it most; empty where it is not there.
   Location where{};                        ///< Of that key, or of what is wrong.
-  std::optional<Growth> growth{};
+  std::optional<PeakGrowth> growth{};
   std::string no_growth{};  ///< Why there is none though there is a baseline ("new").
   std::optional<Bytes> budget{};
   Diagnostics diagnostics{};  ///< What stood in the way, and warnings.

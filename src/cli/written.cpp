@@ -66,4 +66,11 @@ Diagnostics write_report(const std::string& path, std::string_view text, const s
   return refused(path, std::move(why));
 }
 
+void add_report(Outcome& outcome, const std::string& path, std::string_view text,
+                const std::vector<std::string>& inputs) {
+  const Diagnostics failed = write_report(path, text, inputs);
+  for (const Diagnostic& problem : failed) outcome.err += to_text(problem);
+  if (!failed.empty() && outcome.code != ExitCode::usage) outcome.code = ExitCode::invalid;
+}
+
 }  // namespace oomplan::cli

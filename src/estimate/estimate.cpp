@@ -1,5 +1,6 @@
 #include "oomplan/estimate.hpp"
 
+#include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
 #include "run.hpp"
@@ -72,6 +73,15 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
   auto played = estimator::play(plan, *facts, architecture);
   if (!played) return played.errors();
   return estimator::footprint_of(*played, detail);
+}
+
+Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
+  const auto facts = estimator::resolve(plan, architecture);
+  if (!facts) return facts.errors();
+  const auto played = estimator::play(plan, *facts, architecture);
+  if (!played) return played.errors();
+  const estimator::Timeline timeline(played->run->recorder(), played->repetition);
+  return estimator::curve_of(timeline, played->run->model.modules, most);
 }
 
 }  // namespace oomplan

@@ -103,7 +103,7 @@ class Judgement {
       return;
     }
     const Bytes then = peaks->peak.tensors();
-    item_.growth = Growth{then, item_.peak - then, survey::changes_between(*before, plan)};
+    item_.growth = PeakGrowth{then, item_.peak - then, survey::changes_between(*before, plan)};
   }
 
   /// Stages that see a plan know the line but not its text.

@@ -6,7 +6,9 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../written.hpp"
 #include "oomplan/diagnosis_view.hpp"
+#include "oomplan/html_view.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -15,6 +17,7 @@ struct Options {
   std::vector<std::string> logs{};
   std::string rules{};
   bool json = false;
+  std::string html{};
 };
 
 void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -87,7 +90,10 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
     if (read_log(path, inquest, problems)) any = true;
   }
   if (!any) return refused(problems, options);
-  return answered(inquest.finish(), problems, options, terminal);
+  const Diagnosis diagnosis = inquest.finish();
+  Outcome out = answered(diagnosis, problems, options, terminal);
+  if (!options.html.empty()) add_report(out, options.html, diagnosis_html(diagnosis, problems), options.logs);
+  return out;
 }
 
 }  // namespace
@@ -103,6 +109,7 @@ Command commands::diagnose(CLI::App& program) {
       ->required();
   app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
   app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
+  app->add_option("--html", options->html, "Write the answer to a page for a browser besides")->type_name("FILE");
   return {app, [options](const Terminal& terminal) { return run_diagnose(*options, terminal); }};
 }
 

@@ -10,8 +10,10 @@
 #include "../errors.hpp"
 #include "../headroom.hpp"
 #include "../models_option.hpp"
+#include "../written.hpp"
 #include "oomplan/advice_view.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/html_view.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::cli {
@@ -25,6 +27,7 @@ struct Options {
   std::vector<std::string> forbid{};
   std::vector<std::string> keep{};
   bool json = false;
+  std::string html{};
   bool apply = false;
   bool yes = false;
 };
@@ -50,6 +53,7 @@ void add_options(CLI::App& app, Options& options) {
       ->needs(yes);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
+  app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");
 }
 
 Outcome refused(Diagnostics problems, const Options& options) {
@@ -132,6 +136,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
+  if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), {question.config});
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);

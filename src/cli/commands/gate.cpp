@@ -30,6 +30,7 @@ struct Options {
   std::string format = "text";
   std::vector<std::string> outputs{};
   std::string models{};
+  std::string html{};
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -45,7 +46,8 @@ void add_options(CLI::App& app, Options& options) {
       ->excludes(policy);
   app.add_option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
       ->type_name("DIR|REV");
-  app.add_option("--format", options.format, "text, markdown, junit, sarif, github or json")->type_name("FORMAT");
+  app.add_option("--html", options.html, "Write a page for a browser besides: --output html=FILE")->type_name("FILE");
+  app.add_option("--format", options.format, "text, markdown, junit, sarif, github, json or html")->type_name("FORMAT");
   app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
       ->allow_extra_args(false)
       ->type_name("FORMAT=FILE");
@@ -82,6 +84,7 @@ std::vector<Output> outputs_of(const Options& options, Diagnostics& errors) {
       out.push_back({name, text.substr(equals + 1)});
     }
   }
+  if (!options.html.empty()) out.push_back({"html", options.html});
   if (std::ranges::count(known, options.format) == 0) errors.push_back(unknown_format(options.format));
   return out;
 }
@@ -217,11 +220,7 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   } else {
     for (const Diagnostic& problem : gate.diagnostics) out.err += to_text(problem);
   }
-  for (const Output& output : outputs) {
-    const Diagnostics failed = write_report(output.file, *gate_view(output.format, gate), inputs_of(gate));
-    for (const Diagnostic& problem : failed) out.err += to_text(problem);
-    if (!failed.empty() && out.code != ExitCode::usage) out.code = ExitCode::invalid;
-  }
+  for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs_of(gate));
   return out;
 }
 

@@ -11,12 +11,13 @@ struct Format {
   std::string (*write)(const Gate&, const GateViewOptions&) = nullptr;
 };
 
-constexpr std::array<Format, 6> formats{{{"text", report::gate::text},
+constexpr std::array<Format, 7> formats{{{"text", report::gate::text},
                                          {"markdown", report::gate::markdown},
                                          {"junit", report::gate::junit},
                                          {"sarif", report::gate::sarif},
                                          {"github", report::gate::github},
-                                         {"json", report::gate::json}}};
+                                         {"json", report::gate::json},
+                                         {"html", report::gate::html}}};
 
 }  // namespace
 

@@ -13,5 +13,6 @@ std::string junit(const Gate& gate, const GateViewOptions& options);
 std::string sarif(const Gate& gate, const GateViewOptions& options);
 std::string github(const Gate& gate, const GateViewOptions& options);
 std::string json(const Gate& gate, const GateViewOptions& options);
+std::string html(const Gate& gate, const GateViewOptions& options);
 
 }  // namespace oomplan::report::gate

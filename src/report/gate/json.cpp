@@ -32,7 +32,7 @@ Json list_of(const std::vector<T>& items) {
   return out;
 }
 
-Json growth_of(const std::optional<Growth>& growth) {
+Json growth_of(const std::optional<PeakGrowth>& growth) {
   if (!growth) return nullptr;
   return {{"before", growth->before.count()}, {"by", growth->by.count()}, {"changes", list_of(growth->changes)}};
 }

@@ -55,7 +55,7 @@ const GateCheck* tightest(const GateItem& item) {
 
 std::string growth_of(const GateItem& item) {
   if (!item.growth) return printable(item.no_growth);
-  const Growth& growth = *item.growth;
+  const PeakGrowth& growth = *item.growth;
   if (growth.by == Bytes() && growth.changes.empty()) return {};
   if (growth.by == Bytes()) return "leaves the peak as it was" + changes_text(growth.changes);
   const bool more = growth.by > Bytes();

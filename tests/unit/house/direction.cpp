@@ -18,6 +18,8 @@ const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read
                                                           {"event_list.hpp", "read"},
                                                           {"glob.hpp", "read"},
                                                           {"weigh.hpp", "estimate"},
+                                                          {"curve.hpp", "estimate"},
+                                                          {"html_view.hpp", "report"},
                                                           {"survey.hpp", "survey"},
                                                           {"sweep_view.hpp", "report"},
                                                           {"gate_view.hpp", "report"},
