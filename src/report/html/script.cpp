@@ -243,7 +243,7 @@ function waterfall(answer, limit) {
 }
 function patch(text) {
   const out = make("pre", {});
-  for (const line of text.split("\n"))
+  for (const line of text.trimEnd().split("\n"))
     out.append(make("span", { class: line[0] === "+" ? "add" : line[0] === "-" ? "cut" : "" }, line + "\n"));
   return out;
 }
@@ -263,7 +263,7 @@ function gate(answer) {
     for (const check of config.checks) out.append(bar(check.gpu, check.undecided ? [] :
       [{ bytes: check.needed, colour: check.fits ? "var(--good)" : "var(--bad)" }], most, check.limit,
       check.undecided ? "undecided" : (check.at_least ? "> " : "") + size(check.needed)));
-    if (config.growth) out.append(make("p", {}, `The peak changes by ${size(config.growth.by)}`, config.growth.changes.length
+    if (config.growth) out.append(make("p", {}, `The peak changes by ${config.growth.by > 0 ? "+" : ""}${size(config.growth.by)}`, config.growth.changes.length
       ? ": " + config.growth.changes.map(one => `${one.key} ${one.before || "nothing"} → ${one.after || "nothing"}`).join(", ") : ""));
     if (config.no_growth) out.append(make("p", { class: "soft" }, config.no_growth));
     for (const one of config.diagnostics) out.append(make("p", { class: one.severity === "error" && fails(config) ? "bad" : "soft" },
@@ -276,7 +276,7 @@ function diagnose(answer) {
   head(answer.headline, answer.out_of_memory ? false : null,
     `${words(answer.verdict.cause)}, ${words(answer.verdict.confidence)}: ${answer.verdict.reason}`);
   const line = one => `${one.where.file}:${one.where.line}  ${one.text}`;
-  if (answer.root) section("The evidence", make("pre", {}, [answer.root, ...answer.supporting].map(line).join("\n")));
+  if (answer.root) section("The evidence", make("pre", { class: "wrap" }, [answer.root, ...answer.supporting].map(line).join("\n")));
   if (answer.facts.length) section("Its numbers", table(["what", { number: "value" }], answer.facts.map(fact =>
     [words(fact.name), { number: fact.bytes !== undefined ? size(fact.bytes) : fact.text }])));
   const list = (title, items) => items.length && section(title, make("ul", {}, items.map(item => make("li", {}, item))));
@@ -290,7 +290,7 @@ function diagnose(answer) {
   list("Also", answer.also.map(one => one.text));
   if (answer.alternatives.length) section("Other causes looked at", table(["cause", "how sure", "why"],
     answer.alternatives.map(one => [words(one.cause), one.confidence, one.reason])));
-  if (answer.consequences.length) section("What followed", make("pre", {}, answer.consequences.map(line).join("\n")));
+  if (answer.consequences.length) section("What followed", make("pre", { class: "wrap" }, answer.consequences.map(line).join("\n")));
   problems(answer.diagnostics);
 }
 

@@ -37,6 +37,7 @@ tr.strong td { font-weight: 600; }
 code, pre { font: .82rem/1.45 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace; }
 pre { overflow-x: auto; margin: .5rem 0; padding: .75rem; background: var(--paper); border: 1px solid var(--line);
   border-radius: .4rem; }
+.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 .add { color: var(--good); } .cut { color: var(--bad); }
 .bar { display: grid; grid-template-columns: 10.5rem 1fr 6rem; gap: .6rem; align-items: center; margin: .3rem 0;
   font-size: .875rem; }
