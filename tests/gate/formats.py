@@ -30,6 +30,10 @@ POLICY = "gpus: [8GiB]\nallow_undecided: allowed.yml\n"
 program = None
 
 
+def gib(count):
+    return f"{count / 2**30:.2f} GiB"
+
+
 def run(folder, *arguments, **environment):
     return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=100,
                           env={**os.environ, **environment})
@@ -91,6 +95,16 @@ class Formats(unittest.TestCase):
         for case in suite:
             self.assertEqual(set(case.attrib), {"classname", "name"})
             self.assertLessEqual({child.tag for child in case}, {"failure", "error", "skipped", "system-out"})
+
+    def test_every_format_has_the_same_figures(self):
+        rows = [row for row in json.loads(self.gate("json", "fits.yml", "too_large.yml"))["configs"]]
+        for form in ("text", "markdown", "junit", "sarif", "github", "html"):
+            told = " ".join(self.gate(form, "fits.yml", "too_large.yml").split())
+            for row in rows:
+                if form in ("junit", "sarif", "github") and row["verdict"] == "fits":
+                    continue  # these speak of what fails
+                for key in ("needed", "limit"):
+                    self.assertIn(gib(row["checks"][0][key]), told, (form, row["config"]))
 
     def test_annotations_are_one_line_each(self):
         lines = self.gate("github").splitlines()

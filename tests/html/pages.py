@@ -8,6 +8,7 @@ pages and screenshots (390 and 1280 pixels wide, light and dark) for a person to
 """
 
 import argparse
+import html
 import html.parser
 import json
 import os
@@ -118,6 +119,17 @@ class Pages(unittest.TestCase):
         for name, page in self.pages.items():
             with self.subTest(name):
                 self.assertEqual(self.data(page)["answer"], self.json_of(name))
+
+    def test_the_text_has_the_same_figures(self):
+        for name in ("estimate", "estimate-too-much", "fix", "fix-nothing"):
+            with self.subTest(name):
+                answer = self.json_of(name)
+                text = subprocess.run([program, *PAGES[name]], cwd=self.folder, capture_output=True, text=True).stdout
+                figures = [answer["gpus"][0]["needed"]] if "gpus" in answer else [
+                    trial["needed"] for trial in [answer["now"], *answer["steps"], *answer["tried"]]]
+                for figure in figures:
+                    self.assertIn(f"{figure / 2**30:.2f}", text)
+                self.assertIn(html.escape(text).split("\n")[0], self.pages[name].read_text())
 
     def test_the_curve_reaches_the_peak(self):
         for name in ("estimate", "estimate-too-much", "estimate-no-gpu"):
