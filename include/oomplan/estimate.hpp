@@ -64,6 +64,9 @@ struct Fit {
   bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
 };
 
+/// What a run needs of a card of `room`, on which it ends or does not: the smallest memory that it was found to end in.
+Bytes needed_in(const Reservation& reservation, Bytes room, bool ends);
+
 /// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that.
 Fit fit(const Reservation& reservation, const Gpu& gpu);
 

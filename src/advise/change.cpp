@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "facts.hpp"
 #include "oomplan/text.hpp"
@@ -26,12 +27,23 @@ std::string key_in(const Document& document, std::string_view names) {
   return first;
 }
 
-/// "{lora_rank}" is that fact; anything else is as it stands.
-std::string value_of(const std::string& value, const Change& change) {
-  if (!value.starts_with('{') || !value.ends_with('}')) return value;
-  if (value == "{rows}") return std::to_string(change.rows);
-  if (value == "{row_length}") return std::to_string(change.facts.sequence_length.value / change.rows);
-  return fact_of(change.facts, value.substr(1, value.size() - 2)).value_or("");
+std::optional<std::string> named_value(std::string_view name, const Change& change) {
+  if (name == "rows") return std::to_string(change.rows);
+  if (name == "row_length") return std::to_string(change.facts.sequence_length.value / change.rows);
+  return fact_of(change.facts, name);
+}
+
+/// With each "{lora_rank}" replaced by that fact; other braces are YAML's.
+std::string value_of(std::string_view value, const Change& change) {
+  std::string out;
+  while (!value.empty()) {
+    const std::size_t close = value.find('}');
+    const bool opens = value.front() == '{' && close != value.npos;
+    const auto named = opens ? named_value(value.substr(1, close - 1), change) : std::nullopt;
+    out += named ? *named : std::string(1, value.front());
+    value.remove_prefix(named ? close + 1 : 1);
+  }
+  return out;
 }
 
 /// The rows that a batch packs into one; 1 where it packs none.

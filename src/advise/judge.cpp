@@ -1,14 +1,8 @@
 #include "judge.hpp"
 
-#include <cmath>
-#include <utility>
-
-#include "oomplan/estimate.hpp"
+#include "oomplan/weigh.hpp"
 
 namespace oomplan::advise {
-Bytes limit_of(const Gpu& gpu, double headroom) {
-  return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
-}
 
 Cost Judge::cost_of(const Choices& choices) const {
   Cost cost;
@@ -26,38 +20,14 @@ Trial Judge::judge(const Choices& choices, const TrainingPlan& plan) const {
   Trial trial{.cost = cost_of(choices)};
   for (const Choice& choice : choices)
     trial.fixes.push_back({ladder_.rungs()[static_cast<std::size_t>(choice.rung)].fix.id, choice.times});
-  weigh(plan, trial);
+  const Weighed weighed =
+      Scales(plan, question_.architecture).weigh(question_.gpu, limit_of(question_.gpu, question_.headroom));
+  trial.needed = weighed.needed;
+  trial.at_least = weighed.at_least;
+  trial.fits = weighed.fits;
+  trial.fragmentation = weighed.fragmentation;
+  if (!weighed.errors.empty()) trial.undecided = weighed.errors.front().message;
   return trial;
-}
-
-void Judge::weigh(const TrainingPlan& plan, Trial& trial) const {
-  const Result<Footprint> footprint = estimate(plan, question_.architecture, Detail::peaks);
-  if (!footprint) {
-    trial.undecided = footprint.errors().front().message;
-    return;
-  }
-  if (const auto undecided = undecided_on(*footprint, question_.gpu)) {
-    trial.undecided = undecided->message;
-    return;
-  }
-  const Bytes tensors = footprint->peak.tensors() + sum(runtime_terms(question_.gpu));
-  trial.needed = tensors;
-  trial.at_least = tensors > limit_of(question_.gpu, question_.headroom);
-  if (!trial.at_least) weigh_reserved(plan, tensors, trial);
-}
-
-void Judge::weigh_reserved(const TrainingPlan& plan, Bytes tensors, Trial& trial) const {
-  const Result<AllocatorSettings> settings = parse_alloc_conf(plan.alloc_conf.value, "alloc_conf");
-  Result<Footprint> footprint = estimate(plan, question_.architecture, Detail::events);
-  if (!settings || !footprint) {
-    trial.undecided = (settings ? footprint.errors() : settings.errors()).front().message;
-    return;
-  }
-  const Fit held = fit(Reservation(std::move(footprint->events), *settings), question_.gpu);
-  const Bytes limit = limit_of(question_.gpu, question_.headroom);
-  trial.needed = held.needed;
-  trial.fits = held.fits() && held.needed <= limit;
-  trial.fragmentation = !trial.fits && tensors <= limit;
 }
 
 }  // namespace oomplan::advise

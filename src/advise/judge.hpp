@@ -16,14 +16,8 @@ class Judge {
   Cost cost_of(const Choices& choices) const;
 
  private:
-  void weigh(const TrainingPlan& plan, Trial& trial) const;
-  void weigh_reserved(const TrainingPlan& plan, Bytes tensors, Trial& trial) const;
-
   const AdviceQuestion& question_;
   const Ladder& ladder_;
 };
-
-/// The most of the card that a run may need.
-Bytes limit_of(const Gpu& gpu, double headroom);
 
 }  // namespace oomplan::advise

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "write_all.hpp"
+
 namespace oomplan::cli {
 namespace {
 
@@ -38,16 +40,6 @@ std::string objection(const fs::path& path, const Document& document, struct sta
   if (!S_ISREG(status.st_mode)) return "this is no file that can be replaced";
   if ((status.st_mode & S_IWUSR) == 0 || access(path.c_str(), W_OK) != 0) return "the file is read-only";
   return holds(path, bytes_of(document, document.text)) ? "" : "the file is no longer as it was read";
-}
-
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 /// A new file with `bytes` and the old one's mode, or why there is none.

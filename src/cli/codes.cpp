@@ -38,12 +38,17 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"cli/bug", Verdict::bug,
      "Something happened in oomplan that should not be possible. Please report it with the config and the command "
      "line."},
+    {"cli/no-baseline", Verdict::invalid,
+     "The state that --baseline names cannot be read: it is no directory, and git is not there, this is no repository, "
+     "or "
+     "it has no such revision. A shallow clone lacks the others; fetch with their history."},
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
     {"cli/not-written", Verdict::invalid,
-     "A file that `oomplan run` was to write cannot be made, or took no more. A file that exists is never "
-     "overwritten."},
+     "A report or a log could not be written: the folder is not there or may not be written, the path is no regular "
+     "file, it is one of the files that are judged, or the disk took no more. What was there before is as it was; "
+     "`oomplan run` overwrites nothing at all."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
@@ -136,6 +141,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},
+    {"read/no-match", Verdict::invalid,
+     "A pattern with * or ? names no file at all. A misspelt pattern must not pass for configs that fit: mend it, or "
+     "name "
+     "the files."},
     {"read/not-a-file", Verdict::invalid,
      "The path is a directory, a device or a pipe. For standard input give - as the config."},
     {"read/not-a-snapshot", Verdict::invalid,
@@ -158,6 +167,18 @@ constexpr auto rows = std::to_array<CodeRow>({
      "of a list written by hand, end the last line."},
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
+    {"survey/bad-axis", Verdict::usage,
+     "--over takes axes with commas between them, each KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; "
+     "the "
+     "key is one that --set takes."},
+    {"survey/bad-policy", Verdict::invalid,
+     "The policy of a gate has a key that it does not know, or a value of the wrong type. docs/gate.md describes it."},
+    {"survey/no-rule", Verdict::invalid,
+     "A config is to be judged that no rule of the policy is for. Add a rule, or name GPUs at the policy's top for all "
+     "the "
+     "others; a config that nobody looks at must not pass."},
+    {"survey/too-many-points", Verdict::usage,
+     "The grid of --over is larger than any answer that could be read. Take larger steps or fewer axes."},
     {"watch/not-found", Verdict::invalid,
      "There is no program of that name: neither such a path nor one in PATH. `oomplan run` exits with 127, as a shell "
      "does."},

@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "oomplan/cli.hpp"
 #include "usage.hpp"
+#include "write_all.hpp"
 
 namespace oomplan {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using cli::Command;
 using cli::ExitCode;
 using cli::Outcome;
+using cli::write_all;
 
 bool wants_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -28,17 +30,7 @@ bool wants_colour() {
   return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
 }
 
-/// Straight to the descriptor: a failure shows here and not in an exit handler that nobody asks.
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
+/// Straight to the descriptors: a failure shows here and not in an exit handler that nobody asks.
 int put(const Outcome& outcome) {
   write_all(STDERR_FILENO, outcome.err);
   if (write_all(STDOUT_FILENO, outcome.out)) return static_cast<int>(outcome.code);

@@ -1,5 +1,6 @@
 #include "oomplan/estimate.hpp"
 
+#include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
 #include "run.hpp"
@@ -18,10 +19,12 @@ struct Played {
   Repetition repetition{};
 };
 
-Result<Played> play(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture) {
+Result<Played> play(const TrainingPlan& plan, const Architecture& architecture) {
+  const Result<Facts> facts = resolve(plan, architecture);
+  if (!facts) return facts.errors();
   const bool many = architecture.layers > enough_blocks;
   for (const std::int64_t built : {many ? std::int64_t{enough_blocks} : architecture.layers, architecture.layers}) {
-    auto run = play_run(plan, facts, architecture, static_cast<int>(built));
+    auto run = play_run(plan, *facts, architecture, static_cast<int>(built));
     if (!run) return run.errors();
     const Repetition repetition{static_cast<int>(built), architecture.layers};
     if (repetition.whole() || repeats_exactly({(*run)->recorder(), repetition})) {
@@ -67,20 +70,23 @@ Footprint footprint_of(const Played& played, Detail detail) {
 }  // namespace estimator
 
 Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture, Detail detail) {
-  auto facts = estimator::resolve(plan, architecture);
-  if (!facts) return facts.errors();
-  auto played = estimator::play(plan, *facts, architecture);
+  const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
   return estimator::footprint_of(*played, detail);
 }
 
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {
-  auto facts = estimator::resolve(plan, architecture);
-  if (!facts) return facts.errors();
-  auto played = estimator::play(plan, *facts, architecture);
+  const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
   const estimator::Timeline timeline(played->run->recorder(), played->repetition);
   return estimator::Groups(timeline, played->run->model.modules).all();
+}
+
+Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
+  const auto played = estimator::play(plan, architecture);
+  if (!played) return played.errors();
+  const estimator::Timeline timeline(played->run->recorder(), played->repetition);
+  return estimator::curve_of(timeline, played->run->model.modules, most);
 }
 
 }  // namespace oomplan

@@ -50,13 +50,16 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu) {
            "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward)"}};
 }
 
+Bytes needed_in(const Reservation& reservation, Bytes room, bool ends) {
+  return ends ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room);
+}
+
 Fit fit(const Reservation& reservation, const Gpu& gpu) {
   Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu)};
   const Bytes beside = sum(fit.runtime);
   const Bytes room = gpu.total - beside;
   fit.verdict = verdict_in(reservation, room);
-  fit.needed =
-      beside + (fit.fits() ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room));
+  fit.needed = beside + needed_in(reservation, room, fit.fits());
   fit.headroom = gpu.total - fit.needed;
   return fit;
 }

@@ -80,6 +80,11 @@ std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view na
   return row == nullptr ? std::nullopt : row->write(plan);
 }
 
+const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name) {
+  const auto* row = ingestion::find_plan_row(name);
+  return row == nullptr ? nullptr : row->origin(plan);
+}
+
 bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
   const auto* row = ingestion::find_plan_row(name);
   return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);

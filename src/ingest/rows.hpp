@@ -39,6 +39,7 @@ struct Row {
   bool (*read)(const Node&, const Origin&, Args&) = nullptr;
   std::optional<std::string> (*write)(const Args&) = nullptr;
   std::span<const std::string_view> choices{};
+  const Origin* (*origin)(const Args&) = nullptr;
 };
 
 /// A key that asks, where `active`, for something that affects memory and is not played yet.
@@ -78,6 +79,12 @@ inline std::optional<std::string> held(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+inline const Origin* origin_in(const std::string& /*text*/) { return nullptr; }
+template <class T>
+const Origin* origin_in(const T& held) {
+  return &held.origin;
+}
+
 template <class Args, auto Member, const auto& Format>
 constexpr Row<Args> row(std::string_view key) {
   return {key,
@@ -91,7 +98,8 @@ constexpr Row<Args> row(std::string_view key) {
             const auto value = held(args.*Member);
             return value ? std::optional(Format.write(*value)) : std::nullopt;
           },
-          {Format.names, Format.name_count}};
+          {Format.names, Format.name_count},
+          [](const Args& args) { return origin_in(args.*Member); }};
 }
 
 /// A key that is read like `row` but never written: another name for something.

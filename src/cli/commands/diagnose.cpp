@@ -7,7 +7,9 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../predicted.hpp"
+#include "../written.hpp"
 #include "oomplan/diagnosis_view.hpp"
+#include "oomplan/html_view.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -17,6 +19,7 @@ struct Options {
   std::string rules{};
   Question prediction{};
   bool json = false;
+  std::string html{};
 };
 
 void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -91,7 +94,9 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   if (!any) return refused(problems, options);
   Diagnosis diagnosis = inquest.finish();
   add_join(diagnosis, options.prediction, problems);
-  return answered(diagnosis, problems, options, terminal);
+  Outcome out = answered(diagnosis, problems, options, terminal);
+  if (!options.html.empty()) add_report(out, options.html, diagnosis_html(diagnosis, problems), options.logs);
+  return out;
 }
 
 }  // namespace
@@ -108,6 +113,7 @@ Command commands::diagnose(CLI::App& program) {
   app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
   add_prediction_options(*app, options->prediction);
   app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
+  app->add_option("--html", options->html, "Write the answer to a page for a browser besides")->type_name("FILE");
   return {app, [options](const Terminal& terminal) { return run_diagnose(*options, terminal); }};
 }
 

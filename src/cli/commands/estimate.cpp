@@ -10,6 +10,8 @@
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../models_option.hpp"
+#include "../written.hpp"
+#include "oomplan/html_view.hpp"
 #include "oomplan/ingest.hpp"
 
 namespace oomplan::cli {
@@ -19,6 +21,7 @@ struct Options {
   Question question{};
   bool json = false;
   std::string explain{};
+  std::string html{};
   std::optional<std::string> alloc_conf{};
   bool alloc_conf_from_environment = false;
 };
@@ -42,6 +45,7 @@ void add_options(CLI::App& app, Options& options) {
       ->excludes(conf);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
+  app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");
   app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
 }
 
@@ -73,12 +77,22 @@ std::optional<Setting<std::string>> alloc_conf_of(const Options& options) {
   return std::nullopt;
 }
 
+std::optional<Curve> curve_in(const Findings& findings) {
+  if (!findings.footprint) return std::nullopt;
+  Result<Curve> curve = oomplan::curve(*findings.plan, *findings.architecture);
+  return curve ? std::optional(std::move(*curve)) : std::nullopt;
+}
+
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const std::optional<Diagnostic> wrong = misuse(options);
   if (wrong) return print(failed({*wrong}), options, terminal);
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
-  return print(answer(question), options, terminal);
+  const Findings findings = answer(question);
+  Outcome out = print(findings, options, terminal);
+  if (options.html.empty()) return out;
+  add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), {question.config});
+  return out;
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
+#include "../headroom.hpp"
 #include "../models_option.hpp"
+#include "../written.hpp"
 #include "oomplan/advice_view.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/html_view.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::cli {
@@ -24,6 +27,7 @@ struct Options {
   std::vector<std::string> forbid{};
   std::vector<std::string> keep{};
   bool json = false;
+  std::string html{};
   bool apply = false;
   bool yes = false;
 };
@@ -49,6 +53,7 @@ void add_options(CLI::App& app, Options& options) {
       ->needs(yes);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
+  app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");
 }
 
 Outcome refused(Diagnostics problems, const Options& options) {
@@ -60,13 +65,6 @@ Outcome refused(Diagnostics problems, const Options& options) {
   for (const Diagnostic& problem : problems) out.err += to_text(problem);
   if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
   return out;
-}
-
-/// "5%" or "5": per cent.
-std::optional<double> part_of(std::string_view text) {
-  if (text.ends_with('%')) text.remove_suffix(1);
-  const std::optional<double> percent = parse_number(text);
-  return percent && *percent >= 0 && *percent < 100 ? std::optional(*percent / 100) : std::nullopt;
 }
 
 template <class Names>
@@ -89,9 +87,7 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.allow, ids, "fix", errors);
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
-  if (!part_of(options.headroom))
-    errors.push_back(
-        {.code = "cli/bad-size", .message = "--headroom takes a percentage, not '" + options.headroom + "'"});
+  if (!part_of(options.headroom)) errors.push_back(bad_headroom(options.headroom));
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
@@ -140,6 +136,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
+  if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), {question.config});
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);

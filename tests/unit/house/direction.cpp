@@ -13,14 +13,32 @@ using Names = std::set<std::string_view>;
 // Public headers, by the stage that defines what they declare. A value is everyone's.
 const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",  "events.hpp", "footprint.hpp",
                    "machine.hpp",      "plan.hpp",           "result.hpp", "text.hpp",   "advice.hpp",
-                   "evidence.hpp",     "memory_account.hpp", "join.hpp"};
-const std::map<std::string_view, std::string_view> owners{
-    {"document.hpp", "read"},         {"event_list.hpp", "read"},    {"allocator.hpp", "estimate"},
-    {"reservation.hpp", "estimate"},  {"log_text.hpp", "read"},      {"snapshot.hpp", "read"},
-    {"ingest.hpp", "ingest"},         {"catalog.hpp", "catalog"},    {"estimate.hpp", "estimate"},
-    {"measure.hpp", "measure"},       {"diagnose.hpp", "diagnose"},  {"watch.hpp", "watch"},
-    {"diagnosis_view.hpp", "report"}, {"advice_view.hpp", "report"}, {"advise.hpp", "advise"},
-    {"report.hpp", "report"},         {"replay.hpp", "report"},      {"cli.hpp", "cli"}};
+                   "evidence.hpp",     "memory_account.hpp", "join.hpp",   "sweep.hpp",  "gate.hpp"};
+const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read"},
+                                                          {"event_list.hpp", "read"},
+                                                          {"glob.hpp", "read"},
+                                                          {"weigh.hpp", "estimate"},
+                                                          {"curve.hpp", "estimate"},
+                                                          {"html_view.hpp", "report"},
+                                                          {"survey.hpp", "survey"},
+                                                          {"sweep_view.hpp", "report"},
+                                                          {"gate_view.hpp", "report"},
+                                                          {"allocator.hpp", "estimate"},
+                                                          {"reservation.hpp", "estimate"},
+                                                          {"log_text.hpp", "read"},
+                                                          {"snapshot.hpp", "read"},
+                                                          {"ingest.hpp", "ingest"},
+                                                          {"catalog.hpp", "catalog"},
+                                                          {"estimate.hpp", "estimate"},
+                                                          {"watch.hpp", "watch"},
+                                                          {"measure.hpp", "measure"},
+                                                          {"diagnose.hpp", "diagnose"},
+                                                          {"diagnosis_view.hpp", "report"},
+                                                          {"advice_view.hpp", "report"},
+                                                          {"advise.hpp", "advise"},
+                                                          {"report.hpp", "report"},
+                                                          {"replay.hpp", "report"},
+                                                          {"cli.hpp", "cli"}};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
@@ -33,8 +51,9 @@ const std::map<std::string_view, Names> stages{
     {"diagnose", {"read"}},
     {"advise", {"read", "ingest", "catalog", "estimate", "diagnose"}},
     {"watch", {}},
+    {"survey", {"read", "ingest", "catalog", "estimate"}},
     {"report", {"estimate"}},  // its values: Fit
-    {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "watch", "report"}},
+    {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch", "report"}},
 };
 
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
@@ -55,6 +74,7 @@ const std::map<std::string_view, Names> foreign{
     {"unistd.h", {"watch", "read", "measure", "cli"}},
     {"dirent.h", {"watch", "read", "measure", "cli"}},
     {"signal.h", {"watch", "measure", "cli"}},
+    {"spawn.h", {"cli"}},
     {"sys/", {"watch", "read", "measure", "cli"}},
     {"filesystem", {"read", "catalog", "diagnose", "measure", "cli"}},
     {"fstream", {"read", "measure", "cli"}},

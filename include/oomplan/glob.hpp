@@ -1,0 +1,26 @@
+// Paths by pattern.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan {
+
+/// Whether `text` holds one of * ? [.
+bool is_glob(std::string_view text);
+
+/// Whether the pattern means the path, folder by folder: * and ? stand for what is not '/', [a-z] and [!a-z] for one
+/// byte, and a folder ** for any number of folders. Both are compared as if "./" and "//" were not in them. Takes time
+/// in proportion to the product of their lengths at the most.
+bool glob_matches(std::string_view pattern, std::string_view path);
+
+/// The files that a pattern means, sorted. A folder or file whose name begins with '.' has to be named with its dot,
+/// and
+/// ** follows no symbolic links. Errors: read/no-match (none), read/too-large (a hundred thousand folders and files
+/// looked at are not enough), read/unreadable.
+Result<std::vector<std::string>> expand_glob(const std::string& pattern);
+
+}  // namespace oomplan

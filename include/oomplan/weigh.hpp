@@ -1,0 +1,43 @@
+// A plan held against cards, no more of it worked out than the answer needs.
+#pragma once
+
+#include <optional>
+
+#include "oomplan/estimate.hpp"
+
+namespace oomplan {
+
+struct Weighed {
+  Bytes needed{};              ///< As in Fit.
+  bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
+  bool fits = false;           ///< Within the limit.
+  bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
+  Diagnostics errors{};        ///< Those of estimate() and undecided_on(): why there is no figure.
+};
+
+/// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards. The
+/// plan and the architecture outlive it.
+class Scales {
+ public:
+  Scales(const TrainingPlan& plan, const Architecture& architecture);
+
+  /// The plan on `gpu`, of which it may need `limit` at the most.
+  Weighed weigh(const Gpu& gpu, Bytes limit);
+  /// The plan's peaks, or why it cannot be estimated.
+  const Result<Footprint>& peaks() const { return peaks_; }
+  /// Whether the allocator was played.
+  bool replayed() const { return reservation_.has_value(); }
+
+ private:
+  void replay();
+
+  const TrainingPlan& plan_;
+  const Architecture& architecture_;
+  Result<Footprint> peaks_;
+  std::optional<Result<Reservation>> reservation_{};
+};
+
+/// What is left of the card where the part `headroom` of it, 0 to 1, is to stay free.
+Bytes limit_of(const Gpu& gpu, double headroom);
+
+}  // namespace oomplan

@@ -1,0 +1,27 @@
+// Configs as they were: in a git revision, or in a directory.
+#pragma once
+
+#include <string>
+
+#include "oomplan/document.hpp"
+#include "oomplan/ingest.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::cli {
+
+class Baseline {
+ public:
+  /// A directory of that name goes before a revision. Error: cli/no-baseline.
+  static Result<Baseline> open(const std::string& revision_or_directory);
+
+  /// The config at `path`, as it is named now. Errors: read/missing where it is not there, those of read_document.
+  Result<Document> read(const std::string& path) const;
+  /// Reads what a former config extends; beside it, as it was.
+  Loader loader() const;
+
+ private:
+  std::string revision_{};
+  std::string directory_{};
+};
+
+}  // namespace oomplan::cli

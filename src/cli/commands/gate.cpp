@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../baseline.hpp"
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "../headroom.hpp"
+#include "../models_cache.hpp"
+#include "../models_option.hpp"
+#include "../parallel.hpp"
+#include "../written.hpp"
+#include "oomplan/gate_view.hpp"
+#include "oomplan/glob.hpp"
+#include "oomplan/survey.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> configs{};
+  std::string policy{};
+  std::vector<std::string> gpus{};
+  std::string headroom = "5%";
+  std::string baseline{};
+  std::string format = "text";
+  std::vector<std::string> outputs{};
+  std::string models{};
+  std::string html{};
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("CONFIG", options.configs, "Training configs, or patterns of them: configs/**/*.yaml")->required();
+  CLI::Option* policy = app.add_option("--policy", options.policy, "Which configs go against which GPUs (docs/gate.md)")
+                            ->type_name("FILE");
+  app.add_option("--gpu", options.gpus, "Without a policy: a GPU by name or size; again for more")
+      ->allow_extra_args(false)
+      ->type_name("NAME")
+      ->excludes(policy);
+  app.add_option("--headroom", options.headroom, "Without a policy: how much of the GPU to leave free (5%)")
+      ->type_name("PERCENT")
+      ->excludes(policy);
+  app.add_option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
+      ->type_name("DIR|REV");
+  app.add_option("--html", options.html, "Write a page for a browser besides: --output html=FILE")->type_name("FILE");
+  app.add_option("--format", options.format, "text, markdown, junit, sarif, github, json or html")->type_name("FORMAT");
+  app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
+      ->allow_extra_args(false)
+      ->type_name("FORMAT=FILE");
+  add_models_option(app, options.models);
+}
+
+void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+struct Output {
+  std::string format{};
+  std::string file{};
+};
+
+Diagnostic unknown_format(const std::string& name) {
+  const std::vector<std::string_view> known = gate_formats();
+  const auto near = nearest(name, known);
+  std::string all;
+  for (const std::string_view one : known) all += (all.empty() ? "" : ", ") + std::string(one);
+  return {.code = "cli/usage",
+          .message = "there is no format '" + name + "'",
+          .hint = (near ? "did you mean '" + *near + "'? " : "") + "the formats are " + all};
+}
+
+std::vector<Output> outputs_of(const Options& options, Diagnostics& errors) {
+  std::vector<Output> out;
+  const std::vector<std::string_view> known = gate_formats();
+  for (const std::string& text : options.outputs) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals + 1 == text.size()) {
+      errors.push_back({.code = "cli/usage", .message = "--output takes FORMAT=FILE, not '" + text + "'"});
+    } else if (const std::string name = text.substr(0, equals); std::ranges::count(known, name) == 0) {
+      errors.push_back(unknown_format(name));
+    } else {
+      out.push_back({name, text.substr(equals + 1)});
+    }
+  }
+  if (!options.html.empty()) out.push_back({"html", options.html});
+  if (std::ranges::count(known, options.format) == 0) errors.push_back(unknown_format(options.format));
+  return out;
+}
+
+Result<Policy> policy_of(const Options& options, const Catalog& catalog) {
+  if (!options.policy.empty()) {
+    const Result<Document> document = read_document(options.policy);
+    return document ? read_policy(*document, catalog) : document.errors();
+  }
+  Diagnostics errors;
+  GateRule rule{.configs = {"**", "/**"}};
+  if (options.gpus.empty())
+    errors.push_back({.code = "cli/usage",
+                      .message = "a gate needs --policy FILE or --gpu NAME",
+                      .hint = "'oomplan gate --help' shows what there is"});
+  if (const auto part = part_of(options.headroom)) {
+    rule.headroom = *part;
+  } else {
+    errors.push_back(bad_headroom(options.headroom));
+  }
+  for (const std::string& name : options.gpus) {
+    Result<Gpu> gpu = find_gpu(name, catalog);
+    if (gpu) {
+      rule.gpus.push_back(std::move(*gpu));
+    } else {
+      append(errors, gpu.errors());
+    }
+  }
+  if (!errors.empty()) return errors;
+  return Policy{.rules = {std::move(rule)}};
+}
+
+/// In the order of the command line, those of a pattern sorted, each once. A file of just that name goes before a
+/// pattern.
+std::vector<std::string> configs_of(const Options& options, Diagnostics& errors) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  const auto take = [&](const std::string& path) {
+    if (seen.insert(path).second) out.push_back(path);
+  };
+  for (const std::string& text : options.configs) {
+    if (!is_glob(text) || read_document(text)) {
+      take(text);
+      continue;
+    }
+    const Result<std::vector<std::string>> files = expand_glob(text);
+    if (!files) {
+      append(errors, files.errors());
+    } else {
+      for (const std::string& path : *files) take(path);
+    }
+  }
+  return out;
+}
+
+bool undecidable(const Diagnostics& errors) { return verdict_of(errors) == Verdict::undecided; }
+
+/// All that the configs are judged by.
+struct Court {
+  const Policy& policy;
+  const std::optional<Baseline>& baseline;
+  ModelsCache& models;
+};
+
+GateItem judge_one(const std::string& config, const Court& court) {
+  GateQuestion question{.config = config,
+                        .ingest = {.loader = [](const std::string& path) { return read_document(path); }},
+                        .models = [&](const std::string& id) -> const auto& {return court.models.find(id);
+}
+};  // namespace
+std::optional<Document> before;
+if (court.baseline) {
+  Result<Document> former = court.baseline->read(config);
+  question.baseline_ingest.loader = court.baseline->loader();
+  if (former) {
+    question.baseline = &before.emplace(std::move(*former));
+  } else if (former.errors().front().code == "read/missing") {
+    question.no_baseline = "new: it is not in the baseline";
+  } else {
+    question.no_baseline = "the former state cannot be read: " + former.errors().front().message;
+  }
+}
+return judge(court.policy, read_document(config), question, undecidable);
+}  // namespace oomplan::cli
+
+ExitCode code_of(const Gate& gate) {
+  if (!gate.diagnostics.empty()) return exit_code_of(verdict_of(gate.diagnostics));
+  if (gate.count(GateVerdict::invalid) > 0) return ExitCode::invalid;
+  if (gate.count(GateVerdict::does_not_fit) + gate.count(GateVerdict::over_budget) > 0) return ExitCode::does_not_fit;
+  return gate.count(GateVerdict::undecided) > 0 ? ExitCode::undecided : ExitCode::ok;
+}
+
+Gate gate_of(const Options& options, Diagnostics errors) {
+  Gate gate{.policy = options.policy, .baseline = options.baseline, .diagnostics = std::move(errors)};
+  const Result<Catalog> catalog = catalog_in(options.models);
+  if (!catalog) append(gate.diagnostics, catalog.errors());
+  const Result<Policy> policy = catalog ? policy_of(options, *catalog) : Policy{};
+  if (!policy) append(gate.diagnostics, policy.errors());
+  std::optional<Baseline> baseline;
+  if (!options.baseline.empty()) {
+    const Result<Baseline> opened = Baseline::open(options.baseline);
+    if (opened) {
+      baseline = *opened;
+    } else {
+      append(gate.diagnostics, opened.errors());
+    }
+  }
+  const std::vector<std::string> configs = configs_of(options, gate.diagnostics);
+  if (!gate.diagnostics.empty()) return gate;
+  ModelsCache models(*catalog);
+  const Court court{*policy, baseline, models};
+  gate.items.resize(configs.size());
+  for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
+  return gate;
+}
+
+std::vector<std::string> inputs_of(const Gate& gate) {
+  std::vector<std::string> out;
+  if (!gate.policy.empty()) out.push_back(gate.policy);
+  for (const GateItem& item : gate.items) out.push_back(item.config);
+  return out;
+}
+
+Outcome run_gate(const Options& options, const Terminal& terminal) {
+  Diagnostics errors;
+  const std::vector<Output> outputs = outputs_of(options, errors);
+  const Gate gate = gate_of(options, std::move(errors));
+  Outcome out{.code = code_of(gate)};
+  const bool told = options.format != "text" || gate.diagnostics.empty();
+  const auto view = gate_view(options.format, gate, {.colour = terminal.colour});
+  if (told && view) {
+    out.out = *view;
+  } else {
+    for (const Diagnostic& problem : gate.diagnostics) out.err += to_text(problem);
+  }
+  for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs_of(gate));
+  return out;
+}
+
+}  // namespace
+
+Command commands::gate(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("gate", "Hold configs against the GPUs that a policy names for them, for CI");
+  auto options = std::make_shared<Options>();
+  add_options(*app, *options);
+  return {app, [options](const Terminal& terminal) { return run_gate(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

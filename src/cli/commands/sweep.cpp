@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../answer.hpp"
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "../errors.hpp"
+#include "../headroom.hpp"
+#include "../input.hpp"
+#include "../models_cache.hpp"
+#include "../models_option.hpp"
+#include "../parallel.hpp"
+#include "oomplan/survey.hpp"
+#include "oomplan/sweep_view.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+struct Options {
+  Question question{};
+  std::string gpu{};
+  std::string headroom = "5%";
+  std::vector<std::string> over{};
+  bool json = false;
+  bool csv = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  Question& question = options.question;
+  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
+  app.add_option("--over", options.over,
+                 "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; several with commas, or again")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("AXES");
+  app.add_option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)")
+      ->required()
+      ->type_name("NAME");
+  app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
+  app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+      ->type_name("NAME");
+  add_models_option(app, question.models);
+  CLI::Option* csv = app.add_flag("--csv", options.csv, "Print one line a combination, sizes in bytes");
+  app.add_flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)")->excludes(csv);
+}
+
+Outcome refused(const Diagnostics& problems, const Options& options) {
+  Outcome out{.code = exit_code_of(verdict_of(problems))};
+  if (options.json) {
+    out.out = sweep_json(options.question.config, problems);
+    return out;
+  }
+  for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  return out;
+}
+
+/// The plan at the first point. A misspelt axis would fail at every point alike: it is told once, before any is
+/// estimated.
+Result<TrainingPlan> first_plan(const Document& document, IngestOptions options, const Sweep& sweep) {
+  for (const Axis& axis : sweep.axes) options.overrides.push_back(axis.key + "=" + axis.values.front());
+  return ingest(document, options);
+}
+
+Outcome print(const Sweep& sweep, const Options& options, const Terminal& terminal) {
+  Outcome out{.code = sweep.largest ? ExitCode::ok : ExitCode::does_not_fit};
+  const bool decided = std::ranges::any_of(sweep.points, [](const auto& point) { return point.undecided.empty(); });
+  if (!decided) out.code = ExitCode::undecided;
+  out.out = options.json  ? sweep_json(sweep)
+            : options.csv ? sweep_csv(sweep)
+                          : sweep_text(sweep, {.colour = terminal.colour});
+  return out;
+}
+
+Outcome run_sweep(const Options& options, const Terminal& terminal) {
+  const Question& question = options.question;
+  Result<std::vector<Axis>> axes = parse_axes(options.over);
+  if (!axes) return refused(axes.errors(), options);
+  const auto headroom = part_of(options.headroom);
+  if (!headroom) return refused({bad_headroom(options.headroom)}, options);
+  const std::vector<std::string_view> known = dialects();
+  if (!question.dialect.empty() && std::ranges::count(known, question.dialect) == 0)
+    return refused({unknown_dialect(question.dialect)}, options);
+  const Result<Catalog> catalog = catalog_in(question.models);
+  if (!catalog) return refused(catalog.errors(), options);
+  const Result<Gpu> gpu = find_gpu(options.gpu, *catalog);
+  if (!gpu) return refused(gpu.errors(), options);
+  const Result<Document> document = read_config(question.config);
+  if (!document) return refused(document.errors(), options);
+  Sweep sweep{.config = question.config, .gpu = *gpu, .headroom = *headroom, .axes = std::move(*axes)};
+  IngestOptions how = ingest_options(question);
+  const Result<TrainingPlan> first = first_plan(*document, how, sweep);
+  if (!first && verdict_of(first.errors()) == Verdict::usage) return refused(first.errors(), options);
+  if (first) how.dialect = first->dialect;  // The file is the same at every point, and so is what it is.
+  ModelsCache models(*catalog);
+  std::size_t count = 1;
+  for (const Axis& axis : sweep.axes) count *= axis.values.size();
+  std::vector<SweepPoint> points(count);
+  for_each_index(count, [&](std::size_t i) {
+    points[i] = sweep_point(
+        *document, how, sweep, i, [&](const auto& id) -> const auto& { return models.find(id); });
+  });
+  sweep.points = std::move(points);
+  find_frontier(sweep);
+  return print(sweep, options, terminal);
+}
+
+}  // namespace
+
+Command commands::sweep(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("sweep", "Say over a grid of settings what fits, and the largest that does");
+  auto options = std::make_shared<Options>();
+  add_options(*app, *options);
+  return {app, [options](const Terminal& terminal) { return run_sweep(*options, terminal); }};
+}
+
+}  // namespace oomplan::cli

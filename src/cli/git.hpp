@@ -1,0 +1,15 @@
+// Files as a git revision has them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan::cli {
+
+/// What `git ARGUMENTS` prints, run without a shell; at most `most` bytes. Errors: cli/no-baseline, where git is not
+/// there, ends with anything but 0, or prints more.
+Result<std::string> git(const std::vector<std::string>& arguments, std::size_t most);
+
+}  // namespace oomplan::cli

@@ -1,0 +1,187 @@
+#include "oomplan/glob.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+namespace oomplan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_looked_at = 100'000;
+constexpr std::string_view any_folders = "**";
+
+std::vector<std::string_view> folders_of(std::string_view path) {
+  std::vector<std::string_view> out;
+  if (path.starts_with('/')) out.push_back("");
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    if (!name.empty() && name != ".") out.push_back(name);
+  }
+  return out;
+}
+
+/// The end of "[…]" and whether `letter` is in it; npos where the bracket is none.
+struct Class {
+  std::size_t end = std::string_view::npos;
+  bool holds = false;
+};
+
+Class class_at(std::string_view pattern, std::size_t open, char letter) {
+  const bool negated = pattern.substr(open + 1, 1) == "!" || pattern.substr(open + 1, 1) == "^";
+  const std::size_t first = open + (negated ? 2 : 1);
+  const std::size_t close = pattern.find(']', first + 1);
+  if (close == pattern.npos) return {};
+  bool found = false;
+  for (std::size_t i = first; i < close; ++i) {
+    const bool range = i + 2 < close && pattern[i + 1] == '-';
+    found = found || (range ? pattern[i] <= letter && letter <= pattern[i + 2] : pattern[i] == letter);
+    if (range) i += 2;
+  }
+  return {close + 1, found != negated};
+}
+
+/// Where the pattern goes on after one letter; npos where it does not mean that letter.
+std::size_t after_letter(std::string_view pattern, std::size_t p, char letter) {
+  if (p >= pattern.size()) return pattern.npos;
+  if (pattern[p] == '?') return p + 1;
+  if (pattern[p] == '[') {
+    const Class found = class_at(pattern, p, letter);
+    if (found.end != pattern.npos) return found.holds ? found.end : pattern.npos;
+  }
+  return pattern[p] == letter ? p + 1 : pattern.npos;
+}
+
+/// Of one name. Only the last star seen has ever to be tried again.
+bool name_matches(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0;
+  std::size_t star = pattern.npos;
+  std::size_t again = 0;
+  for (std::size_t n = 0; n < name.size();) {
+    const std::size_t next = after_letter(pattern, p, name[n]);
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      again = n;
+    } else if (next != pattern.npos) {
+      p = next;
+      ++n;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      n = ++again;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == pattern.npos;
+}
+
+bool shows(std::string_view pattern, std::string_view name) {
+  return (!name.starts_with('.') || pattern.starts_with('.')) && name_matches(pattern, name);
+}
+
+class Expansion {
+ public:
+  explicit Expansion(const std::string& pattern) : pattern_(pattern), parts_(folders_of(pattern)) {}
+
+  Result<std::vector<std::string>> files() {
+    look(pattern_.starts_with('/') ? "/" : "", pattern_.starts_with('/') ? 1 : 0);
+    if (!errors_.empty()) return errors_;
+    if (found_.empty())
+      return Diagnostic{.code = "read/no-match",
+                        .message = "no file matches " + pattern_,
+                        .hint = "a pattern that means nothing would pass whatever is wrong"};
+    return std::vector<std::string>(found_.begin(), found_.end());
+  }
+
+ private:
+  bool spent() {
+    if (++looked_at_ <= most_looked_at) return false;
+    if (errors_.empty())
+      errors_.push_back({.code = "read/too-large", .message = pattern_ + " leads through more than 100,000 files"});
+    return true;
+  }
+
+  /// What parts_[part, …) mean below `folder`.
+  void look(const std::string& folder, std::size_t part) {
+    if (part == parts_.size() || !seen_.insert({folder, part}).second || spent()) return;
+    const std::string_view name = parts_[part];
+    if (name == any_folders) {
+      if (part + 1 < parts_.size()) look(folder, part + 1);
+      descend(folder, part);
+    } else if (!is_glob(name)) {
+      take(folder + std::string(name), part);
+    } else {
+      for (const fs::directory_entry& entry : listed(folder))
+        if (shows(name, entry.path().filename().string())) take(folder + entry.path().filename().string(), part);
+    }
+  }
+
+  void descend(const std::string& folder, std::size_t part) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : listed(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with('.')) continue;
+      if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) look(folder + name + "/", part);
+      if (part + 1 == parts_.size()) take(folder + name, part);
+    }
+  }
+
+  void take(const std::string& path, std::size_t part) {
+    std::error_code ignored;
+    if (part + 1 < parts_.size()) {
+      if (fs::is_directory(path, ignored)) look(path + "/", part + 1);
+    } else if (fs::is_regular_file(path, ignored)) {
+      found_.insert(path);
+    }
+  }
+
+  std::vector<fs::directory_entry> listed(const std::string& folder) {
+    std::vector<fs::directory_entry> out;
+    std::error_code error;
+    fs::directory_iterator entry(folder.empty() ? "." : folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (spent()) return {};
+      out.push_back(*entry);
+    }
+    if (error) errors_.push_back({.code = "read/unreadable", .message = error.message(), .where = {folder, 0, 0}});
+    return out;
+  }
+
+  const std::string& pattern_;
+  std::vector<std::string_view> parts_;
+  std::set<std::pair<std::string, std::size_t>> seen_{};
+  std::set<std::string> found_{};
+  Diagnostics errors_{};
+  int looked_at_ = 0;
+};
+
+}  // namespace
+
+bool is_glob(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
+
+bool glob_matches(std::string_view pattern, std::string_view path) {
+  const std::vector<std::string_view> parts = folders_of(pattern);
+  const std::vector<std::string_view> names = folders_of(path);
+  // Row by row: whether the parts so far mean the first n names.
+  std::vector<bool> means(names.size() + 1, false);
+  means[0] = true;
+  for (const std::string_view part : parts) {
+    std::vector<bool> next(names.size() + 1, false);
+    for (std::size_t n = 0; n <= names.size(); ++n) {
+      if (part == any_folders) {
+        next[n] = means[n] || (n > 0 && next[n - 1]);
+      } else {
+        next[n] = n > 0 && means[n - 1] && name_matches(part, names[n - 1]);
+      }
+    }
+    means = std::move(next);
+  }
+  return means.back();
+}
+
+Result<std::vector<std::string>> expand_glob(const std::string& pattern) { return Expansion(pattern).files(); }
+
+}  // namespace oomplan

@@ -1,0 +1,42 @@
+// Workflow commands that GitHub shows as annotations beside the line.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats.hpp"
+#include "oomplan/text.hpp"
+#include "sentences.hpp"
+
+namespace oomplan::report::gate {
+namespace {
+
+/// As the runner's own toolkit writes them (actions/toolkit: packages/core/src/command.ts).
+std::string escaped(const std::string& text, bool property) {
+  std::string out;
+  for (const char letter : printable(text)) {
+    const bool special = letter == '%' || (property && (letter == ':' || letter == ','));
+    out += special ? fmt::format("%{:02X}", static_cast<unsigned char>(letter)) : std::string(1, letter);
+  }
+  return out;
+}
+
+std::string line_of(const GateItem& item) {
+  const std::string growth = growth_of(item);
+  return fmt::format("::{} file={},line={},title={}::{}{}{}\n",
+                     item.verdict == GateVerdict::allowed ? "warning" : "error", escaped(item.where.file, true),
+                     std::max(item.where.line, 1), escaped("oomplan: " + std::string(words_of(item.verdict)), true),
+                     escaped(reason_of(item), false), growth.empty() ? "" : "; ", escaped(growth, false));
+}
+
+}  // namespace
+
+std::string github(const Gate& gate, const GateViewOptions&) {
+  std::string out;
+  for (const Diagnostic& problem : gate.diagnostics)
+    out += fmt::format("::error title=oomplan::{} [{}]\n", escaped(problem.message, false), problem.code);
+  for (const GateItem& item : gate.items)
+    if (item.verdict != GateVerdict::fits) out += line_of(item);
+  return out + "oomplan gate: " + summary_of(gate) + "\n";
+}
+
+}  // namespace oomplan::report::gate

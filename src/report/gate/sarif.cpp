@@ -1,0 +1,100 @@
+// SARIF 2.1.0 (OASIS): a result for each config that does not simply fit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "formats.hpp"
+#include "oomplan/report.hpp"
+#include "oomplan/text.hpp"
+#include "sentences.hpp"
+
+namespace oomplan::report::gate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view schema =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// A relative reference (RFC 3986): what is not unreserved or '/' goes as %XX.
+std::string uri_of(std::string_view path) {
+  std::string out;
+  for (const char letter : path) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                       std::string_view("-._~/").find(letter) != std::string_view::npos;
+    out += plain ? std::string(1, letter) : fmt::format("%{:02X}", byte);
+  }
+  return path.starts_with('/') ? "file://" + out : out;
+}
+
+Json location_of(const Location& where) {
+  Json physical{{"artifactLocation", {{"uri", uri_of(where.file)}}}};
+  if (where.line > 0) {
+    physical["region"] = {{"startLine", where.line}};
+    if (where.column > 0) physical["region"]["startColumn"] = where.column;
+  }
+  return {{"physicalLocation", std::move(physical)}};
+}
+
+std::string rule_of(GateVerdict verdict) {
+  std::string out = "gate/" + std::string(name_of(verdict));
+  std::ranges::replace(out, '_', '-');
+  return out;
+}
+
+std::string message_of(const GateItem& item) {
+  const std::string growth = growth_of(item);
+  return fmt::format("{}: {}: {}{}{}", printable(item.config), words_of(item.verdict), reason_of(item),
+                     growth.empty() ? "" : "; ", growth);
+}
+
+Json result_of(const GateItem& item) {
+  const std::string_view level = item.verdict == GateVerdict::allowed ? "note" : "error";
+  return {{"ruleId", rule_of(item.verdict)},
+          {"ruleIndex", static_cast<int>(item.verdict) - 1},
+          {"level", level},
+          {"message", {{"text", message_of(item)}}},
+          {"locations", Json::array({location_of(item.where)})},
+          {"partialFingerprints", {{"oomplan/config", item.config}}}};
+}
+
+Json rules() {
+  constexpr std::array<std::string_view, 5> abouts{
+      "The run does not fit on a GPU that the policy names for it.",
+      "The run's peak grows by more than the policy's budget.",
+      "Whether the run fits cannot be decided, and the policy does not allow that.",
+      "Whether the run fits cannot be decided, and the policy allows that.", "The config cannot be read."};
+  Json out = Json::array();
+  for (std::size_t i = 0; i < abouts.size(); ++i)
+    out.push_back({{"id", rule_of(static_cast<GateVerdict>(i + 1))}, {"shortDescription", {{"text", abouts.at(i)}}}});
+  return out;
+}
+
+Json notification_of(const Diagnostic& problem) {
+  Json out{
+      {"level", "error"}, {"message", {{"text", printable(problem.message)}}}, {"descriptor", {{"id", problem.code}}}};
+  if (!problem.where.file.empty()) out["locations"] = Json::array({location_of(problem.where)});
+  return out;
+}
+
+}  // namespace
+
+std::string sarif(const Gate& gate, const GateViewOptions&) {
+  Json results = Json::array();
+  for (const GateItem& item : gate.items)
+    if (item.verdict != GateVerdict::fits) results.push_back(result_of(item));
+  Json run{{"tool", {{"driver", {{"name", "oomplan"}, {"version", version()}, {"rules", rules()}}}}},
+           {"columnKind", "utf16CodeUnits"},
+           {"results", std::move(results)}};
+  Json notes = Json::array();
+  for (const Diagnostic& problem : gate.diagnostics) notes.push_back(notification_of(problem));
+  run["invocations"] = Json::array(
+      {{{"executionSuccessful", gate.diagnostics.empty()}, {"toolConfigurationNotifications", std::move(notes)}}});
+  const Json out{{"$schema", schema}, {"version", "2.1.0"}, {"runs", Json::array({std::move(run)})}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace oomplan::report::gate

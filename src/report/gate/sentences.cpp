@@ -1,0 +1,100 @@
+#include "sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::report::gate {
+namespace {
+
+std::string fit_text(const GateItem& item, const GateCheck& check) {
+  const std::string needed = (check.at_least ? "at least " : "") + oomplan::to_text(check.needed);
+  std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves", needed, check.gpu.title,
+                                oomplan::to_text(check.limit));
+  if (check.fits || !item.largest_bucket) return out;
+  out += fmt::format("; most of the peak is {}", name_of(*item.largest_bucket));
+  return item.lever.empty() ? out : out + " (" + printable(item.lever) + ")";
+}
+
+std::string first_error(const GateItem& item) {
+  const auto error = std::ranges::find(item.diagnostics, Severity::error, &Diagnostic::severity);
+  return error == item.diagnostics.end() ? "" : printable(error->message) + " [" + error->code + "]";
+}
+
+std::string changes_text(const std::vector<SettingChange>& changes) {
+  std::string out;
+  for (const SettingChange& change : changes) {
+    const auto shown = [](const std::string& value) { return value.empty() ? "nothing" : printable(value); };
+    out += fmt::format("{}{} {} → {}", out.empty() ? ": " : ", ", printable(change.key), shown(change.before),
+                       shown(change.after));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view words_of(GateVerdict verdict) {
+  constexpr std::array<std::string_view, 6> words{"fits",      "does not fit",          "over budget",
+                                                  "undecided", "undecided but allowed", "invalid"};
+  return words.at(static_cast<std::size_t>(verdict));
+}
+
+const GateCheck* tightest(const GateItem& item) {
+  const auto room = [](const GateCheck& check) { return check.limit - check.needed; };
+  const GateCheck* out = nullptr;
+  for (const GateCheck& check : item.checks) {
+    if (!check.undecided.empty()) continue;
+    const bool worse = out != nullptr && (out->fits != check.fits ? out->fits : room(check) < room(*out));
+    if (out == nullptr || worse) out = &check;
+  }
+  return out;
+}
+
+std::string growth_of(const GateItem& item) {
+  if (!item.growth) return printable(item.no_growth);
+  const PeakGrowth& growth = *item.growth;
+  if (growth.by == Bytes() && growth.changes.empty()) return {};
+  if (growth.by == Bytes()) return "leaves the peak as it was" + changes_text(growth.changes);
+  const bool more = growth.by > Bytes();
+  return fmt::format("{} {} {} the peak{}", more ? "adds" : "takes",
+                     oomplan::to_text(more ? growth.by : Bytes() - growth.by), more ? "to" : "off",
+                     changes_text(growth.changes));
+}
+
+std::string reason_of(const GateItem& item) {
+  const GateCheck* check = tightest(item);
+  switch (item.verdict) {
+    case GateVerdict::fits:
+    case GateVerdict::does_not_fit:
+      return check == nullptr ? std::string() : fit_text(item, *check);
+    case GateVerdict::over_budget:
+      return fmt::format("the peak grows by {}, and the budget is {}", oomplan::to_text(item.growth->by),
+                         oomplan::to_text(*item.budget));
+    case GateVerdict::undecided:
+    case GateVerdict::allowed:
+    case GateVerdict::invalid:
+      return first_error(item);
+  }
+  return {};
+}
+
+std::string summary_of(const Gate& gate) {
+  std::string out = fmt::format("{} config{}", gate.items.size(), gate.items.size() == 1 ? "" : "s");
+  std::string_view between = ": ";
+  for (std::size_t i = 0; i < gate_verdict_names.size(); ++i) {
+    const auto verdict = static_cast<GateVerdict>(i);
+    const std::size_t count = gate.count(verdict);
+    if (count == 0) continue;
+    std::string words(words_of(verdict));
+    if (verdict == GateVerdict::fits && count > 1) words = "fit";
+    if (verdict == GateVerdict::does_not_fit && count > 1) words = "do not fit";
+    out += fmt::format("{}{} {}", between, count, words);
+    between = ", ";
+  }
+  return out;
+}
+
+}  // namespace oomplan::report::gate

@@ -1,0 +1,43 @@
+#include "oomplan/text.hpp"
+
+#include <fmt/format.h>
+
+#include "../layout.hpp"
+#include "formats.hpp"
+#include "sentences.hpp"
+
+namespace oomplan::report::gate {
+namespace {
+
+Paint paint_of(GateVerdict verdict) {
+  return verdict == GateVerdict::fits ? Paint::green : verdict == GateVerdict::allowed ? Paint::bold : Paint::red;
+}
+
+std::string place_of(const GateItem& item) {
+  const Location& where = item.where;
+  return printable(where.file) + (where.line > 0 && !passes(item.verdict) ? fmt::format(":{}", where.line) : "");
+}
+
+std::string block_of(const GateItem& item, bool colour) {
+  const std::string words(words_of(item.verdict));
+  std::string out = painted(words, paint_of(item.verdict), colour) + "  " + place_of(item) + "\n";
+  for (const std::string& line : {reason_of(item), growth_of(item)})
+    if (!line.empty()) out += "  " + wrapped(line, 2, 2) + "\n";
+  return out;
+}
+
+}  // namespace
+
+/// What fails stands last, beside the prompt.
+std::string text(const Gate& gate, const GateViewOptions& options) {
+  std::string out;
+  for (const bool passing : {true, false}) {
+    for (const GateItem& item : gate.items)
+      if (passes(item.verdict) == passing) out += block_of(item, options.colour);
+  }
+  for (const Diagnostic& problem : gate.diagnostics) out += oomplan::to_text(problem);
+  if (!gate.items.empty()) out += "\n" + summary_of(gate) + "\n";
+  return out;
+}
+
+}  // namespace oomplan::report::gate

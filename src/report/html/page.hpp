@@ -1,0 +1,26 @@
+// One self-contained page.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace oomplan::report::html {
+
+/// What the page is made of: the answer as its JSON view has it, from which the script draws, and as text for whoever
+/// has no script.
+struct Page {
+  std::string_view kind{};  ///< "estimate", "fix", "gate" or "diagnose": what the script draws.
+  std::string title{};
+  nlohmann::ordered_json answer{};
+  nlohmann::ordered_json curve{};
+  std::string text{};
+};
+
+std::string written(const Page& page);
+
+/// The style and the script of every page.
+std::string_view style();
+std::string_view script();
+
+}  // namespace oomplan::report::html

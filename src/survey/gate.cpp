@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "growth.hpp"
+#include "lever.hpp"
+#include "oomplan/glob.hpp"
+#include "oomplan/survey.hpp"
+#include "oomplan/weigh.hpp"
+
+namespace oomplan {
+namespace {
+
+Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& options, const ModelFinder& models,
+                             const Architecture** architecture) {
+  Result<TrainingPlan> plan = ingest(document, options);
+  if (!plan) return plan;
+  const Result<Architecture>& found = models(plan->model.value);
+  if (found) {
+    *architecture = &*found;
+    return settle(std::move(*plan), found->model_type);
+  }
+  Diagnostics errors = found.errors();
+  for (Diagnostic& error : errors)
+    if (error.where.file.empty()) error.where = plan->model.origin.where;
+  for (const Unmodelled& gap : plan->unmodelled) errors.push_back(error_of(gap));
+  return errors;
+}
+
+GateCheck check_of(Scales& scales, const GateRule& rule, const Gpu& gpu, Diagnostics& errors) {
+  GateCheck check{.gpu = gpu, .limit = limit_of(gpu, rule.headroom)};
+  const Weighed weighed = scales.weigh(gpu, check.limit);
+  check.needed = weighed.needed;
+  check.at_least = weighed.at_least;
+  check.fits = weighed.fits;
+  if (weighed.errors.empty()) return check;
+  check.undecided = weighed.errors.front().message;
+  for (const Diagnostic& error : weighed.errors)
+    if (std::ranges::count(errors, error) == 0) errors.push_back(error);
+  return check;
+}
+
+class Judgement {
+ public:
+  Judgement(const Policy& policy, const GateQuestion& question) : policy_(policy), question_(question) {
+    item_.config = question.config;
+    item_.where = {question.config, 1, 1};
+  }
+
+  GateItem item(const Result<Document>& document, const std::function<bool(const Diagnostics&)>& undecidable) && {
+    if (document) {
+      look_at(*document);
+      add_excerpts(*document);
+    } else {
+      errors_ = document.errors();
+    }
+    settle_verdict(undecidable);
+    return std::move(item_);
+  }
+
+ private:
+  void look_at(const Document& document) {
+    const GateRule* rule = rule_for(policy_, question_.config);
+    if (rule == nullptr) {
+      errors_.push_back({.code = "survey/no-rule",
+                         .message = "no rule of " + policy_.file + " is for this config",
+                         .where = {question_.config, 0, 0},
+                         .hint = "gpus: at the policy's top is for all configs that no rule is for"});
+      return;
+    }
+    item_.budget = rule->budget;
+    const Architecture* architecture = nullptr;
+    const Result<TrainingPlan> plan = plan_of(document, question_.ingest, question_.models, &architecture);
+    if (!plan) {
+      errors_ = plan.errors();
+      return;
+    }
+    item_.diagnostics = plan->warnings;
+    weigh(*plan, *architecture, *rule, document);
+  }
+
+  void weigh(const TrainingPlan& plan, const Architecture& architecture, const GateRule& rule,
+             const Document& document) {
+    Scales scales(plan, architecture);
+    for (const Gpu& gpu : rule.gpus) item_.checks.push_back(check_of(scales, rule, gpu, errors_));
+    if (!scales.peaks()) return;
+    item_.peak = scales.peaks()->peak.tensors();
+    item_.largest_bucket = survey::largest_of(scales.peaks()->peak.by_bucket);
+    const survey::Lever lever = survey::lever_of(plan, *item_.largest_bucket, document.file);
+    item_.lever = lever.key;
+    item_.where = lever.where;
+    compare(plan);
+  }
+
+  void compare(const TrainingPlan& plan) {
+    item_.no_growth = question_.no_baseline;
+    if (question_.baseline == nullptr) return;
+    const Architecture* architecture = nullptr;
+    const Result<TrainingPlan> before =
+        plan_of(*question_.baseline, question_.baseline_ingest, question_.models, &architecture);
+    const Result<Footprint> peaks =
+        before ? estimate(*before, *architecture, Detail::peaks) : Result<Footprint>(before.errors());
+    if (!peaks) {
+      item_.no_growth = "the former state has no estimate: " + peaks.errors().front().message;
+      return;
+    }
+    const Bytes then = peaks->peak.tensors();
+    item_.growth = PeakGrowth{then, item_.peak - then, survey::changes_between(*before, plan)};
+  }
+
+  /// Stages that see a plan know the line but not its text.
+  void add_excerpts(const Document& document) {
+    for (Diagnostics* all : {&errors_, &item_.diagnostics}) {
+      for (Diagnostic& one : *all)
+        if (one.excerpt.empty() && one.where.file == document.file) one.excerpt = document.line(one.where.line);
+    }
+  }
+
+  void settle_verdict(const std::function<bool(const Diagnostics&)>& undecidable) {
+    const bool too_much = std::ranges::any_of(
+        item_.checks, [](const GateCheck& check) { return check.undecided.empty() && !check.fits; });
+    if (!errors_.empty()) {
+      item_.verdict = !undecidable(errors_) ? GateVerdict::invalid
+                      : too_much            ? GateVerdict::does_not_fit
+                      : allowed()           ? GateVerdict::allowed
+                                            : GateVerdict::undecided;
+      const auto placed = std::ranges::find_if(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
+      if (!too_much && placed != errors_.end()) item_.where = placed->where;
+    } else {
+      item_.verdict = too_much ? GateVerdict::does_not_fit : over() ? GateVerdict::over_budget : GateVerdict::fits;
+    }
+    item_.diagnostics.insert(item_.diagnostics.begin(), errors_.begin(), errors_.end());
+  }
+
+  bool allowed() const {
+    return std::ranges::any_of(policy_.allow_undecided,
+                               [&](const auto& pattern) { return glob_matches(pattern, question_.config); });
+  }
+
+  bool over() const { return item_.growth && item_.budget && item_.growth->by > *item_.budget; }
+
+  const Policy& policy_;
+  const GateQuestion& question_;
+  GateItem item_{};
+  Diagnostics errors_{};
+};
+
+}  // namespace
+
+GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
+               const std::function<bool(const Diagnostics&)>& undecidable) {
+  return Judgement(policy, question).item(document, undecidable);
+}
+
+}  // namespace oomplan

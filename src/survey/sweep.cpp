@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "oomplan/survey.hpp"
+#include "oomplan/text.hpp"
+#include "oomplan/weigh.hpp"
+
+namespace oomplan {
+namespace {
+
+/// Which value each axis has at point `i`.
+std::vector<std::size_t> places_at(const std::vector<Axis>& axes, std::size_t i) {
+  std::vector<std::size_t> out(axes.size());
+  for (std::size_t a = axes.size(); a-- > 0; i /= axes[a].values.size()) out[a] = i % axes[a].values.size();
+  return out;
+}
+
+/// What lies between two neighbours along axis `a`.
+std::vector<std::size_t> strides_of(const std::vector<Axis>& axes) {
+  std::vector<std::size_t> out(axes.size(), 1);
+  for (std::size_t a = axes.size(); a-- > 1;) out[a - 1] = out[a] * axes[a].values.size();
+  return out;
+}
+
+/// For each point: does one fit that is as large in every number, itself included? Axis by axis, from the largest down.
+std::vector<bool> fits_here_or_above(const Sweep& sweep) {
+  std::vector<bool> out;
+  for (const SweepPoint& point : sweep.points) out.push_back(point.fits);
+  const std::vector<std::size_t> strides = strides_of(sweep.axes);
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+    if (!sweep.axes[a].numbers) continue;
+    for (std::size_t i = out.size(); i-- > 0;) {
+      const std::size_t place = i / strides[a] % sweep.axes[a].values.size();
+      if (place + 1 < sweep.axes[a].values.size() && out[i + strides[a]]) out[i] = true;
+    }
+  }
+  return out;
+}
+
+double product(const Sweep& sweep, std::size_t i) {
+  double out = 1;
+  const std::vector<std::size_t> places = places_at(sweep.axes, i);
+  for (std::size_t a = 0; a < places.size(); ++a)
+    if (sweep.axes[a].numbers) out *= parse_number(sweep.axes[a].values[places[a]]).value_or(1);
+  return out;
+}
+
+bool something_above(const Sweep& sweep, const std::vector<bool>& above, const std::vector<std::size_t>& strides,
+                     std::size_t i) {
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+    const std::size_t place = i / strides[a] % sweep.axes[a].values.size();
+    if (sweep.axes[a].numbers && place + 1 < sweep.axes[a].values.size() && above[i + strides[a]]) return true;
+  }
+  return false;
+}
+
+SweepPoint undecided(const Diagnostics& errors) { return {.undecided = errors.front().message}; }
+
+SweepPoint weighed(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
+  Scales scales(plan, architecture);
+  const Weighed weighed = scales.weigh(sweep.gpu, limit_of(sweep.gpu, sweep.headroom));
+  if (!weighed.errors.empty()) return undecided(weighed.errors);
+  return {.needed = weighed.needed, .at_least = weighed.at_least, .fits = weighed.fits, .replayed = scales.replayed()};
+}
+
+}  // namespace
+
+SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                       const ModelFinder& models) {
+  IngestOptions here = options;
+  const std::vector<std::string> values = values_at(sweep.axes, i);
+  for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
+  Result<TrainingPlan> plan = ingest(document, here);
+  if (!plan) return undecided(plan.errors());
+  const Result<Architecture>& architecture = models(plan->model.value);
+  if (!architecture) return undecided(architecture.errors());
+  plan = settle(std::move(*plan), architecture->model_type);
+  return plan ? weighed(*plan, *architecture, sweep) : undecided(plan.errors());
+}
+
+void find_frontier(Sweep& sweep) {
+  const std::vector<bool> above = fits_here_or_above(sweep);
+  const std::vector<std::size_t> strides = strides_of(sweep.axes);
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (!sweep.points[i].fits || something_above(sweep, above, strides, i)) continue;
+    sweep.frontier.push_back(i);
+    if (!sweep.largest || product(sweep, i) > product(sweep, *sweep.largest)) sweep.largest = i;
+  }
+}
+
+}  // namespace oomplan

@@ -1,0 +1,77 @@
+#include "oomplan/glob.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace oomplan {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Globs : public testing::Test {
+ protected:
+  Globs() : folder_(fs::temp_directory_path() / ("oomplan-glob-" + std::to_string(::getpid()))) {
+    for (const char* path : {"a.yaml", "b.yml", "x/a.yaml", "x/y/a.yaml", "x/y/c.txt", ".hidden/a.yaml"}) {
+      fs::create_directories((folder_ / path).parent_path());
+      std::ofstream(folder_ / path) << "a: 1\n";
+    }
+    fs::create_directory_symlink(folder_, folder_ / "x/loop");
+  }
+  ~Globs() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> expanded(const std::string& pattern) const {
+    const auto found = expand_glob(folder_.string() + "/" + pattern);
+    std::vector<std::string> out;
+    if (!found) return {found.errors().front().code};
+    for (const std::string& path : *found) out.push_back(path.substr(folder_.string().size() + 1));
+    return out;
+  }
+
+  fs::path folder_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(Globs, MeanFilesFolderByFolder) {
+  EXPECT_EQ(expanded("*.yaml"), (Names{"a.yaml"}));
+  EXPECT_EQ(expanded("*.y*ml"), (Names{"a.yaml", "b.yml"}));
+  EXPECT_EQ(expanded("**/*.yaml"), (Names{"a.yaml", "x/a.yaml", "x/y/a.yaml"}));
+  EXPECT_EQ(expanded("x/**"), (Names{"x/a.yaml", "x/y/a.yaml", "x/y/c.txt"}));
+  EXPECT_EQ(expanded("[ab].y?*l"), (Names{"a.yaml", "b.yml"}));
+  EXPECT_EQ(expanded(".hidden/*"), (Names{".hidden/a.yaml"}));
+}
+
+TEST_F(Globs, ThatMeanNothingAreAnError) {
+  EXPECT_EQ(expanded("*.toml"), (Names{"read/no-match"}));
+  EXPECT_EQ(expanded("nowhere/*.yaml"), (Names{"read/no-match"}));
+  EXPECT_EQ(expanded("x/y/"), (Names{"read/no-match"}));
+}
+
+TEST(GlobMatches, PathsAsTheyAreWritten) {
+  EXPECT_TRUE(glob_matches("configs/**/*.yaml", "configs/a.yaml"));
+  EXPECT_TRUE(glob_matches("configs/**/*.yaml", "./configs/x/y/a.yaml"));
+  EXPECT_TRUE(glob_matches("**", "any/thing"));
+  EXPECT_TRUE(glob_matches("a[!b-d]c", "axc"));
+  EXPECT_FALSE(glob_matches("a[!b-d]c", "acc"));
+  EXPECT_FALSE(glob_matches("configs/*.yaml", "configs/x/a.yaml"));
+  EXPECT_FALSE(glob_matches("a.yaml", "b/a.yaml"));
+  EXPECT_FALSE(glob_matches("/a.yaml", "a.yaml"));
+  EXPECT_TRUE(glob_matches("a[", "a["));
+}
+
+TEST(GlobMatches, TakesNoLongerForManyStars) {
+  std::string pattern;
+  for (int i = 0; i < 100; ++i) pattern += "*a";
+  EXPECT_FALSE(glob_matches(pattern + "b", std::string(10'000, 'a')));
+  std::string folders;
+  for (int i = 0; i < 100; ++i) folders += "**/";
+  std::string path;
+  for (int i = 0; i < 500; ++i) path += "a/";
+  EXPECT_FALSE(glob_matches(folders + "b", path + "c"));
+}
+
+}  // namespace
+}  // namespace oomplan
