@@ -43,9 +43,8 @@ struct Samples {
   std::optional<std::int64_t> address_space{};  ///< RLIMIT_AS (ulimit -v) of its largest process.
   std::vector<CgroupUse> cgroups{};             ///< The innermost first.
   std::optional<StoreUse> shm{};
-  std::optional<StoreUse> host{};  ///< Total less MemAvailable.
-  std::optional<std::int64_t>
-      host_kills{};  ///< Processes that the kernel killed for memory meanwhile, on all the host.
+  std::optional<StoreUse> host{};            ///< Total less MemAvailable.
+  std::optional<std::int64_t> host_kills{};  ///< Processes that the kernel killed for memory on all the host meanwhile.
   std::vector<GpuUse> gpus{};
 };
 
