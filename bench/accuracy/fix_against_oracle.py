@@ -35,7 +35,8 @@ def plan(model, gpu, **facts):
         "double_quantization": True, "quantization_compute_dtype": "bf16", "quantized_linear": "torch_linear",
         "optimizer": "adamw_foreach", "clip_gradients": False, "gradient_checkpointing": False,
         "reentrant_checkpointing": False, "attention": "sdpa", "outputs_kept": True, "set_grads_to_none": True,
-        "use_cache": False, **facts}}
+        "use_cache": False, "outputs_to_fp32": False, "loss": "full_logits", "kbit_upcast": False, "fp32_norms": False,
+        "fp32_embedding_state": False, **facts}}
 
 
 PLANS = {
@@ -99,10 +100,10 @@ def case_of(facts):
            "grad_accum": int(facts["gradient_accumulation_steps"]), "optimizer": OPTIMIZERS[facts["optimizer"]],
            "precision": "amp_bf16" if facts["autocast"] == "bf16" else "bf16_pure" if low else "fp32",
            "gradient_checkpointing": facts["gradient_checkpointing"] == "true", "attention": facts["attention"],
-           "method": "qlora" if quantized else "lora" if lora else "full", "use_reentrant": False}
+           "method": "qlora" if quantized else "lora" if lora else "full", "use_reentrant": False, "base_bf16": low}
     if lora:
         out |= {"lora_r": int(facts["lora_rank"]), "lora_targets": facts["lora_targets"],
-                "lora_dropout": float(facts["lora_dropout"]), "base_bf16": low, "adapter_fp32": facts["adapter_dtype"] == "fp32"}
+                "lora_dropout": float(facts["lora_dropout"]), "adapter_fp32": facts["adapter_dtype"] == "fp32"}
     return out
 
 
@@ -122,8 +123,10 @@ def truth(oracle, folder, case):
     return json.loads(done.stdout.splitlines()[-1])["peak"]
 
 
-def ends_on(program, folder, gpu, runtime):
-    done = run(program, "replay", folder / "events.txt", "--capacity", gpu["total"], "--context", runtime, "--json")
+def ends_on(program, folder, gpu, settings):
+    beside = sum(term["bytes"] for term in gpu["runtime"])
+    done = run(program, "replay", folder / "events.txt", "--capacity", gpu["total"], "--context", beside, "--json",
+               f"--alloc-conf={settings}")
     answer = json.loads(done.stdout)
     if answer["verdict"] not in ("fits", "does_not_fit"):
         sys.exit(f"the oracle's events cannot be replayed: {answer['diagnostics'][:3]}")
@@ -147,8 +150,9 @@ def examine(name, options):
             sys.exit(f"{name}: the answer is {advice['verdict']}: {advice['diagnostics']}")
         answer = json.loads(run(options.program, "estimate", config, "--gpu", wanted["gpu"], "--json").stdout)
         gpu, promised = answer["gpus"][0], tensors(answer["footprint"])
-        true = truth(options.oracle, folder, case_of(read(config, wanted["facts"]["model"])))
-        ends = ends_on(options.program, folder, gpu, sum(term["bytes"] for term in gpu["runtime"]))
+        patched = read(config, wanted["facts"]["model"])
+        true = truth(options.oracle, folder, case_of(patched))
+        ends = ends_on(options.program, folder, gpu, patched.get("alloc_conf", "default"))
     off = 100 * (promised / true - 1)
     good = ends and abs(off) <= WITHIN and gpu["needed"] == advice["found"]["needed"]
     fixes = ", ".join(fix["id"] + (f" ×{fix['times']}" if fix["times"] > 1 else "") for fix in advice["found"]["fixes"])
