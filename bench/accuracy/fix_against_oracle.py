@@ -93,6 +93,10 @@ def read(config, name):
     return {key: listed(value) if value.startswith("[") else value.strip('"') for key, value in facts.items()} | {"model": name}
 
 
+def targets_of(names):
+    return "all-linear" if names == ["all-linear"] else names
+
+
 def case_of(facts):
     lora, quantized = facts["adapter"] == "lora", facts["quantization"] != "none"
     low = facts["weights_dtype"] == "bf16"
@@ -102,7 +106,7 @@ def case_of(facts):
            "gradient_checkpointing": facts["gradient_checkpointing"] == "true", "attention": facts["attention"],
            "method": "qlora" if quantized else "lora" if lora else "full", "use_reentrant": False, "base_bf16": low}
     if lora:
-        out |= {"lora_r": int(facts["lora_rank"]), "lora_targets": facts["lora_targets"],
+        out |= {"lora_r": int(facts["lora_rank"]), "lora_targets": targets_of(facts["lora_targets"]),
                 "lora_dropout": float(facts["lora_dropout"]), "adapter_fp32": facts["adapter_dtype"] == "fp32"}
     return out
 
