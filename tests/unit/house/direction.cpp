@@ -14,30 +14,15 @@ using Names = std::set<std::string_view>;
 const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",  "events.hpp", "footprint.hpp",
                    "machine.hpp",      "plan.hpp",           "result.hpp", "text.hpp",   "advice.hpp",
                    "evidence.hpp",     "memory_account.hpp", "sweep.hpp",  "gate.hpp"};
-const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read"},
-                                                          {"event_list.hpp", "read"},
-                                                          {"glob.hpp", "read"},
-                                                          {"weigh.hpp", "estimate"},
-                                                          {"curve.hpp", "estimate"},
-                                                          {"html_view.hpp", "report"},
-                                                          {"survey.hpp", "survey"},
-                                                          {"sweep_view.hpp", "report"},
-                                                          {"gate_view.hpp", "report"},
-                                                          {"allocator.hpp", "estimate"},
-                                                          {"reservation.hpp", "estimate"},
-                                                          {"log_text.hpp", "read"},
-                                                          {"snapshot.hpp", "read"},
-                                                          {"ingest.hpp", "ingest"},
-                                                          {"catalog.hpp", "catalog"},
-                                                          {"estimate.hpp", "estimate"},
-                                                          {"measure.hpp", "measure"},
-                                                          {"diagnose.hpp", "diagnose"},
-                                                          {"diagnosis_view.hpp", "report"},
-                                                          {"advice_view.hpp", "report"},
-                                                          {"advise.hpp", "advise"},
-                                                          {"report.hpp", "report"},
-                                                          {"replay.hpp", "report"},
-                                                          {"cli.hpp", "cli"}};
+const std::map<std::string_view, std::string_view> owners{
+    {"document.hpp", "read"},         {"event_list.hpp", "read"},      {"glob.hpp", "read"},
+    {"weigh.hpp", "estimate"},        {"curve.hpp", "estimate"},       {"html_view.hpp", "report"},
+    {"survey.hpp", "survey"},         {"sweep_view.hpp", "report"},    {"gate_view.hpp", "report"},
+    {"allocator.hpp", "estimate"},    {"reservation.hpp", "estimate"}, {"log_text.hpp", "read"},
+    {"snapshot.hpp", "read"},         {"ingest.hpp", "ingest"},        {"catalog.hpp", "catalog"},
+    {"estimate.hpp", "estimate"},     {"measure.hpp", "measure"},      {"diagnose.hpp", "diagnose"},
+    {"diagnosis_view.hpp", "report"}, {"advice_view.hpp", "report"},   {"advise.hpp", "advise"},
+    {"report.hpp", "report"},         {"replay.hpp", "report"},        {"cli.hpp", "cli"}};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
