@@ -6,7 +6,7 @@
 For each plan of tests/data/oracle/fixes/plans.json, none of which fits its card, the cheapest fix is asked for and
 applied; the patched config is estimated again, and what it holds at its peak is held against the same run measured
 (measured.json beside it): the true peak, and whether the true list of allocations ends on that card, by PyTorch's
-allocator (`oomplan replay`, which is exact to the byte: docs/allocator.md). Prints the table of docs/accuracy.md. Exits 1
+allocator (`oomplan replay`, which is exact to the byte: docs/allocator.md). Fixes that the oracle cannot run are forbidden. Prints the table of docs/accuracy.md. Exits 1
 where a plan finds no fix, was not measured as it was fixed, does not fit in truth, or is off by more than `--within` per
 cent.
 
@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests/data/oracle/fixes"
 OPTIMIZERS = {"adamw_foreach": "adamw", "adamw_for_each": "adamw_forloop", "adamw_fused": "adamw_fused",
               "adamw_8bit": "adamw8bit"}
+NOT_RUN = ["flash-attention", "paged-adamw", "paged-adamw-8bit", "adafactor", "packed-rows"]  # By the oracle.
 FIRST_STEP = 16  # The oracle's code of a phase: 16 x step + phase.
 PRECISIONS = {("fp32", "none"): "fp32", ("fp32", "bf16"): "amp_bf16", ("bf16", "none"): "bf16_pure"}
 ADAPTED = {("fp32", "bf16"): ("amp_bf16", False), ("bf16", "bf16"): ("amp_bf16", True), ("bf16", "none"): ("bf16_pure", True)}
@@ -46,6 +47,10 @@ def write_config(folder, one, models):
     return str(folder / "config.yaml")
 
 
+def targets_of(names):
+    return "all-linear" if names == ["all-linear"] else names
+
+
 def case_of(one, facts):
     """The run that the plan describes, in the oracle's words."""
     adapted = facts["adapter"] == "lora"
@@ -62,7 +67,7 @@ def case_of(one, facts):
     name, base_bf16 = ADAPTED[precision]
     quantized = facts["quantization"] != "none"
     case |= {"precision": name, "base_bf16": base_bf16, "method": "qlora" if quantized else "lora",
-             "lora_r": facts["lora_rank"], "lora_dropout": facts["lora_dropout"], "lora_targets": facts["lora_targets"],
+             "lora_r": facts["lora_rank"], "lora_dropout": facts["lora_dropout"], "lora_targets": targets_of(facts["lora_targets"]),
              "adapter_fp32": facts["adapter_dtype"] == "fp32"}
     return case | ({"double_quant": facts["double_quantization"]} if quantized else {})
 
@@ -72,7 +77,8 @@ def fixed(program, one, models):
     with tempfile.TemporaryDirectory() as folder:
         config = write_config(Path(folder), one, models)
         card = ["--gpu", one["gpu"], "--json"]
-        advice = run(program, "fix", config, *card, "--apply", "--yes")
+        forbidden = [f"--forbid={fix}" for fix in NOT_RUN]
+        advice = run(program, "fix", config, *card, *forbidden, "--apply", "--yes")
         if advice["verdict"] != "fixed":
             return advice, None
         return advice, run(program, "estimate", config, *card)
@@ -131,6 +137,8 @@ def main():
             continue
         facts = facts_of(estimate)
         fit = estimate["gpus"][0]
+        if fit["needed"] != advice["found"]["needed"]:
+            bad.append(f"{one['id']}: {advice['found']['needed']} promised, {fit['needed']} estimated")
         case = case_of(one, facts)
         conf = facts["alloc_conf"]
         true = next((m for m in measured if m["case"] == case and m["alloc_conf"] == conf), None)

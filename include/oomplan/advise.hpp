@@ -45,7 +45,7 @@ struct AdviceQuestion {
   std::vector<std::string> keep{};     ///< Of keepable(): what no fix may change.
   const Document* document = nullptr;  ///< The config: then a change is played as its framework reads it.
   IngestOptions ingest{};              ///< How it was read.
-  std::int64_t most_sets = 5'000;     ///< To look at before giving up.
+  std::int64_t most_sets = 5'000;      ///< To look at before giving up.
 };
 
 /// "adapter", "effective-batch", "sequence-length".

@@ -30,12 +30,12 @@ const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read
                                                           {"ingest.hpp", "ingest"},
                                                           {"catalog.hpp", "catalog"},
                                                           {"estimate.hpp", "estimate"},
-                                                          {"watch.hpp", "watch"},
                                                           {"measure.hpp", "measure"},
                                                           {"diagnose.hpp", "diagnose"},
                                                           {"diagnosis_view.hpp", "report"},
                                                           {"advice_view.hpp", "report"},
                                                           {"advise.hpp", "advise"},
+                                                          {"watch.hpp", "watch"},
                                                           {"report.hpp", "report"},
                                                           {"replay.hpp", "report"},
                                                           {"cli.hpp", "cli"}};

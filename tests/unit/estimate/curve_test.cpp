@@ -1,0 +1,91 @@
+#include "oomplan/curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "oomplan/catalog.hpp"
+#include "oomplan/estimate.hpp"
+#include "oomplan/weigh.hpp"
+
+namespace oomplan {
+namespace {
+
+TrainingPlan plan() {
+  TrainingPlan p;
+  p.micro_batch_size.value = 2;
+  p.sequence_length.value = 256;
+  p.gradient_accumulation_steps.value = 2;
+  p.weights_dtype.value = WeightsDType::fp32;
+  p.autocast.value = Autocast::bf16;
+  p.optimizer.value = "adamw_fused";
+  p.attention.value = Attention::sdpa;
+  p.set_grads_to_none.value = true;
+  return p;
+}
+
+Bytes total_of(const CurvePoint& point) {
+  Bytes out;
+  for (const Bytes bytes : point.by_bucket) out += bytes;
+  return out;
+}
+
+TEST(Curve, ReachesThePeakWithItsBucketsHoweverThin) {
+  for (const char* name : {"openai-community/gpt2", "meta-llama/Llama-3.2-1B", "Qwen/Qwen2.5-0.5B"}) {
+    const auto model = find_model(name);
+    ASSERT_TRUE(model);
+    for (const bool checkpointed : {false, true}) {
+      TrainingPlan p = plan();
+      p.gradient_checkpointing.value = checkpointed;
+      const auto footprint = estimate(p, *model);
+      ASSERT_TRUE(footprint);
+      for (const std::size_t most : {1U, 7U, 480U, 1'000'000U}) {
+        const auto drawn = curve(p, *model, most);
+        ASSERT_TRUE(drawn);
+        EXPECT_LE(drawn->points.size(), most);
+        EXPECT_EQ(drawn->step, footprint->peak.step);
+        const auto highest = std::ranges::max_element(drawn->points, {}, total_of);
+        EXPECT_EQ(total_of(*highest), footprint->peak.total);
+        EXPECT_EQ(highest->by_bucket, footprint->peak.by_bucket);
+        EXPECT_EQ(highest->phase, footprint->peak.phase);
+      }
+    }
+  }
+}
+
+TEST(Curve, CountsEveryLayer) {
+  const auto model = find_model("openai-community/gpt2");
+  ASSERT_TRUE(model);
+  const auto drawn = curve(plan(), *model, 1'000'000);
+  ASSERT_TRUE(drawn);
+  for (int layer = 0; layer < 12; ++layer)
+    EXPECT_GT(std::ranges::count(drawn->points, layer, &CurvePoint::layer), 0) << layer;
+  for (const CurvePoint& point : drawn->points) EXPECT_LT(point.layer, 12);
+}
+
+TEST(Scales, SayWhatAFitSays) {
+  const auto model = find_model("openai-community/gpt2");
+  ASSERT_TRUE(model);
+  const TrainingPlan p = plan();
+  auto footprint = estimate(p, *model, Detail::events);
+  ASSERT_TRUE(footprint);
+  const Reservation reservation(footprint->events, {});
+  Scales scales(p, *model);
+  for (const char* size : {"1GiB", "2GiB", "2.5GiB", "3GiB", "3.5GiB", "4GiB", "24GiB"}) {
+    const auto gpu = find_gpu(size);
+    ASSERT_TRUE(gpu);
+    const Fit held = fit(reservation, *gpu);
+    const Weighed weighed = scales.weigh(*gpu, gpu->total);
+    EXPECT_EQ(weighed.fits, held.fits()) << size;
+    EXPECT_TRUE(weighed.at_least ? weighed.needed <= held.needed : weighed.needed == held.needed) << size;
+    EXPECT_FALSE(weighed.fits && scales.weigh(*gpu, weighed.needed - Bytes(1)).fits) << size;
+  }
+}
+
+TEST(LimitOf, LeavesTheHeadroomRoundedUp) {
+  EXPECT_EQ(limit_of({.total = Bytes(1001)}, 0.05), Bytes(950));
+  EXPECT_EQ(limit_of({.total = Bytes(1000)}, 0), Bytes(1000));
+}
+
+}  // namespace
+}  // namespace oomplan
