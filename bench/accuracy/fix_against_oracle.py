@@ -28,8 +28,8 @@ OPTIMIZERS = {"adamw_foreach": "adamw", "adamw_for_each": "adamw_forloop", "adam
               "adamw_8bit": "adamw8bit"}
 NOT_RUN = ["flash-attention", "paged-adamw", "paged-adamw-8bit", "adafactor", "packed-rows"]  # By the oracle.
 FIRST_STEP = 16  # The oracle's code of a phase: 16 x step + phase.
-PRECISIONS = {("fp32", "none"): "fp32", ("fp32", "bf16"): "amp_bf16", ("bf16", "none"): "bf16_pure"}
-ADAPTED = {("fp32", "bf16"): ("amp_bf16", False), ("bf16", "bf16"): ("amp_bf16", True), ("bf16", "none"): ("bf16_pure", True)}
+PRECISIONS = {("fp32", "none"): "fp32", ("fp32", "bf16"): "amp_bf16", ("bf16", "bf16"): "amp_bf16",
+              ("bf16", "none"): "bf16_pure"}
 
 
 def run(program, *arguments):
@@ -54,7 +54,7 @@ def targets_of(names):
 def case_of(one, facts):
     """The run that the plan describes, in the oracle's words."""
     adapted = facts["adapter"] == "lora"
-    precision = (facts["weights_dtype"], facts["autocast"])
+    precision = PRECISIONS[facts["weights_dtype"], facts["autocast"]]
     if facts["outputs_to_fp32"]:
         sys.exit(f"{one['id']}: the oracle hands outputs on as they are")
     case = {"model": one["model"], "micro_batch": facts["micro_batch_size"], "seq_len": facts["sequence_length"],
@@ -62,11 +62,11 @@ def case_of(one, facts):
             "gradient_checkpointing": facts["gradient_checkpointing"], "attention": facts["attention"],
             "use_reentrant": facts.get("reentrant_checkpointing", False), "clip_grad": facts["clip_gradients"],
             "del_out": not facts["outputs_kept"], "set_to_none": facts["set_grads_to_none"]}
+    case |= {"precision": precision, "base_bf16": facts["weights_dtype"] == "bf16"}
     if not adapted:
-        return case | {"precision": PRECISIONS[precision], "method": "full"}
-    name, base_bf16 = ADAPTED[precision]
+        return case | {"method": "full"}
     quantized = facts["quantization"] != "none"
-    case |= {"precision": name, "base_bf16": base_bf16, "method": "qlora" if quantized else "lora",
+    case |= {"method": "qlora" if quantized else "lora",
              "lora_r": facts["lora_rank"], "lora_dropout": facts["lora_dropout"], "lora_targets": targets_of(facts["lora_targets"]),
              "adapter_fp32": facts["adapter_dtype"] == "fp32"}
     return case | ({"double_quant": facts["double_quantization"]} if quantized else {})
