@@ -62,4 +62,29 @@ std::vector<std::string_view> format_names();
 /// Reads every row of every file: files, directories and globs. Errors: read/*, measure/*.
 StreamReport stream(const std::vector<std::string>& paths, const ReadOptions& options);
 
+struct DedupeOptions {
+  ReadOptions read{};
+  std::vector<std::string> key{};  ///< Columns; none for the whole row.
+  std::string output{};            ///< A dataset with the rows kept: .jsonl, .jsonl.zst or .parquet; "" for none.
+  std::string indices{};           ///< A text file with their numbers, from 0; "" for none.
+  std::string tmp{};               ///< Where hashes go that the budget does not hold; "" is $TMPDIR or /var/tmp.
+};
+
+struct DedupeReport {
+  Bytes budget{};
+  ReadTotals totals{};
+  Cost cost{};
+  std::int64_t unique = 0;
+  std::int64_t duplicates = 0;
+  std::int64_t table_bytes = 0;    ///< The most that the tables of hashes held.
+  std::int64_t spilled_bytes = 0;  ///< Written to the disk in between.
+  double false_duplicate = 0;      ///< The chance that any two of the different rows had one hash.
+  Diagnostics diagnostics{};       ///< What stopped it; the counts mean nothing then.
+};
+
+/// Keeps the first of rows that are equal, by the 128-bit hash of their canonical form (docs/data.md). Outputs appear
+/// whole or not at all. Errors: those of stream; measure/unknown-column, measure/output-exists, measure/output-kind,
+/// measure/cannot-write, measure/changed, measure/not-text.
+DedupeReport dedupe(const std::vector<std::string>& paths, const DedupeOptions& options);
+
 }  // namespace oomplan::measure

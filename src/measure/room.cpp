@@ -41,7 +41,7 @@ Result<Room> room_within(Bytes budget) {
   room.batch = std::clamp(free / 24, mib / 4, 2 * mib);
   room.row = free / 5;
   room.pool = free * 3 / 4;
-  room.table = free / 2;
+  room.table = std::max((free - 16 * mib) * 5 / 8, mib);
   room.zstd_window_log =
       static_cast<int>(std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(free / 3)) - 1, 31));
   return room;
