@@ -67,7 +67,8 @@ class Canonical {
         break;
     }
     begin_list(out_);
-    for (const dom::element child : element.get_array().value_unsafe()) this->element(child);
+    const dom::array children = element.get_array().value_unsafe();
+    for (const dom::element child : children) this->element(child);
     end_list(out_);
   }
 
