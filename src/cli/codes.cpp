@@ -121,8 +121,21 @@ constexpr auto rows = std::to_array<CodeRow>({
      "counts them."},
     {"measure/broken-budget", Verdict::bug,
      "The process took more memory than --budget. That is a promise of oomplan's, so please report it."},
+    {"measure/cannot-write", Verdict::invalid,
+     "A file cannot be written: a full disk, a directory that is not there or may not be written to. Nothing "
+     "half-written "
+     "is left. Hashes past the budget go to --tmp."},
+    {"measure/changed", Verdict::invalid,
+     "An output takes two readings of the inputs, and the second found them changed, or they can be read only once. "
+     "Nothing is written."},
     {"measure/no-data", Verdict::invalid,
      "A path names no file: a directory without files, or a pattern that nothing matches."},
+    {"measure/not-text", Verdict::invalid, "JSON Lines cannot hold bytes that are not UTF-8. Parquet can."},
+    {"measure/output-exists", Verdict::invalid,
+     "A file of the output's name is there already. It is never replaced: remove it, or choose another name."},
+    {"measure/output-kind", Verdict::invalid,
+     "The name of an output says what is written: .jsonl, .jsonl.zst or .parquet. Parquet is written of Parquet and "
+     "Arrow inputs with one schema, as other formats name no types."},
     {"measure/over-budget", Verdict::invalid,
      "A row, a page or a batch needs more memory at one time than --budget leaves. It was refused before memory was "
      "taken. The message says how much it needs."},
@@ -131,6 +144,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "writer is wrong."},
     {"measure/small-budget", Verdict::invalid,
      "--budget is less than what the program itself takes before it has read a row. The message says the least."},
+    {"measure/unknown-column", Verdict::invalid, "No row has a column that --key names."},
     {"measure/unknown-format", Verdict::invalid,
      "The file's content is of no kind that is read: docs/data.md lists them. --format says what it is; opaque takes "
      "each "
