@@ -121,6 +121,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "counts them."},
     {"measure/broken-budget", Verdict::bug,
      "The process took more memory than --budget. That is a promise of oomplan's, so please report it."},
+    {"measure/cannot-run", Verdict::invalid, "The command of --exec cannot be started."},
     {"measure/cannot-write", Verdict::invalid,
      "A file cannot be written: a full disk, a directory that is not there or may not be written to. Nothing "
      "half-written "
@@ -128,6 +129,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"measure/changed", Verdict::invalid,
      "An output takes two readings of the inputs, and the second found them changed, or they can be read only once. "
      "Nothing is written."},
+    {"measure/failed", Verdict::invalid,
+     "What was measured ended with an error. With --exec the figures up to its end are there all the same."},
     {"measure/no-data", Verdict::invalid,
      "A path names no file: a directory without files, or a pattern that nothing matches."},
     {"measure/not-text", Verdict::invalid, "JSON Lines cannot hold bytes that are not UTF-8. Parquet can."},

@@ -26,6 +26,10 @@ Outcome outcome_of(std::string_view schema, const nlohmann::ordered_json& body, 
 nlohmann::ordered_json json_of(const measure::ReadTotals& totals);
 nlohmann::ordered_json json_of(const measure::Cost& cost);
 
+nlohmann::ordered_json json_of(const measure::RowSizes& sizes);
+
+/// "row bytes: mean 12.5, median 10, …"
+std::string sizes_text(const measure::RowSizes& sizes);
 /// "in 3 files (2 parquet, 1 csv)", for a table's first line.
 std::string files_text(const measure::ReadTotals& totals);
 /// "1.20 s, 1.15 s of CPU, at most 88.20 MiB of 256.00 MiB"

@@ -1,7 +1,9 @@
 #include "process.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "oomplan/text.hpp"
 
@@ -32,12 +34,30 @@ ProcessMemory memory_of(const std::string& pid) {
   return out;
 }
 
-std::int64_t proportional_of(const std::string& pid) {
+ProportionalMemory proportional_of(const std::string& pid) {
+  ProportionalMemory out;
   std::ifstream rollup("/proc/" + pid + "/smaps_rollup");
   for (std::string line; std::getline(rollup, line);) {
-    if (line.starts_with("Pss:")) return kibibytes(line);
+    if (line.starts_with("Pss:")) out.total = kibibytes(line);
+    if (line.starts_with("Pss_Anon:")) out.anonymous = kibibytes(line);
+    if (line.starts_with("Pss_Shmem:")) out.shared = kibibytes(line);
   }
-  return 0;
+  return out;
+}
+
+// The kernel lists the children of each thread, so no other process is looked at.
+std::vector<int> process_tree(int root) {
+  std::vector<int> out{root};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::error_code error;
+    const std::filesystem::path tasks = "/proc/" + std::to_string(out[i]) + "/task";
+    for (auto task = std::filesystem::directory_iterator(tasks, error);
+         !error && task != std::filesystem::directory_iterator(); task.increment(error)) {
+      std::ifstream children(task->path() / "children");
+      for (int child = 0; children >> child;) out.push_back(child);
+    }
+  }
+  return out;
 }
 
 }  // namespace oomplan::measure

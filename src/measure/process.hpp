@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace oomplan::measure {
 
@@ -19,7 +20,15 @@ struct ProcessMemory {
 ProcessMemory memory_of(const std::string& pid);
 inline ProcessMemory memory_of_this_process() { return memory_of("self"); }
 
-/// Proportional set size, from /proc/PID/smaps_rollup.
-std::int64_t proportional_of(const std::string& pid);
+/// Where a page is shared by n processes, an n-th of it counts for each. From /proc/PID/smaps_rollup, in bytes.
+struct ProportionalMemory {
+  std::int64_t total = 0;
+  std::int64_t anonymous = 0;
+  std::int64_t shared = 0;
+};
+ProportionalMemory proportional_of(const std::string& pid);
+
+/// The process and all that descend from it, as far as they live.
+std::vector<int> process_tree(int root);
 
 }  // namespace oomplan::measure
