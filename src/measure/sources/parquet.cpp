@@ -16,6 +16,7 @@
 
 #include "../arrow_errors.hpp"
 #include "../columns.hpp"
+#include "../parquet_footer.hpp"
 #include "../pool.hpp"
 #include "../source.hpp"
 
@@ -40,7 +41,11 @@ Diagnostics footer_objection(const std::string& path, const Room& room) {
   const std::int64_t length = end[0] | end[1] << 8 | end[2] << 16 | std::int64_t{end[3]} << 24;
   if (length > size - 12) return {bad_file(path, "the footer is said to be longer than the file")};
   if (10 * length > room.pool) return {over_budget({path}, "the footer", 10 * length, room.pool)};
-  return {};
+  std::string footer(static_cast<std::size_t>(length), '\0');
+  file.seekg(-8 - length, std::ios::end).read(footer.data(), length);
+  if (!file) return {bad_file(path, "the footer cannot be read")};
+  const auto objection = objection_to_footer(footer);
+  return objection ? Diagnostics{bad_file(path, *objection)} : Diagnostics{};
 }
 
 class Parquet final : public RowSource {
