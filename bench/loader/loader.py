@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads the same datasets with oomplan and with what else people use, each in a fresh process, side by side.
 
-    python3 -m venv .venv && .venv/bin/pip install pyarrow polars duckdb datasets fast-axolotl
+    python3 -m venv .venv && .venv/bin/pip install pyarrow polars duckdb datasets fast-axolotl zstandard
     .venv/bin/python bench/loader/loader.py --program build/release/oomplan-data --data /var/tmp/loader [--scale 0.5]
 
 The datasets are generated into --data with a fixed seed, once. Times are CPU seconds of the process and its threads, so
@@ -49,7 +49,7 @@ def _(path):
 @reader("parquet", "duckdb")
 def _(path):
     import duckdb
-    batches = duckdb.connect().execute(f"select * from '{path}'").fetch_record_batch(10000)
+    batches = duckdb.connect().sql(f"select * from '{path}'").to_arrow_reader(10000)
     return sum(batch.num_rows for batch in batches)
 
 
@@ -87,7 +87,7 @@ def _(path):
 @reader("jsonl", "duckdb")
 def _(path):
     import duckdb
-    batches = duckdb.connect().execute(f"select * from read_json('{path}')").fetch_record_batch(10000)
+    batches = duckdb.connect().sql(f"select * from read_json('{path}')").to_arrow_reader(10000)
     return sum(batch.num_rows for batch in batches)
 
 
@@ -100,7 +100,7 @@ def _(path):
 @reader("jsonl", "fast-axolotl")
 def _(path):
     import fast_axolotl
-    batches = fast_axolotl.streaming_dataset_reader(path, "json", 1000, 2)
+    batches = fast_axolotl.streaming_dataset_reader(path, "jsonl." + path.rsplit(".", 1)[1], 1000, 2)
     return sum(len(next(iter(batch.values()))) for batch in batches)
 
 
