@@ -42,6 +42,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The state that --baseline names cannot be read: it is no directory, and git is not there, this is no repository, "
      "or "
      "it has no such revision. A shallow clone lacks the others; fetch with their history."},
+    {"cli/no-data-program", Verdict::invalid,
+     "The commands stream, dedupe and measure are a program of their own, oomplan-data, beside oomplan. It was not "
+     "built, "
+     "or not put there. It needs Arrow C++, which scripts/setup brings as the pyarrow wheel."},
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
@@ -119,6 +123,46 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/unknown-key", Verdict::usage,
      "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
      " In a config it is a warning, with --set an error."},
+    {"measure/bad-file", Verdict::invalid,
+     "A data file is not what its format asks for. It may be damaged, or be taken for another format than it is in: "
+     "--format says which."},
+    {"measure/bad-row", Verdict::invalid,
+     "A row cannot be read; the message says which and why. --on-error skip leaves such rows out, says of each why, "
+     "and "
+     "counts them."},
+    {"measure/broken-budget", Verdict::bug,
+     "The process took more memory than --budget. That is a promise of oomplan's, so please report it."},
+    {"measure/cannot-run", Verdict::invalid, "The command of --exec cannot be started."},
+    {"measure/cannot-write", Verdict::invalid,
+     "A file cannot be written: a full disk, a directory that is not there or may not be written to. Nothing "
+     "half-written "
+     "is left. Hashes past the budget go to --tmp."},
+    {"measure/changed", Verdict::invalid,
+     "An output takes two readings of the inputs, and the second found them changed, or they can be read only once. "
+     "Nothing is written."},
+    {"measure/failed", Verdict::invalid,
+     "What was measured ended with an error. With --exec the figures up to its end are there all the same."},
+    {"measure/no-data", Verdict::invalid,
+     "A path names no file: a directory without files, or a pattern that nothing matches."},
+    {"measure/not-text", Verdict::invalid, "JSON Lines cannot hold bytes that are not UTF-8. Parquet can."},
+    {"measure/output-exists", Verdict::invalid,
+     "A file of the output's name is there already. It is never replaced: remove it, or choose another name."},
+    {"measure/output-kind", Verdict::invalid,
+     "The name of an output says what is written: .jsonl, .jsonl.zst or .parquet. Parquet is written of Parquet and "
+     "Arrow inputs with one schema, as other formats name no types."},
+    {"measure/over-budget", Verdict::invalid,
+     "A row, a page or a batch needs more memory at one time than --budget leaves. It was refused before memory was "
+     "taken. The message says how much it needs."},
+    {"measure/row-count", Verdict::invalid,
+     "A file says in its metadata that it has another number of rows than were read from it. It is damaged, or its "
+     "writer is wrong."},
+    {"measure/small-budget", Verdict::invalid,
+     "--budget is less than what the program itself takes before it has read a row. The message says the least."},
+    {"measure/unknown-column", Verdict::invalid, "No row has a column that --key names."},
+    {"measure/unknown-format", Verdict::invalid,
+     "The file's content is of no kind that is read: docs/data.md lists them. --format says what it is; opaque takes "
+     "each "
+     "file as one row."},
     {"read/bad-event", Verdict::invalid,
      "A line of an event list is none of 'a ID BYTES', 'f ID', 'm CODE' and 'e', or a number in it is out of range."},
     {"read/bad-pickle", Verdict::invalid,

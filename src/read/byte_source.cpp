@@ -109,19 +109,32 @@ Result<std::string> first_bytes(ByteSource& source, std::size_t most) {
   return out;
 }
 
-std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path) {
-  const bool gzip = begun.starts_with("\x1f\x8b");
-  const bool zstd = begun.starts_with("\x28\xb5\x2f\xfd");
-  auto whole = std::make_unique<PutBack>(std::move(packed), std::move(begun));
+std::unique_ptr<ByteSource> put_back(std::unique_ptr<ByteSource> rest, std::string begun) {
+  return std::make_unique<PutBack>(std::move(rest), std::move(begun));
+}
+
+namespace {
+constexpr std::string_view gzip_begin = "\x1f\x8b";
+constexpr std::string_view zstd_begin = "\x28\xb5\x2f\xfd";
+}  // namespace
+
+bool is_packed(std::string_view begun) { return begun.starts_with(gzip_begin) || begun.starts_with(zstd_begin); }
+
+std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path,
+                                     int window_log) {
+  const bool gzip = begun.starts_with(gzip_begin);
+  const bool zstd = begun.starts_with(zstd_begin);
+  auto whole = put_back(std::move(packed), std::move(begun));
   if (gzip) return gunzipped(std::move(whole), path);
-  if (zstd) return unzstded(std::move(whole), path);
+  if (zstd) return unzstded(std::move(whole), path, window_log);
   return whole;
 }
 
-Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> packed, const std::string& path) {
+Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> packed, const std::string& path,
+                                             int window_log) {
   Result<std::string> begun = first_bytes(*packed, 4);
   if (!begun) return begun.errors();
-  return unpacked(std::move(packed), std::move(*begun), path);
+  return unpacked(std::move(packed), std::move(*begun), path, window_log);
 }
 
 }  // namespace oomplan::read

@@ -12,8 +12,10 @@ namespace {
 
 class Unzstd final : public ByteSource {
  public:
-  Unzstd(std::unique_ptr<ByteSource> packed, std::string path)
-      : packed_(std::move(packed)), path_(std::move(path)), input_(ZSTD_DStreamInSize()), context_(ZSTD_createDCtx()) {}
+  Unzstd(std::unique_ptr<ByteSource> packed, std::string path, int window_log)
+      : packed_(std::move(packed)), path_(std::move(path)), input_(ZSTD_DStreamInSize()), context_(ZSTD_createDCtx()) {
+    ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, window_log);
+  }
   ~Unzstd() override { ZSTD_freeDCtx(context_); }
 
   Result<std::size_t> read(char* out, std::size_t most) override {
@@ -59,8 +61,8 @@ class Unzstd final : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> unzstded(std::unique_ptr<ByteSource> packed, const std::string& path) {
-  return std::make_unique<Unzstd>(std::move(packed), path);
+std::unique_ptr<ByteSource> unzstded(std::unique_ptr<ByteSource> packed, const std::string& path, int window_log) {
+  return std::make_unique<Unzstd>(std::move(packed), path, window_log);
 }
 
 }  // namespace oomplan::read

@@ -1,0 +1,124 @@
+// Reading datasets with bounded memory: rows counted, deduplicated, measured.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/bytes.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::measure {
+
+struct ReadOptions {
+  Bytes budget = Bytes::mib(256);  ///< For the whole process, libraries included.
+  std::string format{};            ///< "" tells each file's format by its content.
+  bool row_sizes = false;          ///< Of stream: also how long rows are.
+  bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
+  std::function<void(const Diagnostic&)> on_skip{};
+  std::function<void(std::int64_t rows, std::int64_t decoded)> on_progress{};  ///< Now and then.
+};
+
+struct FileTotals {
+  std::string path{};
+  std::string format{};
+  std::int64_t bytes = 0;  ///< As it lies on the disk.
+  std::int64_t rows = 0;
+  std::optional<std::int64_t> declared_rows{};  ///< By its own metadata.
+  std::int64_t decoded = 0;                     ///< Bytes of the rows' values.
+  std::int64_t skipped = 0;
+  bool broken = false;  ///< Not read to its end.
+};
+
+struct ReadTotals {
+  std::int64_t files = 0;
+  std::int64_t file_bytes = 0;
+  std::int64_t rows = 0;
+  std::int64_t decoded = 0;
+  std::int64_t skipped = 0;
+  std::int64_t broken_files = 0;
+  std::vector<FileTotals> listed{};  ///< The first thousand.
+};
+
+/// What the process took for it, by the kernel's count.
+struct Cost {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  std::int64_t peak_rss = 0;  ///< VmHWM, bytes.
+};
+
+/// Decoded bytes of a row; 0 without rows.
+struct RowSizes {
+  double mean = 0;
+  std::int64_t p50 = 0;  ///< Within 1 %, as p99.
+  std::int64_t p99 = 0;
+  std::int64_t longest = 0;
+};
+
+struct StreamReport {
+  Bytes budget{};
+  std::optional<RowSizes> row_sizes{};  ///< Where they were asked for.
+  ReadTotals totals{};
+  Cost cost{};
+  Diagnostics diagnostics{};  ///< What stopped it, if something did.
+};
+
+/// The names that ReadOptions::format takes.
+std::vector<std::string_view> format_names();
+
+/// Reads every row of every file: files, directories and globs. Errors: read/*, measure/*.
+StreamReport stream(const std::vector<std::string>& paths, const ReadOptions& options);
+
+/// A process with all its children, by the kernel's counts, in bytes.
+struct TreeMemory {
+  std::int64_t peak_rss = 0;   ///< VmHWM of the process that had most: exact, from its end.
+  std::int64_t pss = 0;        ///< The most that all held together at a look, what they share counted once;
+  std::int64_t anonymous = 0;  ///< of it what is no file's and not shared by name,
+  std::int64_t shared = 0;     ///< and shared memory that was touched.
+  std::int64_t dev_shm = 0;    ///< The most that /dev/shm grew by, touched or not, whoever wrote there.
+  std::optional<std::int64_t> cgroup_peak{};  ///< Of the whole cgroup, where it says.
+  std::optional<std::int64_t> page_cache{};   ///< Of the whole cgroup, at the end.
+  std::int64_t processes = 0;                 ///< The most at one look.
+};
+
+struct Watched {
+  int exit = 0;  ///< 128 and the signal's number where it died of one.
+  double seconds = 0;
+  double cpu_seconds = 0;
+  TreeMemory memory{};
+  std::string out{};  ///< Of its standard output, where that is kept: the first 16 MiB.
+};
+
+/// Runs a program with these words and looks at it and its children every 20 ms. Standard output is kept, or passed to
+/// standard error. Error: measure/cannot-run.
+Result<Watched> watch(const std::vector<std::string>& words, bool keep_output);
+
+struct DedupeOptions {
+  ReadOptions read{};
+  std::vector<std::string> key{};  ///< Columns; none for the whole row.
+  std::string output{};            ///< A dataset with the rows kept: .jsonl, .jsonl.zst or .parquet; "" for none.
+  std::string indices{};           ///< A text file with their numbers, from 0; "" for none.
+  std::string tmp{};               ///< Where hashes go that the budget does not hold; "" is $TMPDIR or /var/tmp.
+};
+
+struct DedupeReport {
+  Bytes budget{};
+  ReadTotals totals{};
+  Cost cost{};
+  std::int64_t unique = 0;
+  std::int64_t duplicates = 0;
+  std::int64_t table_bytes = 0;    ///< The most that the tables of hashes held.
+  std::int64_t spilled_bytes = 0;  ///< Written to the disk in between.
+  double false_duplicate = 0;      ///< The chance that any two of the different rows had one hash.
+  Diagnostics diagnostics{};       ///< What stopped it; the counts mean nothing then.
+};
+
+/// Keeps the first of rows that are equal, by the 128-bit hash of their canonical form (docs/data.md). Outputs appear
+/// whole or not at all. Errors: those of stream; measure/unknown-column, measure/output-exists, measure/output-kind,
+/// measure/cannot-write, measure/changed, measure/not-text.
+DedupeReport dedupe(const std::vector<std::string>& paths, const DedupeOptions& options);
+
+}  // namespace oomplan::measure

@@ -1,0 +1,9 @@
+#include "../data_program.hpp"
+
+namespace oomplan::cli {
+
+Command commands::dedupe(CLI::App& program) {
+  return handed_on(program, "dedupe", "Find the rows of a dataset that equal an earlier one, exactly");
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,50 @@
+#include "data_program.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "errors.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+std::string beside_this_program() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "oomplan-data").string();
+}
+
+Outcome not_there(const std::string& path, int error, bool json) {
+  Diagnostic diagnostic{.code = "cli/no-data-program",
+                        .message = "cannot run " + path + ": " + std::strerror(error),
+                        .hint = "it is built where Arrow C++ or the pyarrow wheel is found; scripts/setup brings that"};
+  return outcome_of(collect(failed({std::move(diagnostic)})), json ? "json" : "text", {});
+}
+
+/// Becomes the other program; returns only where that cannot be.
+Outcome become(const std::string& name, std::vector<std::string> words) {
+  const std::string path = beside_this_program();
+  const bool json = std::ranges::find(words, "--json") != words.end();
+  std::vector<char*> arguments{const_cast<char*>("oomplan"), const_cast<char*>(name.c_str())};
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(path.c_str(), arguments.data());
+  return not_there(path, errno, json);
+}
+
+}  // namespace
+
+Command handed_on(CLI::App& program, const std::string& name, const std::string& description) {
+  CLI::App* app = program.add_subcommand(name, description);
+  app->prefix_command();  // whatever follows is the other program's
+  app->set_help_flag();
+  return {app, [app, name](const Terminal&) { return become(name, app->remaining()); }};
+}
+
+}  // namespace oomplan::cli

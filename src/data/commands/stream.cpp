@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "../command.hpp"
+#include "../reading.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::data {
+namespace {
+
+std::string text_of(const measure::StreamReport& report) {
+  const measure::ReadTotals& totals = report.totals;
+  std::string out = fmt::format("{} rows in {}\n", with_separators(totals.rows), files_text(totals));
+  out += fmt::format("  {} on disk, {} decoded\n", to_text(Bytes(totals.file_bytes)), to_text(Bytes(totals.decoded)));
+  if (totals.skipped + totals.broken_files > 0) {
+    out += fmt::format("  {} rows skipped, {} files left unfinished\n", with_separators(totals.skipped),
+                       totals.broken_files);
+  }
+  if (report.row_sizes) out += "  " + sizes_text(*report.row_sizes) + "\n";
+  return out + "  " + cost_text(report.cost, report.budget) + "\n";
+}
+
+Outcome run_stream(const Reading& reading, bool sizes) {
+  Result<measure::ReadOptions> options = options_of(reading);
+  if (!options)
+    return outcome_of("oomplan/stream/1", nlohmann::ordered_json::object(), "", reading.json, options.errors());
+  options->row_sizes = sizes;
+  const measure::StreamReport report = measure::stream(reading.paths, *options);
+  nlohmann::ordered_json body{
+      {"budget", report.budget.count()}, {"read", json_of(report.totals)}, {"cost", json_of(report.cost)}};
+  if (report.row_sizes) body["row_bytes"] = json_of(*report.row_sizes);
+  return outcome_of("oomplan/stream/1", body, report.totals.files > 0 ? text_of(report) : "", reading.json,
+                    report.diagnostics);
+}
+
+}  // namespace
+
+Command commands::stream(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("stream", "Read every row of a dataset within a budget of memory, and count");
+  auto reading = std::make_shared<Reading>();
+  add_reading(*app, *reading);
+  auto sizes = std::make_shared<bool>(false);
+  app->add_flag("--sizes", *sizes, "Also say how long rows are: mean, median, 99th percentile, longest");
+  return {app, [reading, sizes] { return run_stream(*reading, *sizes); }};
+}
+
+}  // namespace oomplan::data

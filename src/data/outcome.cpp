@@ -1,0 +1,127 @@
+#include "outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::data {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Diagnostic& diagnostic) {
+  const auto severity = [&] {
+    switch (diagnostic.severity) {
+      case Severity::note:
+        return "note";
+      case Severity::warning:
+        return "warning";
+      case Severity::error:
+        break;
+    }
+    return "error";
+  }();
+  return {{"severity", severity},
+          {"code", diagnostic.code},
+          {"message", printable(diagnostic.message)},
+          {"file", printable(diagnostic.where.file)},
+          {"line", diagnostic.where.line},
+          {"hint", printable(diagnostic.hint)}};
+}
+
+int exit_code_of(std::string_view verdict) {
+  if (verdict == "answered") return 0;
+  if (verdict == "usage") return 2;
+  return verdict == "invalid" ? 3 : 5;
+}
+
+Json json_of(const measure::FileTotals& file) {
+  return {{"path", printable(file.path)},
+          {"format", file.format},
+          {"bytes", file.bytes},
+          {"rows", file.rows},
+          {"declared_rows", file.declared_rows ? Json(*file.declared_rows) : Json()},
+          {"decoded_bytes", file.decoded},
+          {"skipped", file.skipped},
+          {"broken", file.broken}};
+}
+
+}  // namespace
+
+std::string_view verdict_of(const Diagnostics& errors) {
+  std::string_view out = "answered";
+  for (const Diagnostic& error : errors) {
+    if (error.severity != Severity::error) continue;
+    if (error.code == "measure/broken-budget" || error.code == "cli/bug") return "bug";
+    if (error.code.starts_with("cli/"))
+      out = "usage";
+    else if (out != "usage")
+      out = "invalid";
+  }
+  return out;
+}
+
+Outcome outcome_of(std::string_view schema, const Json& body, const std::string& text, bool json,
+                   const Diagnostics& diagnostics) {
+  const std::string_view verdict = verdict_of(diagnostics);
+  Outcome outcome{.code = exit_code_of(verdict)};
+  if (json) {
+    Json whole{{"schema", schema}, {"oomplan", OOMPLAN_VERSION}, {"verdict", verdict}};
+    whole.update(body);
+    whole["diagnostics"] = Json::array();
+    for (const Diagnostic& diagnostic : diagnostics) whole["diagnostics"].push_back(json_of(diagnostic));
+    outcome.out = whole.dump(2) + "\n";
+    return outcome;
+  }
+  outcome.out = text;
+  for (const Diagnostic& diagnostic : diagnostics) outcome.err += to_text(diagnostic);
+  return outcome;
+}
+
+Json json_of(const measure::ReadTotals& totals) {
+  Json files = Json::array();
+  for (const measure::FileTotals& file : totals.listed) files.push_back(json_of(file));
+  return {{"files", totals.files},
+          {"file_bytes", totals.file_bytes},
+          {"rows", totals.rows},
+          {"decoded_bytes", totals.decoded},
+          {"skipped_rows", totals.skipped},
+          {"broken_files", totals.broken_files},
+          {"first_files", files}};
+}
+
+Json json_of(const measure::Cost& cost) {
+  return {{"seconds", cost.seconds}, {"cpu_seconds", cost.cpu_seconds}, {"peak_rss", cost.peak_rss}};
+}
+
+Json json_of(const measure::RowSizes& sizes) {
+  return {{"mean", sizes.mean}, {"p50", sizes.p50}, {"p99", sizes.p99}, {"longest", sizes.longest}};
+}
+
+std::string sizes_text(const measure::RowSizes& sizes) {
+  return fmt::format("bytes of a row: mean {:.1f}, median {}, 99 % at most {}, longest {}", sizes.mean,
+                     with_separators(sizes.p50), with_separators(sizes.p99), with_separators(sizes.longest));
+}
+
+std::string files_text(const measure::ReadTotals& totals) {
+  std::map<std::string, std::int64_t> formats;
+  for (const measure::FileTotals& file : totals.listed) ++formats[file.format.empty() ? "unknown" : file.format];
+  std::string kinds;
+  for (const auto& [name, count] : formats) {
+    kinds += kinds.empty() ? "" : ", ";
+    kinds += formats.size() == 1 ? name : fmt::format("{} {}", count, name);
+  }
+  if (totals.files > static_cast<std::int64_t>(totals.listed.size())) kinds += ", …";
+  return fmt::format("{} file{} ({})", with_separators(totals.files), totals.files == 1 ? "" : "s", kinds);
+}
+
+std::string cost_text(const measure::Cost& cost, Bytes budget) {
+  return fmt::format("{:.2f} s, {:.2f} s of CPU, at most {} of {}", cost.seconds, cost.cpu_seconds,
+                     to_text(Bytes(cost.peak_rss)), to_text(budget));
+}
+
+}  // namespace oomplan::data

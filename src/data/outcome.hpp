@@ -1,0 +1,38 @@
+// What a command comes to, for both kinds of reader.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "oomplan/measure.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::data {
+
+struct Outcome {
+  int code = 0;  ///< As docs/manual.md lists them.
+  std::string out{};
+  std::string err{};
+};
+
+/// "answered", "usage", "invalid" or "bug": how `errors` end a command.
+std::string_view verdict_of(const Diagnostics& errors);
+
+/// `body` with the keys that every answer has, or `text`; diagnostics go to standard error where they are not in JSON.
+Outcome outcome_of(std::string_view schema, const nlohmann::ordered_json& body, const std::string& text, bool json,
+                   const Diagnostics& diagnostics);
+
+nlohmann::ordered_json json_of(const measure::ReadTotals& totals);
+nlohmann::ordered_json json_of(const measure::Cost& cost);
+
+nlohmann::ordered_json json_of(const measure::RowSizes& sizes);
+
+/// "row bytes: mean 12.5, median 10, …"
+std::string sizes_text(const measure::RowSizes& sizes);
+/// "in 3 files (2 parquet, 1 csv)", for a table's first line.
+std::string files_text(const measure::ReadTotals& totals);
+/// "1.20 s, 1.15 s of CPU, at most 88.20 MiB of 256.00 MiB"
+std::string cost_text(const measure::Cost& cost, Bytes budget);
+
+}  // namespace oomplan::data

@@ -1,0 +1,86 @@
+#include "reading.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "oomplan/text.hpp"
+
+namespace oomplan::data {
+namespace {
+
+std::string names_of_formats() {
+  std::string out;
+  for (const std::string_view name : measure::format_names()) out += (out.empty() ? "" : ", ") + std::string(name);
+  return out;
+}
+
+/// One line that is written over, a few times a second, and taken away at the end.
+class Progress {
+ public:
+  Progress() = default;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  void show(std::int64_t rows, std::int64_t decoded) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    shown_ = true;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    std::fputs(fmt::format("\r\033[K{} rows, {} decoded, {:.0f} MB/s", with_separators(rows), to_text(Bytes(decoded)),
+                           static_cast<double>(decoded) / 1e6 / std::max(seconds, 1e-3))
+                   .c_str(),
+               stderr);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = begin_;
+  bool shown_ = false;
+};
+
+}  // namespace
+
+void add_reading(CLI::App& app, Reading& reading) {
+  app.add_option("PATH", reading.paths, "Files, directories, globs; - reads standard input")->required();
+  app.add_option("--budget", reading.budget, "The most memory for the whole process (256MiB)")->type_name("SIZE");
+  app.add_option("--format", reading.format, "Read every file as this, whatever it looks like")->type_name("NAME");
+  app.add_option("--on-error", reading.on_error, "stop (where it is left out) or skip, at a row that cannot be read");
+  app.add_flag("--json", reading.json, "Print one JSON object");
+}
+
+Result<measure::ReadOptions> options_of(const Reading& reading) {
+  Diagnostics errors;
+  const auto budget = parse_bytes(reading.budget);
+  if (!budget)
+    errors.push_back({.code = "cli/bad-size", .message = "--budget takes a size, not '" + reading.budget + "'"});
+  const auto formats = measure::format_names();
+  if (!reading.format.empty() && std::ranges::find(formats, reading.format) == formats.end()) {
+    errors.push_back({.code = "cli/usage",
+                      .message = "there is no format '" + reading.format + "'",
+                      .hint = "one of " + names_of_formats()});
+  }
+  if (reading.on_error != "stop" && reading.on_error != "skip") {
+    errors.push_back({.code = "cli/usage", .message = "--on-error takes stop or skip, not '" + reading.on_error + "'"});
+  }
+  if (!errors.empty()) return errors;
+  measure::ReadOptions options{.budget = *budget, .format = reading.format, .skip_bad = reading.on_error == "skip"};
+  options.on_skip = [](Diagnostic error) {
+    error.severity = Severity::warning;
+    std::fputs(to_text(error).c_str(), stderr);
+  };
+  if (isatty(STDERR_FILENO)) {
+    auto progress = std::make_shared<Progress>();
+    options.on_progress = [progress](std::int64_t rows, std::int64_t decoded) { progress->show(rows, decoded); };
+  }
+  return options;
+}
+
+}  // namespace oomplan::data

@@ -1,0 +1,27 @@
+// The options of reading, which every command takes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "oomplan/measure.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::data {
+
+struct Reading {
+  std::vector<std::string> paths{};
+  std::string budget{"256MiB"};
+  std::string format{};
+  std::string on_error{"stop"};
+  bool json = false;
+};
+
+void add_reading(CLI::App& app, Reading& reading);
+
+/// Skipped rows are told on standard error as they come, progress there too where it is a terminal.
+/// Errors: cli/bad-size, cli/usage.
+Result<measure::ReadOptions> options_of(const Reading& reading);
+
+}  // namespace oomplan::data

@@ -1,0 +1,79 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+#include "oomplan/data.hpp"
+
+namespace oomplan {
+namespace {
+
+using data::Command;
+using data::Outcome;
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+int put(const Outcome& outcome) {
+  write_all(STDERR_FILENO, outcome.err);
+  if (write_all(STDOUT_FILENO, outcome.out)) return outcome.code;
+  write_all(STDERR_FILENO, "oomplan: cannot write to standard output: " + std::string(std::strerror(errno)) + "\n");
+  return 3;
+}
+
+Outcome failed(Diagnostic error, int argc, char** argv) {
+  const bool json = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  return data::outcome_of("oomplan/data/1", nlohmann::ordered_json::object(), "", json, {std::move(error)});
+}
+
+Outcome dispatch(int argc, char** argv) {
+  CLI::App program("Reads datasets with bounded memory.", "oomplan");
+  program.require_subcommand(1);
+  std::vector<Command> commands;
+#define OOMPLAN_ENTRY(name) commands.push_back(data::commands::name(program));
+#include "registry/commands.inc"
+#undef OOMPLAN_ENTRY
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success&) {
+    const auto chosen = program.get_subcommands();
+    return {.out = chosen.empty() ? program.help() : chosen.front()->help()};
+  } catch (const CLI::ParseError& error) {
+    return failed({.code = "cli/usage", .message = error.what(), .hint = "--help lists what there is"}, argc, argv);
+  }
+  for (const Command& command : commands) {
+    if (command.syntax->parsed()) return command.run();
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_data(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
+  try {
+    return put(dispatch(argc, argv));
+  } catch (const std::bad_alloc&) {
+    return put(failed({.code = "measure/over-budget", .message = "the system has no more memory"}, argc, argv));
+  } catch (const std::exception& error) {
+    return put(failed({.code = "cli/bug", .message = error.what()}, argc, argv));
+  }
+}
+
+}  // namespace oomplan

@@ -1,0 +1,3 @@
+#include "oomplan/data.hpp"
+
+int main(int argc, char** argv) { return oomplan::run_data(argc, argv); }

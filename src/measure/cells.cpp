@@ -1,0 +1,109 @@
+#include "cells.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+#include "canonical.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+std::size_t digits_from(std::string_view text, std::size_t at) {
+  while (at < text.size() && digit(text[at])) ++at;
+  return at;
+}
+
+/// JSON's grammar, so that 007 and 1. stay text.
+bool is_number(std::string_view text) {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const std::size_t begin = at;
+  at = digits_from(text, at);
+  if (at == begin || (text[begin] == '0' && at > begin + 1)) return false;
+  if (at < text.size() && text[at] == '.') {
+    const std::size_t end = digits_from(text, at + 1);
+    if (end == at + 1) return false;
+    at = end;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    const std::size_t end = digits_from(text, at);
+    if (end == at) return false;
+    at = end;
+  }
+  return at == text.size();
+}
+
+template <class T>
+bool parsed(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool one_of(std::string_view text, std::string_view a, std::string_view b, std::string_view c) {
+  return text == a || text == b || text == c;
+}
+
+}  // namespace
+
+std::size_t CellsBoundary::end_of(std::string_view text, std::size_t from) {
+  for (std::size_t at = from;;) {
+    at = text.find_first_of(quoted_ ? "\"" : "\"\n", at);
+    if (at == std::string_view::npos) return at;
+    if (text[at] == '\n') return at;
+    quoted_ = !quoted_;
+    ++at;
+  }
+}
+
+bool split_cells(std::string_view record, char separator, std::vector<Cell>& cells, std::string& undone) {
+  cells.clear();
+  undone.clear();
+  undone.reserve(record.size());  // the views into it must stay
+  while (true) {
+    Cell cell;
+    std::size_t end = 0;
+    if (record.starts_with('"')) {
+      cell.quoted = true;
+      const std::size_t begin = undone.size();
+      for (end = 1;; end += 2) {
+        const std::size_t quote = record.find('"', end);
+        if (quote == std::string_view::npos) return false;
+        undone += record.substr(end, quote - end);
+        end = quote;
+        if (quote + 1 >= record.size() || record[quote + 1] != '"') break;
+        undone += '"';
+      }
+      ++end;
+      if (end < record.size() && record[end] != separator) return false;
+      cell.text = std::string_view(undone).substr(begin);
+    } else {
+      end = std::min(record.find(separator), record.size());
+      cell.text = record.substr(0, end);
+    }
+    cells.push_back(cell);
+    if (end >= record.size()) return true;
+    record.remove_prefix(end + 1);
+  }
+}
+
+void put_cell(std::string& out, const Cell& cell) {
+  if (is_null(cell)) return put_null(out);
+  if (!cell.quoted) {
+    if (one_of(cell.text, "true", "True", "TRUE")) return put_boolean(out, true);
+    if (one_of(cell.text, "false", "False", "FALSE")) return put_boolean(out, false);
+    if (is_number(cell.text)) {
+      std::int64_t whole = 0;
+      std::uint64_t positive = 0;
+      double number = 0;
+      if (parsed(cell.text, whole)) return put_integer(out, whole);
+      if (parsed(cell.text, positive)) return put_unsigned(out, positive);
+      if (parsed(cell.text, number)) return put_number(out, number);
+    }
+  }
+  put_text(out, cell.text);
+}
+
+}  // namespace oomplan::measure

@@ -1,0 +1,36 @@
+// Records of comma- or tab-separated values, as RFC 4180 has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "records.hpp"
+
+namespace oomplan::measure {
+
+/// A line end outside of quotes.
+class CellsBoundary final : public Boundary {
+ public:
+  void reset() override { quoted_ = false; }
+  std::size_t end_of(std::string_view text, std::size_t from) override;
+
+ private:
+  bool quoted_ = false;
+};
+
+struct Cell {
+  std::string_view text{};
+  bool quoted = false;
+};
+
+/// The cells of one record; quotes are undone in `undone`, which they may point into. False where a quote is not
+/// closed or something follows a closed one.
+bool split_cells(std::string_view record, char separator, std::vector<Cell>& cells, std::string& undone);
+
+/// A cell in the canonical form: nothing for an empty one, numbers as JSON writes them, true and false; in quotes, and
+/// all others, text.
+void put_cell(std::string& out, const Cell& cell);
+inline bool is_null(const Cell& cell) { return !cell.quoted && cell.text.empty(); }
+
+}  // namespace oomplan::measure

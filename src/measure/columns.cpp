@@ -1,0 +1,184 @@
+#include "columns.hpp"
+
+#include <arrow/api.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "canonical.hpp"
+#include "column_cells.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+using arrow::Type;
+
+template <class ArrayType>
+std::int64_t between_offsets(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  const auto& array = static_cast<const ArrayType&>(column);
+  return static_cast<std::int64_t>(array.value_offset(end)) - array.value_offset(begin);
+}
+
+template <class ArrayType>
+std::int64_t in_lists(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  const auto& array = static_cast<const ArrayType&>(column);
+  return value_bytes(*array.values(), array.value_offset(begin), array.value_offset(end));
+}
+
+template <class ArrayType>
+std::int64_t in_views(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  const auto& array = static_cast<const ArrayType&>(column);
+  std::int64_t out = 0;
+  for (std::int64_t i = begin; i < end; ++i)
+    out += array.IsNull(i) ? 0 : static_cast<std::int64_t>(array.GetView(i).size());
+  return out;
+}
+
+std::int64_t in_dictionary(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  const auto& array = static_cast<const arrow::DictionaryArray&>(column);
+  const auto values = array.dictionary();
+  std::int64_t out = 0;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (array.IsNull(i)) continue;
+    const std::int64_t at = array.GetValueIndex(i);
+    out += value_bytes(*values, at, at + 1);
+  }
+  return out;
+}
+
+std::int64_t in_struct(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  const auto& array = static_cast<const arrow::StructArray&>(column);
+  std::int64_t out = 0;
+  for (int i = 0; i < array.num_fields(); ++i) out += value_bytes(*array.field(i), begin, end);
+  return out;
+}
+
+}  // namespace
+
+std::int64_t value_bytes(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  switch (column.type_id()) {
+    case Type::NA:
+      return 0;
+    case Type::BOOL:
+      return end - begin;
+    case Type::STRING:
+    case Type::BINARY:
+      return between_offsets<arrow::BinaryArray>(column, begin, end);
+    case Type::LARGE_STRING:
+    case Type::LARGE_BINARY:
+      return between_offsets<arrow::LargeBinaryArray>(column, begin, end);
+    case Type::STRING_VIEW:
+    case Type::BINARY_VIEW:
+      return in_views<arrow::BinaryViewArray>(column, begin, end);
+    case Type::LIST:
+    case Type::MAP:
+      return in_lists<arrow::ListArray>(column, begin, end);
+    case Type::LARGE_LIST:
+      return in_lists<arrow::LargeListArray>(column, begin, end);
+    case Type::FIXED_SIZE_LIST:
+      return in_lists<arrow::FixedSizeListArray>(column, begin, end);
+    case Type::STRUCT:
+      return in_struct(column, begin, end);
+    case Type::DICTIONARY:
+      return in_dictionary(column, begin, end);
+    case Type::EXTENSION:
+      return value_bytes(*static_cast<const arrow::ExtensionArray&>(column).storage(), begin, end);
+    default:
+      return (end - begin) * std::max(column.type()->byte_width(), 0);
+  }
+}
+
+std::optional<std::string> objection_to(const arrow::DataType& type) {
+  switch (type.id()) {
+    case Type::SPARSE_UNION:
+    case Type::DENSE_UNION:
+    case Type::RUN_END_ENCODED:
+    case Type::INTERVAL_MONTHS:
+    case Type::INTERVAL_DAY_TIME:
+    case Type::INTERVAL_MONTH_DAY_NANO:
+    case Type::LIST_VIEW:
+    case Type::LARGE_LIST_VIEW:
+    case Type::DECIMAL32:
+    case Type::DECIMAL64:
+      return type.ToString();
+    case Type::DICTIONARY:
+      return objection_to(*static_cast<const arrow::DictionaryType&>(type).value_type());
+    case Type::EXTENSION:
+      return objection_to(*static_cast<const arrow::ExtensionType&>(type).storage_type());
+    default:
+      break;
+  }
+  for (const auto& field : type.fields()) {
+    if (auto why = objection_to(*field->type())) return why;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+struct NamedColumn {
+  std::string name{};
+  const arrow::Array* values = nullptr;
+  std::unique_ptr<CellWriter> cells{};
+};
+
+/// Those that count, by name.
+std::vector<NamedColumn> writers_of(const arrow::RecordBatch& batch, KeyColumns& key) {
+  std::vector<NamedColumn> out;
+  for (int i = 0; i < batch.num_columns(); ++i) {
+    const std::string& name = batch.column_name(i);
+    if (key.takes(name)) out.push_back({name, batch.column(i).get(), cell_writer(*batch.column(i))});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return out;
+}
+
+void put_rows(const arrow::RecordBatch& batch, KeyColumns& key, Texts& canonical) {
+  const std::vector<NamedColumn> columns = writers_of(batch, key);
+  for (std::int64_t row = 0; row < batch.num_rows(); ++row) {
+    std::string& out = canonical.open();
+    begin_object(out);
+    for (const NamedColumn& column : columns) {
+      if (column.cells->is_null(row)) continue;
+      put_name(out, column.name);
+      column.cells->put(row, out);
+    }
+    end_object(out);
+    canonical.close();
+  }
+}
+
+}  // namespace
+
+void Slices::put(std::shared_ptr<arrow::RecordBatch> batch) {
+  at_ = 0;
+  batch_ = batch->num_rows() > 0 ? std::move(batch) : nullptr;
+}
+
+std::int64_t Slices::bytes_in(std::int64_t begin, std::int64_t end) const {
+  std::int64_t out = 0;
+  for (int i = 0; i < batch_->num_columns(); ++i) out += value_bytes(*batch_->column(i), begin, end);
+  return out;
+}
+
+Result<bool> Slices::next(RowBatch& out) {
+  for (const auto& field : batch_->schema()->fields()) {
+    const auto why = wanted_.canonical ? objection_to(*field->type()) : std::nullopt;
+    if (why)
+      return bad_file(path_,
+                      "the column '" + field->name() + "' has the type " + *why + ", whose values are not compared");
+  }
+  const std::int64_t rows = batch_->num_rows();
+  std::int64_t end = rows;
+  while (end > at_ + 1 && bytes_in(at_, end) > 2 * room_.batch) end = at_ + (end - at_) / 2;
+  out.columns = batch_->Slice(at_, end - at_);
+  out.rows = end - at_;
+  out.decoded = bytes_in(at_, end);
+  for (std::int64_t row = at_; wanted_.sizes && row < end; ++row) out.sizes.push_back(bytes_in(row, row + 1));
+  if (wanted_.canonical) put_rows(*out.columns, *key_, out.canonical);
+  at_ = end;
+  if (at_ == rows) batch_.reset();
+  return true;
+}
+
+}  // namespace oomplan::measure

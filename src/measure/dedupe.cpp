@@ -1,0 +1,153 @@
+// Two readings: the first finds the duplicates, the second, where an output is wanted, writes the other rows.
+#include <cmath>
+#include <cstdlib>
+
+#include "cost.hpp"
+#include "distinct.hpp"
+#include "oomplan/measure.hpp"
+#include "row_stream.hpp"
+#include "row_writer.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+std::string temporary_directory(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  const char* from_shell = std::getenv("TMPDIR");
+  return from_shell != nullptr && *from_shell != '\0' ? from_shell : "/var/tmp";
+}
+
+Diagnostics unknown_columns(const KeyColumns& key) {
+  Diagnostics out;
+  for (const std::string& name : key.unseen()) {
+    out.push_back({.code = "measure/unknown-column", .message = "no row has the column '" + name + "'"});
+  }
+  return out;
+}
+
+Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
+  RowBatch batch;
+  while (true) {
+    const Result<bool> more = rows.next(batch);
+    if (!more) return more.errors();
+    if (!*more) break;
+    for (std::size_t i = 0; i < batch.canonical.size(); ++i) {
+      if (Result<bool> added = distinct.add(hash_of(batch.canonical[i])); !added) return added.errors();
+    }
+    if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
+  }
+  const Result<bool> finished = distinct.finish();
+  return finished ? Diagnostics{} : finished.errors();
+}
+
+Diagnostics write_rows(RowStream& rows, RowWriter& writer, const RowSet& duplicates, std::int64_t expected) {
+  RowBatch batch;
+  std::int64_t row = 0;
+  while (true) {
+    const Result<bool> more = rows.next(batch);
+    if (!more) return more.errors();
+    if (!*more) break;
+    if (Result<bool> written = writer.write(batch, row, duplicates); !written) return written.errors();
+    row += batch.rows;
+  }
+  if (row != expected)
+    return {{.code = "measure/changed", .message = "the inputs had other rows the second time they were read"}};
+  const Result<bool> finished = writer.finish();
+  return finished ? Diagnostics{} : finished.errors();
+}
+
+/// The same files, unless they changed.
+Result<std::vector<Shard>> again(const std::vector<std::string>& paths, const std::vector<Shard>& before,
+                                 const Room& room) {
+  Result<std::vector<Shard>> now = shards_of(paths, room.free / 8);
+  if (!now || *now == before) return now;
+  return Diagnostic{.code = "measure/changed", .message = "the inputs changed while they were read"};
+}
+
+class Dedupe {
+ public:
+  Dedupe(const std::vector<std::string>& paths, const DedupeOptions& options, const Room& room)
+      : paths_(paths), options_(options), room_(room) {}
+
+  Diagnostics run(DedupeReport& report) {
+    Result<std::vector<Shard>> shards = shards_of(paths_, room_.free / 8);
+    if (!shards) return shards.errors();
+    if (Diagnostics errors = open_outputs(*shards); !errors.empty()) return errors;
+    KeyColumns key(options_.key);
+    RowStream rows(*shards, options_.read, room_, {.canonical = true}, key);
+    Distinct distinct(room_, temporary_directory(options_.tmp));
+    Diagnostics errors = find_duplicates(rows, distinct, options_.read);
+    report.totals = rows.totals();
+    report.duplicates = distinct.duplicates().size();
+    report.unique = report.totals.rows - report.duplicates;
+    report.table_bytes = distinct.most_table_bytes();
+    report.spilled_bytes = distinct.spilled_bytes();
+    const auto unique = static_cast<double>(report.unique);
+    report.false_duplicate = std::ldexp(unique * (unique - 1) / 2, -128);
+    if (errors.empty()) errors = unknown_columns(key);
+    return errors.empty() ? write(*shards, distinct.duplicates(), report.totals.rows) : errors;
+  }
+
+ private:
+  /// Before anything is read: what cannot be written is said at once.
+  Diagnostics open_outputs(const std::vector<Shard>& shards) {
+    Diagnostics errors;
+    if (!options_.output.empty()) take(row_writer(options_.output, room_), {.canonical = true, .text = true}, errors);
+    if (!options_.indices.empty()) take(index_writer(options_.indices), {}, errors);
+    for (const Shard& shard : shards) {
+      if (shard.path == "-" && !outputs_.empty()) {
+        errors.push_back({.code = "measure/changed",
+                          .message = "standard input can be read only once, and an output takes two readings"});
+      }
+    }
+    return errors;
+  }
+
+  void take(Result<std::unique_ptr<RowWriter>> writer, Wanted wanted, Diagnostics& errors) {
+    if (writer)
+      outputs_.push_back({std::move(*writer), wanted});
+    else
+      errors.insert(errors.end(), writer.errors().begin(), writer.errors().end());
+  }
+
+  Diagnostics write(const std::vector<Shard>& shards, const RowSet& duplicates, std::int64_t expected) {
+    for (Output& output : outputs_) {
+      Result<std::vector<Shard>> same = again(paths_, shards, room_);
+      if (!same) return same.errors();
+      KeyColumns whole;
+      ReadOptions quiet = options_.read;  // what was skipped was told the first time
+      quiet.on_skip = [](const Diagnostic&) {};
+      RowStream rows(std::move(*same), quiet, room_, output.wanted, whole);
+      if (Diagnostics errors = write_rows(rows, *output.writer, duplicates, expected); !errors.empty()) return errors;
+      output.writer.reset();
+    }
+    return {};
+  }
+
+  struct Output {
+    std::unique_ptr<RowWriter> writer;
+    Wanted wanted;
+  };
+  const std::vector<std::string>& paths_;
+  const DedupeOptions& options_;
+  Room room_;
+  std::vector<Output> outputs_{};
+};
+
+}  // namespace
+
+DedupeReport dedupe(const std::vector<std::string>& paths, const DedupeOptions& options) {
+  const Stopwatch watch;
+  DedupeReport report{.budget = options.read.budget};
+  const Result<Room> room = room_within(options.read.budget);
+  if (!room) {
+    report.diagnostics = room.errors();
+    return report;
+  }
+  report.diagnostics = Dedupe(paths, options, *room).run(report);
+  report.cost = watch.cost();
+  if (report.diagnostics.empty()) report.diagnostics = broken_promise(options.read.budget, report.cost);
+  return report;
+}
+
+}  // namespace oomplan::measure

@@ -1,0 +1,55 @@
+// Which of many rows came before: exact by hash, in memory as long as that lasts, and then on the disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hash_set.hpp"
+#include "oomplan/result.hpp"
+#include "room.hpp"
+#include "row_set.hpp"
+#include "spill.hpp"
+
+namespace oomplan::measure {
+
+/// The hashes are kept in 256 parts by their first bits. Where the tables grow past `room.table`, part after part is
+/// moved to the disk, what comes for it follows there, and it is settled at the end, by itself.
+class Distinct {
+ public:
+  Distinct(const Room& room, std::string tmp);
+  /// The next row. Errors: measure/cannot-write, measure/over-budget.
+  Result<bool> add(Hash hash);
+  /// After the last row: settles what is on the disk.
+  Result<bool> finish();
+  /// The rows that equal an earlier one; whole after finish().
+  const RowSet& duplicates() const { return duplicates_; }
+  std::int64_t most_table_bytes() const { return most_table_bytes_; }
+  std::int64_t spilled_bytes() const { return file_.bytes(); }
+
+ private:
+  struct Part {
+    HashSet set{8};
+    std::vector<HashedRow> waiting{};
+    Spill spill{};
+    bool on_disk = false;
+  };
+  Result<bool> flush(Part& part);
+  Result<bool> insert(Part& part, const HashedRow& row);
+  Result<bool> make_room();
+  Result<bool> move_to_disk(Part& part);
+  Result<bool> settle(Spill spill, int shared_bits);
+  Result<bool> split(Spill spill, int shared_bits);
+  Result<bool> mark(std::int64_t row);
+
+  Room room_;
+  SpillFile file_;
+  std::vector<Part> parts_;
+  RowSet duplicates_{};
+  std::int64_t table_bytes_ = 0;
+  std::int64_t most_table_bytes_ = 0;
+  std::size_t in_memory_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace oomplan::measure

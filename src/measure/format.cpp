@@ -1,0 +1,84 @@
+#include "format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "cells.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+constexpr auto rows = std::to_array<Format>({
+    {"arrow", sources::arrow_ipc},
+    {"csv", sources::csv},
+    {"json-array", sources::json_array},
+    {"json-lines", sources::json_lines},
+    {"opaque", sources::opaque},
+    {"parquet", sources::parquet},
+    {"tar", sources::tar},
+    {"text", sources::text},
+});
+
+bool is_arrow(std::string_view begun) {
+  return begun.starts_with("ARROW1") || begun.starts_with(std::string_view("\xff\xff\xff\xff", 4));
+}
+
+bool is_tar(std::string_view begun) { return begun.size() >= 512 && begun.substr(257, 5) == "ustar"; }
+
+/// Text in whole: no zero bytes, and UTF-8 but for a character that the end of the piece cut.
+bool is_text(std::string_view begun) {
+  return begun.find('\0') == std::string_view::npos && valid_utf8(begun) + 4 > begun.size();
+}
+
+/// The widths of the whole records in the piece, in cells.
+std::vector<std::size_t> widths(std::string_view text, char separator) {
+  std::vector<std::size_t> out;
+  std::vector<Cell> cells;
+  std::string undone;
+  while (!text.empty()) {
+    CellsBoundary boundary;
+    const std::size_t end = boundary.end_of(text, 0);
+    if (end == std::string_view::npos && !out.empty() && text.size() > sniff_length / 2) break;  // cut by the sniffing
+    std::string_view record = text.substr(0, end);
+    text.remove_prefix(std::min(record.size() + 1, text.size()));
+    if (record.ends_with('\r')) record.remove_suffix(1);
+    if (record.empty()) continue;
+    out.push_back(split_cells(record, separator, cells, undone) ? cells.size() : 0);
+  }
+  return out;
+}
+
+/// At least two records, all of the same two or more cells; the last may be cut by the sniffing.
+bool is_table(std::string_view begun, char separator) {
+  std::vector<std::size_t> found = widths(begun, separator);
+  if (begun.size() >= sniff_length && found.size() > 2) found.pop_back();
+  return found.size() >= 2 && found.front() >= 2 &&
+         std::ranges::all_of(found, [&](std::size_t n) { return n == found.front(); });
+}
+
+std::string_view name_of(std::string_view begun) {
+  if (begun.starts_with("PAR1") || begun.starts_with("PARE")) return "parquet";
+  if (is_arrow(begun)) return "arrow";
+  if (is_tar(begun)) return "tar";
+  if (!is_text(begun)) return "";
+  if (begun.starts_with("\xEF\xBB\xBF")) begun.remove_prefix(3);
+  const std::size_t first = begun.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && begun[first] == '{') return "json-lines";
+  if (first != std::string_view::npos && begun[first] == '[') return "json-array";
+  return is_table(begun, ',') || is_table(begun, '\t') ? "csv" : "text";
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return rows; }
+
+const Format* find_format(std::string_view name) {
+  const auto found = std::ranges::find(rows, name, &Format::name);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+const Format* sniffed(std::string_view begun) { return find_format(name_of(begun)); }
+
+}  // namespace oomplan::measure

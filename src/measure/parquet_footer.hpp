@@ -1,0 +1,17 @@
+// A look at a Parquet file's footer before Arrow sees it: its library follows a schema as deep as one says, until the
+// stack ends.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace oomplan::measure {
+
+/// Deeper than any that is written in earnest; each level takes a few kilobytes of stack.
+inline constexpr std::size_t deepest_schema = 100;
+
+/// Why the footer (Thrift's compact protocol, as between the two marks) is not handed on; nothing where it may be.
+std::optional<std::string> objection_to_footer(std::string_view footer);
+
+}  // namespace oomplan::measure

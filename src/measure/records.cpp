@@ -1,0 +1,108 @@
+#include "records.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "room.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+constexpr std::size_t step = std::size_t{256} << 10;
+
+}  // namespace
+
+Records::Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary)
+    : bytes_(std::move(bytes)),
+      path_(std::move(path)),
+      most_(std::max(static_cast<std::size_t>(most), step)),
+      boundary_(boundary) {}
+
+// realloc moves pages of a large block instead of copying them, so a long record is in memory once.
+Result<bool> Records::refill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+  }
+  if (capacity_ - end_ < step) {
+    capacity_ = std::max(std::min(2 * capacity_, most_ + step), end_ + step);
+    char* const larger = static_cast<char*>(std::realloc(buffer_.get(), capacity_ + padding));
+    if (larger == nullptr) throw std::bad_alloc();
+    static_cast<void>(buffer_.release());
+    buffer_.reset(larger);
+  }
+  const Result<std::size_t> got = bytes_->read(buffer_.get() + end_, capacity_ - end_);
+  if (!got) return got.errors();
+  end_ += *got;
+  std::memset(buffer_.get() + end_, 0, padding);
+  at_end_ = *got == 0;
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (!marked_ && (end_ >= mark.size() || at_end_)) {
+    marked_ = true;
+    if (std::string_view(buffer_.get(), end_).starts_with(mark)) begin_ = mark.size(), offset_ = 3;
+  }
+  return !at_end_;
+}
+
+Location Records::here() const { return {path_, static_cast<int>(std::min<std::int64_t>(number_ + 1, 1 << 30)), 0}; }
+
+/// Reads on without keeping, so that the message can say what would be needed.
+Result<std::int64_t> Records::length_of_rest() {
+  std::int64_t length = 0;
+  std::size_t from = end_ - begin_;
+  length += static_cast<std::int64_t>(from);
+  while (true) {
+    begin_ = end_ = 0;
+    Result<std::size_t> got = bytes_->read(buffer_.get(), step);
+    if (!got) return got.errors();
+    if (*got == 0) return length;
+    const std::size_t found = boundary_.end_of({buffer_.get(), *got}, 0);
+    if (found != std::string_view::npos) return length + static_cast<std::int64_t>(found);
+    length += static_cast<std::int64_t>(*got);
+  }
+}
+
+Result<std::optional<Record>> Records::next() {
+  boundary_.reset();
+  std::size_t looked = 0;
+  while (true) {
+    const std::string_view text(buffer_.get() + begin_, end_ - begin_);
+    const std::size_t found = marked_ ? boundary_.end_of(text, looked) : std::string_view::npos;
+    const bool whole = found != std::string_view::npos;
+    if (whole || (at_end_ && !text.empty())) {
+      const std::size_t length = whole ? found : text.size();
+      const Record record{text.substr(0, length), ++number_, offset_, whole ? text[found] : '\0'};
+      begin_ += length + (whole ? 1 : 0);
+      offset_ += static_cast<std::int64_t>(length + (whole ? 1 : 0));
+      return std::optional<Record>(record);
+    }
+    if (at_end_) return std::optional<Record>();
+    if (text.size() > most_) {
+      const Result<std::int64_t> length = length_of_rest();
+      if (!length) return length.errors();
+      at_end_ = true;
+      begin_ = end_ = 0;
+      return over_budget(here(), "a row of " + std::to_string(*length) + " bytes", *length,
+                         static_cast<std::int64_t>(most_));
+    }
+    looked = marked_ ? text.size() : 0;
+    if (Result<bool> more = refill(); !more) return more.errors();
+  }
+}
+
+Result<char> Records::next_byte() {
+  while (true) {
+    for (; marked_ && begin_ < end_; ++begin_, ++offset_) {
+      const char c = buffer_.get()[begin_];
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
+      ++begin_, ++offset_;
+      return c;
+    }
+    if (at_end_) return '\0';
+    if (Result<bool> more = refill(); !more) return more.errors();
+  }
+}
+
+}  // namespace oomplan::measure

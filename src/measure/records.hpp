@@ -1,0 +1,75 @@
+// A stream of bytes cut into records, with one buffer that grows only for a long record, and only so far.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "oomplan/byte_source.hpp"
+#include "oomplan/result.hpp"
+
+namespace oomplan::measure {
+
+/// One record without its end. The view holds until the next call, and at least `padding` bytes after it can be read.
+struct Record {
+  std::string_view text{};
+  std::int64_t number = 0;  ///< From 1.
+  std::int64_t offset = 0;  ///< Of its first byte, in the unpacked file.
+  char end = '\0';          ///< The byte that ended it; \0 at the end of the file.
+};
+
+/// Where records end. Asked about a record from its beginning on, with more of it each time.
+class Boundary {
+ public:
+  Boundary() = default;
+  Boundary(const Boundary&) = delete;
+  Boundary& operator=(const Boundary&) = delete;
+  virtual ~Boundary() = default;
+  /// The place in `text` of the byte that ends the record, or npos; what is before `from` was looked at already.
+  virtual std::size_t end_of(std::string_view text, std::size_t from) = 0;
+  /// A record begins.
+  virtual void reset() {}
+};
+
+class LineBoundary final : public Boundary {
+ public:
+  std::size_t end_of(std::string_view text, std::size_t from) override { return text.find('\n', from); }
+};
+
+class Records {
+ public:
+  static constexpr std::size_t padding = 64;  // simdjson reads so far past the end
+
+  /// A byte order mark at the beginning is left out. `most` is the longest record in bytes.
+  Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary);
+  /// Nothing at the end. Errors: the bytes' own; measure/over-budget for a record longer than `most`.
+  Result<std::optional<Record>> next();
+  /// The next byte that is no white space, taken; \0 at the end. Between records only.
+  Result<char> next_byte();
+
+ private:
+  Result<bool> refill();
+  Result<std::int64_t> length_of_rest();
+  Location here() const;
+
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<read::ByteSource> bytes_;
+  std::string path_;
+  std::size_t most_;
+  Boundary& boundary_;
+  std::unique_ptr<char, Free> buffer_{};
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::int64_t offset_ = 0;  // of begin_
+  std::int64_t number_ = 0;
+  bool at_end_ = false;
+  bool marked_ = false;  // the byte order mark was looked for
+};
+
+}  // namespace oomplan::measure

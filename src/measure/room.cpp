@@ -1,0 +1,58 @@
+#include "room.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "oomplan/text.hpp"
+#include "process.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+// Pages of the libraries that are touched only once rows are read, stacks, and what malloc holds beside the rows.
+constexpr std::int64_t later = 18 * mib;
+constexpr std::int64_t least_free = 8 * mib;
+
+// What is freed and larger than this goes back to the kernel and is no part of the peak; what is smaller is kept, as a
+// page that is taken anew costs as much time as decoding it does. Arenas of many threads would each keep their own.
+void keep_heap_small(std::int64_t free) {
+  const auto kept = static_cast<int>(std::clamp(free / 8, mib, 4 * mib));
+  mallopt(M_MMAP_THRESHOLD, kept);
+  mallopt(M_TRIM_THRESHOLD, kept / 2);
+  mallopt(M_ARENA_MAX, 2);
+}
+
+}  // namespace
+
+Result<Room> room_within(Bytes budget) {
+  const std::int64_t base = memory_of_this_process().rss + later;
+  const std::int64_t free = budget.count() - base;
+  if (free < least_free) {
+    return Diagnostic{.code = "measure/small-budget",
+                      .message = "a budget of " + to_text(budget) + " is too small",
+                      .hint = "the least is " + to_text(Bytes((base + least_free + mib) / mib * mib)) +
+                              ": the program itself takes most of that"};
+  }
+  keep_heap_small(free);
+  Room room{.budget = budget.count(), .free = free};
+  room.batch = std::clamp(free / 24, mib / 4, 2 * mib);
+  room.row = free / 5;
+  room.pool = free * 3 / 4;
+  room.table = std::max((free - 16 * mib) * 5 / 8, mib);
+  room.zstd_window_log =
+      static_cast<int>(std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(free / 3)) - 1, 31));
+  return room;
+}
+
+Diagnostic over_budget(Location where, const std::string& what, std::int64_t needed, std::int64_t room) {
+  return {
+      .code = "measure/over-budget",
+      .message = what + " needs " + to_text(Bytes(needed)) + " at once, and the budget leaves " + to_text(Bytes(room)),
+      .where = std::move(where),
+      .hint = "a larger --budget reads it; nothing was taken for it"};
+}
+
+}  // namespace oomplan::measure

@@ -1,0 +1,71 @@
+// Rows on their way from a source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace arrow {
+class RecordBatch;
+}
+
+namespace oomplan::measure {
+
+/// Byte strings one after another in one block.
+class Texts {
+ public:
+  std::string& open() { return bytes_; }                            ///< Append the next one here,
+  void close() { ends_.push_back(bytes_.size()); }                  ///< and then say that it is whole,
+  void drop() { bytes_.resize(ends_.empty() ? 0 : ends_.back()); }  ///< or that there is none after all.
+  void add(std::string_view text) {
+    bytes_ += text;
+    close();
+  }
+  std::size_t size() const { return ends_.size(); }
+  std::size_t bytes() const { return bytes_.size(); }
+  std::string_view operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(bytes_).substr(begin, ends_[i] - begin);
+  }
+  void clear() {
+    bytes_.clear();
+    ends_.clear();
+  }
+
+ private:
+  std::string bytes_{};
+  std::vector<std::size_t> ends_{};
+};
+
+/// What is to be known of each row, beside that it is there.
+struct Wanted {
+  bool sizes = false;
+  bool canonical = false;
+  bool text = false;
+};
+
+struct RowBatch {
+  std::int64_t rows = 0;
+  std::int64_t decoded = 0;                       ///< Bytes of their values.
+  std::vector<std::int64_t> sizes{};              ///< The same for each row, where wanted.
+  Texts canonical{};                              ///< Each row (or its key) in the canonical form, where wanted.
+  Texts text{};                                   ///< Each row as it stands, of JSON Lines and arrays, where wanted.
+  std::shared_ptr<arrow::RecordBatch> columns{};  ///< The rows, of Parquet and Arrow.
+
+  void clear() {
+    rows = decoded = 0;
+    sizes.clear();
+    canonical.clear();
+    text.clear();
+    columns.reset();
+  }
+  void add_row(std::int64_t bytes, const Wanted& wanted) {
+    ++rows;
+    decoded += bytes;
+    if (wanted.sizes) sizes.push_back(bytes);
+  }
+};
+
+}  // namespace oomplan::measure

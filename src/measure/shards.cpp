@@ -1,0 +1,124 @@
+#include "shards.hpp"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "room.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+/// So that part-10 comes behind part-9; ties are broken by the bytes.
+bool before(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      while (i < a.size() && a[i] == '0') ++i;
+      while (j < b.size() && b[j] == '0') ++j;
+      std::size_t length = 0;
+      while (i + length < a.size() && j + length < b.size() && digit(a[i + length]) && digit(b[j + length])) ++length;
+      const bool longer_a = i + length < a.size() && digit(a[i + length]);
+      const bool longer_b = j + length < b.size() && digit(b[j + length]);
+      if (longer_a != longer_b) return longer_b;
+      const int order = a.compare(i, length, b, j, length);
+      if (order != 0) return order < 0;
+      i += length;
+      j += length;
+      continue;
+    }
+    if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+    ++i, ++j;
+  }
+  if ((i < a.size()) != (j < b.size())) return j < b.size();
+  return a < b;
+}
+
+Diagnostic no_data(const std::string& path, const std::string& why) {
+  return {.code = "measure/no-data", .message = why, .where = {path}};
+}
+
+Shard shard_at(const std::string& path) {
+  struct stat status {};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0) return {.path = path};
+  return {path, status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+class Found {
+ public:
+  explicit Found(std::int64_t most) : most_(most) {}
+
+  Diagnostics add(const std::string& path) {
+    std::error_code error;
+    if (path != "-" && fs::is_directory(path, error)) return add_directory(path);
+    bytes_ += static_cast<std::int64_t>(sizeof(Shard) + path.size());
+    if (bytes_ > most_) return {over_budget({path}, "the list of files", bytes_, most_)};
+    shards_.push_back(shard_at(path));
+    return {};
+  }
+
+  std::vector<Shard> take() { return std::move(shards_); }
+  std::size_t size() const { return shards_.size(); }
+  void sort_from(std::size_t begin) {
+    std::sort(shards_.begin() + static_cast<std::ptrdiff_t>(begin), shards_.end(),
+              [](const Shard& a, const Shard& b) { return before(a.path, b.path); });
+  }
+
+ private:
+  Diagnostics add_directory(const std::string& folder) {
+    std::error_code error;
+    auto walk = fs::recursive_directory_iterator(folder, error);
+    for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+      const bool hidden = walk->path().filename().string().starts_with('.');
+      std::error_code kind;
+      if (hidden && walk->is_directory(kind)) walk.disable_recursion_pending();
+      if (hidden || !walk->is_regular_file(kind)) continue;
+      if (Diagnostics errors = add(walk->path().string()); !errors.empty()) return errors;
+    }
+    if (!error) return {};
+    return {{.code = "read/unreadable", .message = "cannot be read: " + error.message(), .where = {folder}}};
+  }
+
+  std::int64_t most_;
+  std::int64_t bytes_ = 0;
+  std::vector<Shard> shards_{};
+};
+
+std::vector<std::string> matches(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> out;
+  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Shard>> shards_of(const std::vector<std::string>& paths, std::int64_t most) {
+  Found found(most);
+  for (const std::string& path : paths) {
+    const std::size_t begin = found.size();
+    std::error_code error;
+    const bool pattern = path.find_first_of("*?[") != std::string::npos && !fs::exists(path, error);
+    for (const std::string& name : pattern ? matches(path) : std::vector{path}) {
+      if (Diagnostics errors = found.add(name); !errors.empty()) return errors;
+    }
+    if (found.size() == begin)
+      return no_data(path, pattern ? "no file has such a name" : "there is no file in this directory");
+    found.sort_from(begin);
+  }
+  return found.take();
+}
+
+}  // namespace oomplan::measure

@@ -1,0 +1,25 @@
+// The files that a command line names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan::measure {
+
+/// A file as it was when it was named, so that a second look can tell whether it changed.
+struct Shard {
+  std::string path{};
+  std::int64_t size = 0;
+  std::int64_t modified = 0;  ///< Nanoseconds.
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+/// Files, "-", the files below directories (hidden ones left out) and what globs match; each argument's files in the
+/// order of their names, digits compared as numbers. `most` bytes hold their names.
+/// Errors: measure/no-data, read/missing, read/unreadable, measure/over-budget.
+Result<std::vector<Shard>> shards_of(const std::vector<std::string>& paths, std::int64_t most);
+
+}  // namespace oomplan::measure

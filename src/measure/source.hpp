@@ -1,0 +1,52 @@
+// A file of rows. Each file in sources/ reads one data format.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "key_columns.hpp"
+#include "oomplan/byte_source.hpp"
+#include "oomplan/result.hpp"
+#include "room.hpp"
+#include "row_batch.hpp"
+
+namespace oomplan::measure {
+
+/// What a source reads from, and what is wanted of it.
+struct Input {
+  std::string path{};
+  std::unique_ptr<read::ByteSource> bytes{};  ///< Unpacked, from the beginning.
+  bool packed = false;                        ///< The file itself is compressed.
+  Room room{};
+  Wanted wanted{};
+  KeyColumns* key = nullptr;
+  std::function<bool(const Diagnostic&)> skip{};  ///< Told of a bad row: whether to go on behind it.
+};
+
+class RowSource {
+ public:
+  RowSource() = default;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  virtual ~RowSource() = default;
+  /// Fills the empty `out` with the next rows, about room.batch bytes of them or one; false where there are no more.
+  virtual Result<bool> next(RowBatch& out) = 0;
+  /// How many rows the file itself says that it has, where it says so. Known before the first row.
+  virtual std::optional<std::int64_t> declared() const { return std::nullopt; }
+};
+
+using OpenSource = Result<std::unique_ptr<RowSource>> (*)(Input);
+
+namespace sources {
+#define OOMPLAN_ENTRY(name) Result<std::unique_ptr<RowSource>> name(Input input);
+#include "registry/sources.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace sources
+
+Diagnostic bad_row(const std::string& path, std::int64_t row, std::int64_t offset, const std::string& why);
+Diagnostic bad_file(const std::string& path, const std::string& why);
+
+}  // namespace oomplan::measure

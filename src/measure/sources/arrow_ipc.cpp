@@ -1,0 +1,162 @@
+// Arrow IPC, read from front to end: a stream, or a file, which is a stream between two marks and with an index behind
+// it. A record batch is one piece of memory; one that the budget does not hold is refused.
+#include <arrow/api.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/ipc/options.h>
+#include <arrow/ipc/reader.h>
+
+#include <array>
+#include <string_view>
+
+#include "../arrow_errors.hpp"
+#include "../columns.hpp"
+#include "../pool.hpp"
+#include "../source.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+constexpr std::string_view file_mark = "ARROW1";
+
+/// A ByteSource as Arrow reads. It remembers the error that Arrow knows no words for.
+class Stream final : public arrow::io::InputStream {
+ public:
+  Stream(std::unique_ptr<read::ByteSource> bytes, LimitedPool& pool) : bytes_(std::move(bytes)), pool_(pool) {}
+  arrow::Status Close() override {
+    closed_ = true;
+    return arrow::Status::OK();
+  }
+  arrow::Result<std::int64_t> Tell() const override { return at_; }
+  bool closed() const override { return closed_; }
+
+  arrow::Result<std::int64_t> Read(std::int64_t most, void* out) override {
+    std::int64_t have = 0;
+    while (have < most) {
+      const Result<std::size_t> got =
+          bytes_->read(static_cast<char*>(out) + have, static_cast<std::size_t>(most - have));
+      if (!got) {
+        errors_ = got.errors();
+        return arrow::Status::IOError("reading failed");
+      }
+      if (*got == 0) break;
+      note({static_cast<char*>(out) + have, *got});
+      have += static_cast<std::int64_t>(*got);
+    }
+    at_ += have;
+    return have;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(std::int64_t most) override {
+    if (most < 0) return arrow::Status::Invalid("a negative length");
+    ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateResizableBuffer(most, &pool_));
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t got, Read(most, buffer->mutable_data()));
+    ARROW_RETURN_NOT_OK(buffer->Resize(got, false));
+    return std::shared_ptr<arrow::Buffer>(std::move(buffer));
+  }
+
+  const Diagnostics& errors() const { return errors_; }
+  std::string_view last_bytes() const { return last_; }
+
+ private:
+  void note(std::string_view bytes) {
+    last_ += bytes.substr(bytes.size() - std::min(bytes.size(), file_mark.size()));
+    if (last_.size() > file_mark.size()) last_.erase(0, last_.size() - file_mark.size());
+  }
+
+  std::unique_ptr<read::ByteSource> bytes_;
+  LimitedPool& pool_;
+  Diagnostics errors_{};
+  std::string last_{};
+  std::int64_t at_ = 0;
+  bool closed_ = false;
+};
+
+class ArrowIpc final : public RowSource {
+ public:
+  explicit ArrowIpc(Input input)
+      : path_(input.path),
+        pool_(input.room.pool),
+        slices_(input),
+        stream_(std::make_shared<Stream>(std::move(input.bytes), pool_)) {}
+
+  Result<bool> open() {
+    // Of a file's 8 bytes of mark the stream knows nothing; a stream begins with its continuation mark.
+    std::array<char, 8> begin{};
+    const auto got = stream_->Read(begin.size(), begin.data());
+    if (!got.ok()) return failed("the beginning", got.status());
+    const std::string_view begun(begin.data(), static_cast<std::size_t>(*got));
+    is_file_ = begun.starts_with(file_mark);
+    if (!is_file_)
+      stream_ = std::make_shared<Stream>(read::put_back(std::make_unique<Rest>(stream_), std::string(begun)), pool_);
+    auto options = arrow::ipc::IpcReadOptions::Defaults();
+    options.memory_pool = &pool_;
+    options.use_threads = false;
+    auto opened = arrow::ipc::RecordBatchStreamReader::Open(stream_, options);
+    if (!opened.ok()) return failed("the schema", opened.status());
+    reader_ = *opened;
+    return true;
+  }
+
+  Result<bool> next(RowBatch& out) override {
+    while (slices_.empty()) {
+      std::shared_ptr<arrow::RecordBatch> batch;
+      ++batches_;
+      arrow::Status status = reader_->ReadNext(&batch);
+      if (status.ok() && batch) status = batch->ValidateFull();
+      if (!status.ok()) return failed("record batch " + std::to_string(batches_), status);
+      if (!batch) return whole();
+      slices_.put(std::move(batch));
+    }
+    return slices_.next(out);
+  }
+
+ private:
+  /// What the first stream leaves, for a second one.
+  class Rest final : public read::ByteSource {
+   public:
+    explicit Rest(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
+    Result<std::size_t> read(char* out, std::size_t most) override {
+      const auto got = stream_->Read(static_cast<std::int64_t>(most), out);
+      if (!got.ok()) return stream_->errors();
+      return static_cast<std::size_t>(*got);
+    }
+
+   private:
+    std::shared_ptr<Stream> stream_;
+  };
+
+  /// At the end of the batches: false, unless the file was cut.
+  Result<bool> whole() {
+    std::array<char, 4096> piece;
+    while (is_file_) {
+      const auto got = stream_->Read(piece.size(), piece.data());
+      if (!got.ok()) return failed("the end", got.status());
+      if (*got == 0) break;
+    }
+    if (!is_file_ || stream_->last_bytes() == file_mark) return false;
+    return Diagnostic{.code = "read/truncated", .message = "the Arrow file lacks its end", .where = {path_}};
+  }
+
+  Diagnostics failed(const std::string& what, const arrow::Status& status) const {
+    if (!stream_->errors().empty()) return stream_->errors();
+    return {arrow_error(path_, what, status.message(), pool_)};
+  }
+
+  std::string path_;
+  LimitedPool pool_;
+  Slices slices_;
+  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<arrow::ipc::RecordBatchStreamReader> reader_{};
+  bool is_file_ = false;
+  std::int64_t batches_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RowSource>> sources::arrow_ipc(Input input) {
+  auto source = std::make_unique<ArrowIpc>(std::move(input));
+  if (Result<bool> opened = source->open(); !opened) return opened.errors();
+  return std::unique_ptr<RowSource>(std::move(source));
+}
+
+}  // namespace oomplan::measure

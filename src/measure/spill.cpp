@@ -1,0 +1,78 @@
+#include "spill.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "output_file.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+constexpr std::size_t rows_in_buffer = 16384 / sizeof(HashedRow);
+
+}  // namespace
+
+SpillFile::~SpillFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<std::int64_t> SpillFile::write(const void* bytes, std::size_t count) {
+  if (descriptor_ < 0) {
+    const Result<int> made = nameless_file(directory_);
+    if (!made) return made.errors();
+    descriptor_ = *made;
+  }
+  const std::int64_t begin = end_;
+  for (const char* next = static_cast<const char*>(bytes); count > 0;) {
+    const ssize_t written = ::pwrite(descriptor_, next, count, end_);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return cannot_write(directory_, written < 0 ? errno : ENOSPC);
+    next += written;
+    count -= static_cast<std::size_t>(written);
+    end_ += written;
+  }
+  return begin;
+}
+
+Result<bool> SpillFile::read(std::int64_t offset, void* bytes, std::size_t count) {
+  for (char* next = static_cast<char*>(bytes); count > 0;) {
+    const ssize_t got = ::pread(descriptor_, next, count, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return cannot_write(directory_, got < 0 ? errno : EIO);
+    next += got;
+    count -= static_cast<std::size_t>(got);
+    offset += got;
+  }
+  return true;
+}
+
+Result<bool> Spill::add(const HashedRow& row, SpillFile& file) {
+  if (buffer_.capacity() < rows_in_buffer) buffer_.reserve(rows_in_buffer);
+  buffer_.push_back(row);
+  ++size_;
+  if (buffer_.size() < rows_in_buffer) return true;
+  const Result<std::int64_t> place = file.write(buffer_.data(), buffer_.size() * sizeof(HashedRow));
+  if (!place) return place.errors();
+  chunks_.push_back(*place);
+  buffer_.clear();
+  return true;
+}
+
+Result<bool> Spill::drain(SpillFile& file, const std::function<Result<bool>(const HashedRow&)>& visit) {
+  const std::vector<HashedRow> last = std::move(buffer_);
+  std::vector<HashedRow> chunk(rows_in_buffer);
+  for (const std::int64_t place : chunks_) {
+    if (Result<bool> read = file.read(place, chunk.data(), chunk.size() * sizeof(HashedRow)); !read) return read;
+    for (const HashedRow& row : chunk) {
+      if (Result<bool> visited = visit(row); !visited) return visited;
+    }
+  }
+  for (const HashedRow& row : last) {
+    if (Result<bool> visited = visit(row); !visited) return visited;
+  }
+  return true;
+}
+
+}  // namespace oomplan::measure
