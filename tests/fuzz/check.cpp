@@ -1,22 +1,16 @@
 #include "check.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "require.hpp"
 
 namespace oomplan::fuzz {
 namespace {
 
 // Small, so that inputs of a few bytes reach every budget.
 constexpr ReadBudget budget{.bytes = std::size_t{1} << 16, .depth = 24, .nodes = 600};
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 std::string_view nth_line(std::string_view text, int line) {
   for (; line > 1; --line) text.remove_prefix(text.find('\n') + 1);

@@ -4,21 +4,14 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "oomplan/measure.hpp"
+#include "require.hpp"
 
 namespace {
 
 using namespace oomplan;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 /// A file in memory, under a path.
 class File {

@@ -1,21 +1,14 @@
 // Event lists, plain and packed: read or refused with a place, and what is read can be played.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "oomplan/allocator.hpp"
 #include "oomplan/event_list.hpp"
+#include "require.hpp"
 
 namespace oomplan::fuzz {
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check_refusal(const Diagnostics& errors) {
   require(errors.size() == 1, "a refusal says one thing");

@@ -1,23 +1,16 @@
 // Any bytes at all as a log: a diagnosis comes, its places are in the text, nothing in it drives a terminal, and how
 // the text is cut into blocks does not matter.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "oomplan/diagnose.hpp"
 #include "oomplan/diagnosis_view.hpp"
+#include "require.hpp"
 
 namespace {
 
 using namespace oomplan;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 const Rulebook& rules() {
   static const Rulebook book = *Rulebook::load();

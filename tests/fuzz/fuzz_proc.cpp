@@ -1,8 +1,6 @@
 // Files of /proc and /sys, in which names are anybody's; and what comes of them in the account of a job.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 
@@ -10,16 +8,11 @@
 #include "files.hpp"
 #include "oomplan/diagnose.hpp"
 #include "process_tree.hpp"
+#include "require.hpp"
 
 namespace {
 
 using namespace oomplan;
-
-void require(bool holds, const char* law) {
-  if (holds) return;
-  std::cerr << "does not hold: " << law << "\n";
-  std::abort();
-}
 
 const Rulebook& rules() {
   static const Rulebook book = *Rulebook::load();

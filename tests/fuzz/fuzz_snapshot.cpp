@@ -1,22 +1,15 @@
 // Any bytes at all as a memory snapshot: read or refused, and what is read adds up.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "oomplan/diagnose.hpp"
 #include "oomplan/diagnosis_view.hpp"
+#include "require.hpp"
 
 namespace {
 
 using namespace oomplan;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 const Rulebook& rules() {
   static const Rulebook book = *Rulebook::load();
