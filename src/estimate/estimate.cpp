@@ -15,8 +15,8 @@ namespace {
 constexpr int enough_blocks = 5;
 
 struct Played {
-  RunPtr run{};
-  Repetition repetition{};
+  RunPtr run;
+  Timeline timeline;
 };
 
 Result<Played> play(const TrainingPlan& plan, const Architecture& architecture) {
@@ -27,9 +27,8 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& architecture) 
     auto run = play_run(plan, *facts, architecture, static_cast<int>(built));
     if (!run) return run.errors();
     const Repetition repetition{static_cast<int>(built), architecture.layers};
-    if (repetition.whole() || repeats_exactly({(*run)->recorder(), repetition})) {
-      return Played{std::move(*run), repetition};
-    }
+    Timeline timeline((*run)->recorder(), repetition);
+    if (repetition.whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
   }
   return Diagnostics{};
 }
@@ -48,7 +47,7 @@ void add_groups(Footprint& f, const Peaks& peaks, const Peak& highest, Groups gr
 }
 
 Footprint footprint_of(const Played& played, Detail detail) {
-  const Timeline timeline(played.run->recorder(), played.repetition);
+  const Timeline& timeline = played.timeline;
   const Peaks peaks(timeline);
   const Peak* highest = &peaks.of_phases().front();
   Footprint f;
@@ -78,15 +77,13 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  const estimator::Timeline timeline(played->run->recorder(), played->repetition);
-  return estimator::Groups(timeline, played->run->model.modules).all();
+  return estimator::Groups(played->timeline, played->run->model.modules).all();
 }
 
 Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  const estimator::Timeline timeline(played->run->recorder(), played->repetition);
-  return estimator::curve_of(timeline, played->run->model.modules, most);
+  return estimator::curve_of(played->timeline, played->run->model.modules, most);
 }
 
 }  // namespace oomplan
