@@ -15,6 +15,7 @@ struct Outcome {
   ExitCode code = ExitCode::ok;
   std::string out{};
   std::string err{};
+  bool interrupted = false;  ///< The program dies of SIGINT once `err` is written, as what it ran did.
 };
 
 ExitCode exit_code_of(Verdict verdict);

@@ -1,5 +1,6 @@
 #include "predicted.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "models_option.hpp"
@@ -55,12 +56,25 @@ void add_prediction_options(CLI::App& app, Question& question) {
   add_models_option(app, question.models);
 }
 
-void add_join(Diagnosis& diagnosis, const Question& question, Diagnostics& problems) {
+Expected expected(const Question& question) {
+  Expected out{.question = question};
+  if (question.config.empty()) return out;
+  out.findings = answer(out.question, &out.document);
+  const auto is_of_gpu = [](const Diagnostic& d) { return d.code == "catalog/unknown-gpu"; };
+  if (out.findings.diagnostics.empty() || !std::ranges::all_of(out.findings.diagnostics, is_of_gpu)) return out;
+  out.problems = std::move(out.findings.diagnostics);
+  out.question.gpus.clear();
+  out.findings = answer(out.question, &out.document);
+  return out;
+}
+
+void add_join(Diagnosis& diagnosis, const Expected& expected, Diagnostics& problems) {
+  const Question& question = expected.question;
   if (question.config.empty()) return;
-  std::optional<Document> document;
-  const Findings found = answer(question, &document);
-  diagnosis.join = join(diagnosis, predicted(question, found, problems));
-  if (diagnosis.join->problem.empty() && document) add_relief(diagnosis, question, found, *document);
+  problems.insert(problems.end(), expected.problems.begin(), expected.problems.end());
+  diagnosis.join = join(diagnosis, predicted(question, expected.findings, problems));
+  if (diagnosis.join->problem.empty() && expected.document)
+    add_relief(diagnosis, question, expected.findings, *expected.document);
 }
 
 }  // namespace oomplan::cli

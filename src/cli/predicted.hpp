@@ -10,8 +10,19 @@ namespace oomplan::cli {
 
 void add_prediction_options(CLI::App& app, Question& question);
 
-/// Holds the diagnosis against the config, where one is named, and puts the fixes that it takes first. What speaks
+/// What the config says of the run, read once.
+struct Expected {
+  Question question{};
+  Findings findings{};
+  std::optional<Document> document{};
+  Diagnostics problems{};  ///< A GPU that nobody knows: the run is then expected without one.
+};
+
+/// Where no config is named, nothing is.
+Expected expected(const Question& question);
+
+/// Holds the diagnosis against what was expected, if anything was, and puts the fixes that it takes first. What speaks
 /// against the config goes to `problems`; the diagnosis stands all the same.
-void add_join(Diagnosis& diagnosis, const Question& question, Diagnostics& problems);
+void add_join(Diagnosis& diagnosis, const Expected& expected, Diagnostics& problems);
 
 }  // namespace oomplan::cli

@@ -1,6 +1,7 @@
 #include "relief.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "oomplan/advise.hpp"
@@ -18,6 +19,23 @@ bool is_relievable(const Diagnosis& diagnosis, const Findings& findings) {
          diagnosis.join->contradictions.empty();
 }
 
+/// As a shell takes it for one word.
+std::string word(const std::string& text) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+-@%";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string fix_command(const Question& question) {
+  std::string out = "oomplan fix " + word(question.config) + " --gpu " + word(question.gpus.front());
+  for (const std::string& one : question.overrides) out += " --set " + word(one);
+  if (!question.dialect.empty()) out += " --dialect " + word(question.dialect);
+  if (!question.models.empty()) out += " --models " + word(question.models);
+  return out;
+}
+
 std::vector<Fix> steps_of(const Advice& advice, const Question& question) {
   std::vector<Fix> out;
   for (std::size_t i = 0; i < std::min(advice.taken.size(), advice.found->fixes.size()); ++i) {
@@ -29,8 +47,7 @@ std::vector<Fix> steps_of(const Advice& advice, const Question& question) {
               to_text(advice.gpu.total);
     out.push_back({taken.id, std::move(text)});
   }
-  out.push_back({"fix", "oomplan fix " + question.config + " --gpu " + question.gpus.front() +
-                            " has them as a patch, and others."});
+  out.push_back({"fix", fix_command(question) + " has them as a patch, and others."});
   return out;
 }
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,12 +31,25 @@ bool wants_colour() {
   return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
 }
 
+/// A shell leaves its loop or script only where what it ran died of the interrupt itself.
+void die_of(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 /// Straight to the descriptors: a failure shows here and not in an exit handler that nobody asks.
 int put(const Outcome& outcome) {
   write_all(STDERR_FILENO, outcome.err);
+  if (outcome.interrupted) die_of(SIGINT);
   if (write_all(STDOUT_FILENO, outcome.out)) return static_cast<int>(outcome.code);
   write_all(STDERR_FILENO, fmt::format("oomplan: cannot write to standard output: {}\n", std::strerror(errno)));
   return static_cast<int>(ExitCode::invalid);
+}
+
+// A closed one would be taken by our own files, and what goes to standard output would go into them.
+void hold_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
 }
 
 std::vector<Command> add_commands(CLI::App& program) {
@@ -67,6 +81,7 @@ Outcome dispatch(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  hold_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
   try {
     return put(dispatch(argc, argv));

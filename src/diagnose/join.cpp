@@ -120,7 +120,8 @@ void match(const Sides& s, Join& out) {
 Join join(const Diagnosis& diagnosis, const Prediction& prediction) {
   Join out{.config = prediction.config, .problem = prediction.problem};
   if (!out.problem.empty() || prediction.peaks.empty()) return out;
-  const std::optional<Phase> phase = diagnose::phase_of(diagnosis.moment.phase);
+  std::optional<Phase> phase = diagnose::phase_of(diagnosis.moment.phase);
+  if (std::ranges::none_of(prediction.peaks, [&](const PhasePeak& p) { return p.phase == phase; })) phase.reset();
   const diagnose::Sides sides{diagnosis, prediction, diagnose::gpu_numbers(diagnosis.facts),
                               diagnose::highest(prediction.peaks, phase),
                               diagnose::highest(prediction.peaks, std::nullopt)};

@@ -21,8 +21,8 @@ std::string processes(std::int64_t count) { return fmt::format("{} process{}", c
 
 /// A cgroup's limit was met where an allocation of its own failed; the kernel's count of kills knows all OOM killers.
 std::vector<std::string> kills_of(const Samples& seen) {
-  std::int64_t kills = 0;
-  for (const CgroupUse& use : seen.cgroups) kills = std::max(kills, use.kills);
+  // Of the innermost alone: those around it hold other jobs too.
+  const std::int64_t kills = seen.cgroups.empty() ? 0 : seen.cgroups.front().kills;
   if (kills == 0 && !seen.host_kills) return {};
   if (kills == 0)
     return {fmt::format("the kernel killed {} for memory on this host meanwhile", processes(*seen.host_kills))};

@@ -52,16 +52,9 @@ int exec_error(int report) {
   return got == sizeof error ? error : 0;
 }
 
-// A closed one would be taken by our own files, and the job would write into them.
-void hold_standard_descriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
-}
-
 }  // namespace
 
 Result<Job> start(const std::vector<std::string>& command, const sigset_t& mask) {
-  hold_standard_descriptors();
   const bool one_terminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
   Channel out = channel_like(STDOUT_FILENO);
   Channel err = one_terminal ? Channel{} : channel_like(STDERR_FILENO);

@@ -53,7 +53,16 @@ void copy_size(int channel, int like) {
   if (isatty(like) == 1 && ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(channel, TIOCSWINSZ, &size);
 }
 
-bool has_foreground() { return isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp(); }
+bool has_foreground() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (isatty(fd) != 1) return false;
+  return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+bool has_shell() {
+  const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  return terminal.is_open() && getsid(0) != getpid();
+}
 
 void give_foreground(int group) { tcsetpgrp(STDIN_FILENO, group); }
 

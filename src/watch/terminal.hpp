@@ -20,8 +20,12 @@ Channel channel_like(int like);
 /// Gives the pseudo-terminal at `channel` the size of the terminal at `like`.
 void copy_size(int channel, int like);
 
-/// Whether standard input is a terminal that belongs to this process group.
+/// Whether the terminal is ours to hand on: it is all of standard input, output and error, so that no neighbour in a
+/// pipeline needs it, and belongs to this process group.
 bool has_foreground();
+
+/// Whether a shell waits at a terminal for us, and would let us go on after a stop.
+bool has_shell();
 
 /// Gives the terminal of standard input to a process group, as a shell does. SIGTTOU must be blocked.
 void give_foreground(int group);

@@ -113,7 +113,7 @@ class Watch {
     rusage usage{};
     for (pid_t pid = 0; (pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage)) > 0;) {
       if (WIFSTOPPED(status)) {
-        if (pid == pid_ && isatty(STDIN_FILENO) == 1) stop_too();
+        if (pid == pid_ && has_shell()) stop_too();
         continue;
       }
       ended_.largest_process = std::max<std::int64_t>(ended_.largest_process, usage.ru_maxrss * 1024);
@@ -160,6 +160,7 @@ class Watch {
 
 Result<Ended> watch(const std::vector<std::string>& command, const OutputSink& sink) {
   const watching::BlockedSignals signals;
+  ::signal(SIGCHLD, SIG_DFL);  // Where it was ignored, no child's end would be told.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Result<watching::Job> job = watching::start(command, signals.before());
   if (!job) return job.errors();

@@ -173,6 +173,27 @@ def exit_code(bench):
     expect(done.returncode, 42, "exit code")
 
 
+def interrupt(bench):
+    """A shell leaves its loop only where what it ran died of the interrupt itself."""
+    done, diagnosis = bench.run("bash", "-c", "kill -INT $$")
+    expect(done.returncode, -signal.SIGINT, "exit code")
+    expect(b"not_oom" in done.stderr, False, "a diagnosis on stderr")
+
+
+def child_signal(bench):
+    """Whoever started us may have ignored the word of children's ends."""
+    done, _ = bench.run("bash", "-c", "exit 7", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    expect(done.returncode, 7, "exit code")
+
+
+def full_disk(bench):
+    """What is lost on its way is no success."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(bench.words("echo", "lost"), cwd=bench.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    expect(done.returncode, 3, "exit code")
+    expect_in(b"could not be passed on", done.stderr, "stderr")
+
+
 def signals(bench):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         name = number.name[3:]
@@ -245,7 +266,8 @@ class Terminal:
         while True:
             _, status = os.waitpid(job, os.WUNTRACED)
             if not os.WIFSTOPPED(status):
-                os._exit(os.waitstatus_to_exitcode(status))
+                code = os.waitstatus_to_exitcode(status)
+                os._exit(code if code >= 0 else 128 - code)
             os.tcsetpgrp(0, os.getpgrp())
             os.write(tell, b"stopped\n")
             os.tcsetpgrp(0, job)
@@ -295,8 +317,8 @@ def gpu(bench):
     expect_in(b"GPU 0 used at most 22.00 GiB of 24.00 GiB", done.stderr, "stderr")
 
 
-NAMES = {f.__name__: f for f in (cgroup, address_space, memory_error, kill, tmpfs, file_size, normal, exit_code, signals,
-                                 group, held_pipe, closed_pipe, terminal, stop, gpu)}
+NAMES = {f.__name__: f for f in (cgroup, address_space, memory_error, kill, tmpfs, file_size, normal, exit_code, interrupt,
+                                 child_signal, full_disk, signals, group, held_pipe, closed_pipe, terminal, stop, gpu)}
 
 
 def main():

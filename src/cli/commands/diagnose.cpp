@@ -93,7 +93,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   }
   if (!any) return refused(problems, options);
   Diagnosis diagnosis = inquest.finish();
-  add_join(diagnosis, options.prediction, problems);
+  add_join(diagnosis, expected(options.prediction), problems);
   Outcome out = answered(diagnosis, problems, options, terminal);
   if (!options.html.empty()) add_report(out, options.html, diagnosis_html(diagnosis, problems), options.logs);
   return out;

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,17 +91,32 @@ Outcome not_started(const Diagnostics& problems) {
   return {.code = static_cast<ExitCode>(missing ? 127 : 126), .err = text_of(problems)};
 }
 
-Outcome ended(const Ended& end, Diagnosis diagnosis, const Options& options, Files& files, const Terminal& terminal) {
+/// Its code is the job's, but that lost output is no success.
+ExitCode code_of(const Ended& end) {
+  return end.exit_code == 0 && !end.lost_output.empty() ? ExitCode::invalid : static_cast<ExitCode>(end.exit_code);
+}
+
+Outcome ended(const Ended& end, Diagnosis diagnosis, const Expected& expected, Files& files, const Terminal& terminal) {
   Diagnostics problems;
-  add_join(diagnosis, options.prediction, problems);
+  add_join(diagnosis, expected, problems);
   if (files.json) files.json->write(diagnosis_json(diagnosis, problems));
-  Outcome out{.code = static_cast<ExitCode>(end.exit_code)};
+  Outcome out{.code = code_of(end), .interrupted = end.signal == SIGINT};
   const bool colour = terminal.colour && isatty(STDERR_FILENO) == 1;
-  if (end.exit_code != 0) out.err = "\n" + diagnosis_text(diagnosis, {.colour = colour});
-  if (end.exit_code != 0) out.err += text_of(problems);
+  if (!end.lost_output.empty())
+    out.err = "oomplan run: the job's output could not be passed on: " + end.lost_output + "\n";
+  if (out.interrupted) out.err += "oomplan run: interrupted\n";
+  if (end.exit_code != 0 && !out.interrupted)
+    out.err += "\n" + diagnosis_text(diagnosis, {.colour = colour}) + text_of(problems);
   for (const std::optional<NewFile>* file : {&files.log, &files.json})
     if (*file) out.err += text_of((*file)->problems());
   return out;
+}
+
+/// What its user can mend before the job runs. That a config cannot be estimated is for the end.
+Diagnostics mistakes_in(const Expected& config) {
+  Diagnostics all = config.problems;
+  append(all, config.findings.diagnostics);
+  return verdict_of(all) == Verdict::usage || verdict_of(all) == Verdict::invalid ? all : Diagnostics{};
 }
 
 /// The words after the first "--", as they stand.
@@ -117,6 +133,8 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
                      .hint = "oomplan run -- python train.py"}});
   const Result<Rulebook> rules = Rulebook::load();
   if (!rules) return refused(rules.errors());
+  const Expected config = expected(options.prediction);
+  if (const Diagnostics wrong = mistakes_in(config); !wrong.empty()) return refused(wrong);
   Files files;
   Diagnostics problems = create(options.log, files.log);
   append(problems, create(options.json, files.json));
@@ -125,7 +143,7 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
   const Result<Ended> end = watch(command, [&](std::string_view lines) { transcript.add(lines); });
   if (!end) return not_started(end.errors());
   transcript.add(account_of(*end));
-  return ended(*end, transcript.finish(), options, files, terminal);
+  return ended(*end, transcript.finish(), config, files, terminal);
 }
 
 }  // namespace

@@ -25,6 +25,12 @@ TEST(Account, TheLimitThatWasMetIsNamed) {
   EXPECT_THAT(text, HasSubstr("the kernel killed 1 process for memory: cgroup /pod met its limit of 64.00 MiB"));
 }
 
+TEST(Account, ANeighboursDeathIsNotTheJobs) {
+  const std::string text = account_of(killed({{"/pods/job", {}, mib, 0, 0}, {"/pods", 64 * mib, 64 * mib, 1, 3}}, 1));
+  EXPECT_THAT(text, HasSubstr("the kernel killed 1 process for memory on this host meanwhile"));
+  EXPECT_THAT(text, Not(HasSubstr("met its limit")));
+}
+
 TEST(Account, AKillWithoutALimitIsTheHosts) {
   EXPECT_THAT(account_of(killed({{"/job", 64 * mib, 10 * mib, 2, 0}}, 2)),
               HasSubstr("killed 2 processes of the job's cgroup for memory, and no cgroup had met its limit"));
