@@ -46,10 +46,11 @@ int put(const Outcome& outcome) {
   return static_cast<int>(ExitCode::invalid);
 }
 
-// A closed one would be taken by our own files, and what goes to standard output would go into them.
+// A closed one would be taken by our own files, and what goes to standard output would go into them. In its place
+// stands one that takes nothing, as it did.
 void hold_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDONLY);
 }
 
 std::vector<Command> add_commands(CLI::App& program) {

@@ -1,5 +1,6 @@
 #include "torch/recorder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace oomplan::estimator {
@@ -48,6 +49,9 @@ void Recorder::hold_gradient(StorageId id, HeldAs how) {
 void Recorder::repeat(const Position& from, const Position& to, bool accumulates) {
   std::vector<StorageId> renamed(to.storage - from.storage, StorageId::none);
   const auto name = [&](StorageId id) -> StorageId& { return renamed[static_cast<std::size_t>(id) - from.storage]; };
+  // None moves while another is made after it.
+  const std::size_t enough = storages.size() + renamed.size();
+  if (enough > storages.capacity()) storages.reserve(std::max(enough, 2 * storages.capacity()));
   std::size_t mark = from.mark;
   std::size_t spare = from.spare;
   for (std::size_t i = from.event; i <= to.event; ++i) {
@@ -59,13 +63,12 @@ void Recorder::repeat(const Position& from, const Position& to, bool accumulates
     Event e = events[i];
     StorageId& storage = name(e.storage);
     if (e.allocates) {
-      Storage copy = at(e.storage);
-      if (accumulates && copy.held == HeldAs::gradient_made) continue;
+      if (accumulates && at(e.storage).held == HeldAs::gradient_made) continue;
+      storage = static_cast<StorageId>(storages.size());
+      Storage& copy = storages.emplace_back(at(e.storage));
       if (accumulates && copy.held == HeldAs::gradient_taken) copy.bucket = copy.otherwise;
       if (accumulates) copy.held = HeldAs::nothing;
       copy.refs = 0;
-      storage = static_cast<StorageId>(storages.size());
-      storages.push_back(copy);
     }
     e.storage = storage;
     events.push_back(e);
