@@ -17,6 +17,9 @@ bool is_glob(std::string_view text);
 /// in proportion to the product of their lengths at the most.
 bool glob_matches(std::string_view pattern, std::string_view path);
 
+/// The path from the working directory, without the detours that it is written with; outside of it with "..".
+std::string path_from_here(const std::string& path);
+
 /// The files that a pattern means, sorted. A folder or file whose name begins with '.' has to be named with its dot,
 /// and
 /// ** follows no symbolic links. Errors: read/no-match (none), read/too-large (a hundred thousand folders and files

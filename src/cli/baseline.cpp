@@ -4,18 +4,12 @@
 #include <system_error>
 
 #include "git.hpp"
+#include "oomplan/glob.hpp"
 
 namespace oomplan::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Below the working directory, where both a revision and a directory look for it.
-std::string relative(const std::string& path) {
-  std::error_code ignored;
-  const fs::path normal = fs::path(path).lexically_normal();
-  return normal.is_absolute() ? normal.lexically_relative(fs::current_path(ignored)).string() : normal.string();
-}
 
 Syntax syntax_of(const std::string& path, const std::string& text) {
   if (path.ends_with(".json")) return Syntax::json;
@@ -58,13 +52,13 @@ Result<Baseline> Baseline::open(const std::string& name) {
 }
 
 Result<Document> Baseline::read(const std::string& path) const {
-  if (!directory_.empty()) return read_document((fs::path(directory_) / relative(path)).string());
-  return in_revision(revision_, relative(path));
+  if (!directory_.empty()) return read_document((fs::path(directory_) / path_from_here(path)).string());
+  return in_revision(revision_, path_from_here(path));
 }
 
 Loader Baseline::loader() const {
   if (!directory_.empty()) return [](const std::string& path) { return read_document(path); };
-  return [revision = revision_](const std::string& path) { return in_revision(revision, relative(path)); };
+  return [revision = revision_](const std::string& path) { return in_revision(revision, path_from_here(path)); };
 }
 
 }  // namespace oomplan::cli

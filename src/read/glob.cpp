@@ -182,6 +182,12 @@ bool glob_matches(std::string_view pattern, std::string_view path) {
   return means.back();
 }
 
+std::string path_from_here(const std::string& path) {
+  std::error_code ignored;
+  const fs::path normal = fs::path(path).lexically_normal();
+  return normal.is_absolute() ? normal.lexically_relative(fs::current_path(ignored)).string() : normal.string();
+}
+
 Result<std::vector<std::string>> expand_glob(const std::string& pattern) { return Expansion(pattern).files(); }
 
 }  // namespace oomplan

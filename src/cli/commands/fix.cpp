@@ -5,6 +5,7 @@
 
 #include "../answer.hpp"
 #include "../applied.hpp"
+#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
@@ -136,7 +137,8 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
-  if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), {question.config});
+  if (!options.html.empty())
+    add_report(out, options.html, advice_html(*advice), files_behind(*document, ingest_options(question)));
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);
