@@ -42,13 +42,14 @@ struct GateQuestion {
   std::string config{};
   IngestOptions ingest{};
   ModelFinder models{};
-  const Document* baseline = nullptr;  ///< The former state.
+  const Result<Document>* baseline = nullptr;  ///< The former state, or why it cannot be read.
   IngestOptions baseline_ingest{};
-  std::string no_baseline{};  ///< Why there is none; empty where none was asked for.
+  std::string no_baseline{};  ///< Why there is no former state; empty where none was asked for.
 };
 
-/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `decidable` does not hold of the
-/// errors; then the policy may allow it.
+/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `undecidable` holds of the
+/// errors; then the policy may allow it, but never what does not fit or is over the budget all the same. A former state
+/// that has no peak is such an error where there is a budget to hold the growth to.
 GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
                const std::function<bool(const Diagnostics&)>& undecidable);
 

@@ -164,17 +164,12 @@ struct Court {
 GateItem judge_one(const std::string& config, const Court& court) {
   const auto model = [&](const std::string& id) -> const Result<Architecture>& { return court.models.find(id); };
   GateQuestion question{.config = config, .ingest = {.loader = load}, .models = model};
-  std::optional<Document> before;
-  if (court.baseline) {
-    Result<Document> former = court.baseline->read(config);
+  const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
+  if (former) {
+    question.baseline = &*former;
     question.baseline_ingest.loader = court.baseline->loader();
-    if (former) {
-      question.baseline = &before.emplace(std::move(*former));
-    } else if (former.errors().front().code == "read/missing") {
-      question.no_baseline = "new: it is not in the baseline";
-    } else {
-      question.no_baseline = "the former state cannot be read: " + former.errors().front().message;
-    }
+  } else if (court.baseline) {
+    question.no_baseline = "new: it is not in the baseline";
   }
   return judge(court.policy, read_document(config), question, undecidable);
 }

@@ -20,10 +20,14 @@ std::string escaped(const std::string& text, bool property) {
   return out;
 }
 
+std::string_view level_of(GateVerdict verdict) {
+  if (verdict == GateVerdict::fits) return "notice";
+  return verdict == GateVerdict::allowed ? "warning" : "error";
+}
+
 std::string line_of(const GateItem& item) {
   const std::string growth = growth_of(item);
-  return fmt::format("::{} file={},line={},title={}::{}{}{}\n",
-                     item.verdict == GateVerdict::allowed ? "warning" : "error", escaped(item.where.file, true),
+  return fmt::format("::{} file={},line={},title={}::{}{}{}\n", level_of(item.verdict), escaped(item.where.file, true),
                      std::max(item.where.line, 1), escaped("oomplan: " + std::string(words_of(item.verdict)), true),
                      escaped(reason_of(item), false), growth.empty() ? "" : "; ", escaped(growth, false));
 }
@@ -35,7 +39,7 @@ std::string github(const Gate& gate, const GateViewOptions&) {
   for (const Diagnostic& problem : gate.diagnostics)
     out += fmt::format("::error title=oomplan::{} [{}]\n", escaped(problem.message, false), problem.code);
   for (const GateItem& item : gate.items)
-    if (item.verdict != GateVerdict::fits) out += line_of(item);
+    if (item.verdict != GateVerdict::fits || !growth_of(item).empty()) out += line_of(item);
   return out + "oomplan gate: " + summary_of(gate) + "\n";
 }
 
