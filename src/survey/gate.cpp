@@ -142,10 +142,7 @@ class Judgement {
     item_.diagnostics.insert(item_.diagnostics.begin(), errors_.begin(), errors_.end());
   }
 
-  bool allowed() const {
-    return std::ranges::any_of(policy_.allow_undecided,
-                               [&](const auto& pattern) { return glob_matches(pattern, question_.config); });
-  }
+  bool allowed() const { return globs_mean(policy_.allow_undecided, question_.config); }
 
   bool over() const { return item_.growth && item_.budget && item_.growth->by > *item_.budget; }
 

@@ -135,10 +135,6 @@ class Reader {
   Diagnostics errors_{};
 };
 
-bool any_means(const std::vector<std::string>& patterns, const std::string& path) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_matches(pattern, path); });
-}
-
 }  // namespace
 
 Result<Policy> read_policy(const Document& document, const Catalog& catalog) {
@@ -147,7 +143,7 @@ Result<Policy> read_policy(const Document& document, const Catalog& catalog) {
 
 const GateRule* rule_for(const Policy& policy, const std::string& config) {
   const auto found =
-      std::ranges::find_if(policy.rules, [&](const auto& rule) { return any_means(rule.configs, config); });
+      std::ranges::find_if(policy.rules, [&](const auto& rule) { return globs_mean(rule.configs, config); });
   return found == policy.rules.end() ? nullptr : &*found;
 }
 
