@@ -27,6 +27,10 @@ using ModelFinder = std::function<const Result<Architecture>&(const std::string&
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
                        const ModelFinder& models);
 
+/// Why a point has no figure, in full and with its place; empty where it has one.
+Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                      const ModelFinder& models);
+
 /// Works out the frontier and the largest, once all points are there.
 void find_frontier(Sweep& sweep);
 
