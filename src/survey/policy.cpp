@@ -6,6 +6,7 @@
 #include "oomplan/glob.hpp"
 #include "oomplan/survey.hpp"
 #include "oomplan/text.hpp"
+#include "oomplan/weigh.hpp"
 
 namespace oomplan {
 namespace {
@@ -92,12 +93,9 @@ class Reader {
   }
 
   double headroom_of(const Node& node) {
-    std::string_view text = node.text;
-    if (text.ends_with('%')) text.remove_suffix(1);
-    const auto percent = node.is_scalar() ? parse_number(text) : std::nullopt;
-    if (!percent || *percent < 0 || *percent >= 100)
-      refuse(node, "headroom is a percentage (5%), at least 0, below 100");
-    return percent.value_or(0) / 100;
+    const auto part = node.is_scalar() ? parse_headroom(node.text) : std::nullopt;
+    if (!part) refuse(node, "headroom is a percentage, at least 0, below 100", std::string(headroom_hint));
+    return part.value_or(0);
   }
 
   std::optional<Bytes> budget_of(const Node& node) {

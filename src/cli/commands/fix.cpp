@@ -88,7 +88,7 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.allow, ids, "fix", errors);
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
-  if (!part_of(options.headroom)) errors.push_back(bad_headroom(options.headroom));
+  if (!parse_headroom(options.headroom)) errors.push_back(bad_headroom(options.headroom));
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
@@ -99,7 +99,7 @@ AdviceQuestion question_of(const Options& options, const Findings& findings, con
   return {.plan = *findings.plan,
           .architecture = *findings.architecture,
           .gpu = findings.fits.front().gpu,
-          .headroom = *part_of(options.headroom),
+          .headroom = *parse_headroom(options.headroom),
           .allow = options.allow,
           .forbid = options.forbid,
           .keep = options.keep,

@@ -109,7 +109,7 @@ Result<Policy> policy_of(const Options& options, const Catalog& catalog) {
     errors.push_back({.code = "cli/usage",
                       .message = "a gate needs --policy FILE or --gpu NAME",
                       .hint = "'oomplan gate --help' shows what there is"});
-  if (const auto part = part_of(options.headroom)) {
+  if (const auto part = parse_headroom(options.headroom)) {
     rule.headroom = *part;
   } else {
     errors.push_back(bad_headroom(options.headroom));

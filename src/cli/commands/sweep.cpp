@@ -92,7 +92,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   const Question& question = options.question;
   Result<std::vector<Axis>> axes = parse_axes(options.over);
   if (!axes) return refused(axes.errors(), options);
-  const auto headroom = part_of(options.headroom);
+  const auto headroom = parse_headroom(options.headroom);
   if (!headroom) return refused({bad_headroom(options.headroom)}, options);
   const std::vector<std::string_view> known = dialects();
   if (!question.dialect.empty() && std::ranges::count(known, question.dialect) == 0)
