@@ -134,8 +134,10 @@ class Judgement {
                       : over()              ? GateVerdict::over_budget
                       : allowed()           ? GateVerdict::allowed
                                             : GateVerdict::undecided;
-      const auto placed = std::ranges::find_if(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
-      if (!too_much && !over() && placed != errors_.end()) item_.where = placed->where;
+      // The reason and its place are those of one error, so the first is one that has a place.
+      std::ranges::stable_partition(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
+      const Location& where = errors_.front().where;
+      if (!too_much && !over()) item_.where = where.line > 0 ? where : Location{question_.config, 1, 1};
     } else {
       item_.verdict = too_much ? GateVerdict::does_not_fit : over() ? GateVerdict::over_budget : GateVerdict::fits;
     }
