@@ -17,6 +17,9 @@ bool is_glob(std::string_view text);
 /// in proportion to the product of their lengths at the most.
 bool glob_matches(std::string_view pattern, std::string_view path);
 
+/// Whether each '[' of the pattern has its ']' in the same folder's name. One that has none stands for itself.
+bool brackets_close(std::string_view pattern);
+
 /// Whether one of the patterns means the file, however it is written: a pattern that begins with '/' is of its whole
 /// path, another of the path from the working directory.
 bool globs_mean(const std::vector<std::string>& patterns, const std::string& path);

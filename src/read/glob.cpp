@@ -189,6 +189,17 @@ std::string path_from_here(const std::string& path) {
   return normal.is_absolute() ? normal.lexically_relative(fs::current_path(ignored)).string() : normal.string();
 }
 
+bool brackets_close(std::string_view pattern) {
+  return std::ranges::all_of(folders_of(pattern), [](std::string_view name) {
+    for (std::size_t open = name.find('['); open != name.npos;) {
+      const std::size_t end = class_at(name, open, 0).end;
+      if (end == name.npos) return false;
+      open = name.find('[', end);
+    }
+    return true;
+  });
+}
+
 bool globs_mean(const std::vector<std::string>& patterns, const std::string& path) {
   std::error_code ignored;
   const std::string here = path_from_here(path);

@@ -25,7 +25,7 @@ class Reader {
     if (!expect_keys(root, policy_keys)) return errors_;
     GateRule rest = rule_of(root, {.configs = {"**", "/**"}, .headroom = usual_headroom});
     if (const Node* rules = root.find("rules")) add_rules(*rules, rest, out);
-    if (const Node* allowed = root.find("allow_undecided")) out.allow_undecided = texts(*allowed, "allow_undecided");
+    if (const Node* allowed = root.find("allow_undecided")) out.allow_undecided = patterns(*allowed, "allow_undecided");
     if (!rest.gpus.empty()) out.rules.push_back(std::move(rest));
     if (out.rules.empty() && errors_.empty())
       refuse(root, "the policy names no GPU", "gpus: [rtx-4090], or rules with configs and gpus");
@@ -71,6 +71,14 @@ class Reader {
     } else {
       for (const Node& item : node.items) take(item);
     }
+    return out;
+  }
+
+  std::vector<std::string> patterns(const Node& node, const std::string& key) {
+    std::vector<std::string> out = texts(node, key);
+    for (const std::string& pattern : out)
+      if (!brackets_close(pattern))
+        refuse(node, "the pattern " + pattern + " opens a [ and does not close it", "[[] means the letter [");
     return out;
   }
 
@@ -122,7 +130,7 @@ class Reader {
         refuse(node, "a rule says which configs it is for", "configs: \"configs/7b/**/*.yaml\"");
         continue;
       }
-      rule.configs = texts(*configs, "configs");
+      rule.configs = patterns(*configs, "configs");
       if (rule.gpus.empty() && errors_.empty()) refuse(node, "this rule names no GPU, and the policy none for all");
       out.rules.push_back(std::move(rule));
     }

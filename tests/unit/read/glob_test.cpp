@@ -81,6 +81,11 @@ TEST(GlobMatches, PathsAsTheyAreWritten) {
   EXPECT_TRUE(glob_matches("a[", "a["));
 }
 
+TEST(GlobMatches, BracketsThatClose) {
+  for (const char* closed : {"", "a/b", "a[b]c/[!d-e]", "[[]", "[]]"}) EXPECT_TRUE(brackets_close(closed)) << closed;
+  for (const char* open : {"[", "a[b/c]", "[a][", "[]", "[!]"}) EXPECT_FALSE(brackets_close(open)) << open;
+}
+
 TEST(GlobMatches, TakesNoLongerForManyStars) {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "*a";

@@ -44,7 +44,8 @@ TEST(ReadPolicy, RefusesWhatIsNone) {
   for (const char* text : {"[]", "a", "gpus: []", "gpus: {a: b}", "headroom: 5%", "gpus: 24GiB\nheadroom: 100%",
                            "gpus: 24GiB\nheadroom: -1", "gpus: 24GiB\nheadroom: 0.05", "gpus: 24GiB\nbudget: -1GiB",
                            "gpus: 24GiB\nrules: {}", "gpus: 24GiB\nrules: [a]", "rules: [{configs: a}]",
-                           "gpus: 24GiB\nrules: [{gpus: 24GiB}]", "gpus: 24GiB\nallow_undecided: [[a]]", "gpus: ~"}) {
+                           "gpus: 24GiB\nrules: [{gpus: 24GiB}]", "gpus: 24GiB\nallow_undecided: [[a]]", "gpus: ~",
+                           "gpus: 24GiB\nallow_undecided: 'a['", "gpus: 24GiB\nrules: [{configs: '[a/b]'}]"}) {
     const auto read = policy(text);
     ASSERT_FALSE(read) << text;
     for (const Diagnostic& error : read.errors()) EXPECT_EQ(error.code, "survey/bad-policy") << text;
