@@ -41,6 +41,9 @@ Result<Policy> read_policy(const Document& document, const Catalog& catalog);
 /// The rule for a config, or null.
 const GateRule* rule_for(const Policy& policy, const std::string& config);
 
+/// Warnings survey/idle-pattern: each pattern of the policy that means none of the configs, which may be misspelt.
+Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& configs);
+
 /// What one config is judged by.
 struct GateQuestion {
   std::string config{};

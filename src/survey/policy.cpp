@@ -25,7 +25,10 @@ class Reader {
     if (!expect_keys(root, policy_keys)) return errors_;
     GateRule rest = rule_of(root, {.configs = {"**", "/**"}, .headroom = usual_headroom});
     if (const Node* rules = root.find("rules")) add_rules(*rules, rest, out);
-    if (const Node* allowed = root.find("allow_undecided")) out.allow_undecided = patterns(*allowed, "allow_undecided");
+    if (const Node* allowed = root.find("allow_undecided")) {
+      out.allow_undecided = patterns(*allowed, "allow_undecided");
+      out.allow_where = document_.at(*allowed);
+    }
     if (!rest.gpus.empty()) out.rules.push_back(std::move(rest));
     if (out.rules.empty() && errors_.empty())
       refuse(root, "the policy names no GPU", "gpus: [rtx-4090], or rules with configs and gpus");
@@ -131,6 +134,7 @@ class Reader {
         continue;
       }
       rule.configs = patterns(*configs, "configs");
+      rule.where = document_.at(*configs);
       if (rule.gpus.empty() && errors_.empty()) refuse(node, "this rule names no GPU, and the policy none for all");
       out.rules.push_back(std::move(rule));
     }
@@ -145,6 +149,23 @@ class Reader {
 
 Result<Policy> read_policy(const Document& document, const Catalog& catalog) {
   return Reader(document, catalog).policy();
+}
+
+Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& configs) {
+  Diagnostics out;
+  const auto look = [&](const std::vector<std::string>& patterns, const Location& where) {
+    for (const std::string& pattern : patterns) {
+      const auto means = [&](const std::string& config) { return globs_mean({pattern}, config); };
+      if (where.line > 0 && std::ranges::none_of(configs, means))
+        out.push_back({.severity = Severity::warning,
+                       .code = "survey/idle-pattern",
+                       .message = "the pattern " + pattern + " means none of the configs",
+                       .where = where});
+    }
+  };
+  for (const GateRule& rule : policy.rules) look(rule.configs, rule.where);
+  look(policy.allow_undecided, policy.allow_where);
+  return out;
 }
 
 const GateRule* rule_for(const Policy& policy, const std::string& config) {

@@ -201,6 +201,7 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   const Court court{*policy, baseline, models};
   gate.items.resize(configs.size());
   for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
+  gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
 
@@ -232,6 +233,8 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   } else {
     for (const Diagnostic& problem : gate.diagnostics) out.err += to_text(problem);
   }
+  if (options.format != "json" && options.format != "github")
+    for (const Diagnostic& warning : gate.warnings) out.err += to_text(warning);
   if (outputs.empty()) return out;
   const std::vector<std::string> inputs = inputs_of(options, configs);
   for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs);

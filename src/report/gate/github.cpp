@@ -37,14 +37,16 @@ std::string line_of(const Diagnostic& problem) {
   const Location& where = problem.where;
   const std::string file = where.file.empty() ? "" : "file=" + escaped(where.file, true) + ",";
   const std::string line = where.line > 0 ? fmt::format("line={},", where.line) : "";
-  return fmt::format("::error {}{}title=oomplan::{}\n", file, line, escaped(sentence_of(problem), false));
+  const std::string_view level = problem.severity == Severity::warning ? "warning" : "error";
+  return fmt::format("::{} {}{}title=oomplan::{}\n", level, file, line, escaped(sentence_of(problem), false));
 }
 
 }  // namespace
 
 std::string github(const Gate& gate, const GateViewOptions&) {
   std::string out;
-  for (const Diagnostic& problem : gate.diagnostics) out += line_of(problem);
+  for (const Diagnostics* all : {&gate.diagnostics, &gate.warnings})
+    for (const Diagnostic& problem : *all) out += line_of(problem);
   for (const GateItem& item : gate.items)
     if (item.verdict != GateVerdict::fits || !growth_of(item).empty()) out += line_of(item);
   return out + "oomplan gate: " + summary_of(gate) + "\n";
