@@ -21,12 +21,14 @@ struct GateRule {
   std::vector<Gpu> gpus{};
   double headroom = 0;            ///< Of each card's total, 0 to 1.
   std::optional<Bytes> budget{};  ///< How much the peak may grow against the baseline; nothing: any.
+  Location where{};               ///< Of the patterns; none where it is for all.
 };
 
 struct Policy {
   std::string file{};                          ///< As its user named it; empty where the command line says all.
   std::vector<GateRule> rules{};               ///< The first that means a config counts.
   std::vector<std::string> allow_undecided{};  ///< Patterns.
+  Location allow_where{};                      ///< Of these.
 };
 
 enum class GateVerdict : std::uint8_t { fits, does_not_fit, over_budget, undecided, allowed, invalid };
@@ -79,6 +81,7 @@ struct Gate {
   std::string baseline{};  ///< As given.
   std::vector<GateItem> items{};
   Diagnostics diagnostics{};  ///< Why nothing was judged.
+  Diagnostics warnings{};     ///< Of the policy, after all was judged.
 
   std::size_t count(GateVerdict verdict) const {
     std::size_t n = 0;

@@ -17,8 +17,18 @@ bool is_glob(std::string_view text);
 /// in proportion to the product of their lengths at the most.
 bool glob_matches(std::string_view pattern, std::string_view path);
 
-/// The files that a pattern means, sorted. A folder or file whose name begins with '.' has to be named with its dot,
-/// and
+/// Whether each '[' of the pattern has its ']' in the same folder's name. One that has none stands for itself.
+bool brackets_close(std::string_view pattern);
+
+/// Whether one of the patterns means the file, however it is written: a pattern that begins with '/' is of its whole
+/// path, another of the path from the working directory.
+bool globs_mean(const std::vector<std::string>& patterns, const std::string& path);
+
+/// The path from the working directory, without the detours that it is written with; outside of it with "..".
+std::string path_from_here(const std::string& path);
+
+/// The files that a pattern means, sorted; all that is no folder, so that a link that leads nowhere is not passed over.
+/// A folder or file whose name begins with '.' has to be named with its dot, and
 /// ** follows no symbolic links. Errors: read/no-match (none), read/too-large (a hundred thousand folders and files
 /// looked at are not enough), read/unreadable.
 Result<std::vector<std::string>> expand_glob(const std::string& pattern);

@@ -27,6 +27,10 @@ using ModelFinder = std::function<const Result<Architecture>&(const std::string&
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
                        const ModelFinder& models);
 
+/// Why a point has no figure, in full and with its place; empty where it has one.
+Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                      const ModelFinder& models);
+
 /// Works out the frontier and the largest, once all points are there.
 void find_frontier(Sweep& sweep);
 
@@ -37,18 +41,22 @@ Result<Policy> read_policy(const Document& document, const Catalog& catalog);
 /// The rule for a config, or null.
 const GateRule* rule_for(const Policy& policy, const std::string& config);
 
+/// Warnings survey/idle-pattern: each pattern of the policy that means none of the configs, which may be misspelt.
+Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& configs);
+
 /// What one config is judged by.
 struct GateQuestion {
   std::string config{};
   IngestOptions ingest{};
   ModelFinder models{};
-  const Document* baseline = nullptr;  ///< The former state.
+  const Result<Document>* baseline = nullptr;  ///< The former state, or why it cannot be read.
   IngestOptions baseline_ingest{};
-  std::string no_baseline{};  ///< Why there is none; empty where none was asked for.
+  std::string no_baseline{};  ///< Why there is no former state; empty where none was asked for.
 };
 
-/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `decidable` does not hold of the
-/// errors; then the policy may allow it.
+/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `undecidable` holds of the
+/// errors; then the policy may allow it, but never what does not fit or is over the budget all the same. A former state
+/// that has no peak is such an error where there is a budget to hold the growth to.
 GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
                const std::function<bool(const Diagnostics&)>& undecidable);
 

@@ -29,6 +29,7 @@ struct SweepPoint {
   bool fits = false;        ///< With the headroom asked for.
   bool replayed = false;    ///< The allocator was played for it.
   std::string undecided{};  ///< Why there is no figure.
+  std::string code{};       ///< Of that reason's diagnostic.
   friend bool operator==(const SweepPoint&, const SweepPoint&) = default;
 };
 

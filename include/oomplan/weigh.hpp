@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "oomplan/estimate.hpp"
 
@@ -36,6 +37,11 @@ class Scales {
   Result<Footprint> peaks_;
   std::optional<Result<Reservation>> reservation_{};
 };
+
+/// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be
+/// meant as a part of 1, and has to say so with its sign.
+std::optional<double> parse_headroom(std::string_view text);
+inline constexpr std::string_view headroom_hint = "5%; where less than one per cent is meant, with its sign: 0.05%";
 
 /// What is left of the card where the part `headroom` of it, 0 to 1, is to stay free.
 Bytes limit_of(const Gpu& gpu, double headroom);

@@ -10,19 +10,49 @@
 #include <cerrno>
 #include <cstring>
 
+#include "write_all.hpp"
+
 extern char** environ;
 
 namespace oomplan::cli {
 namespace {
 
+/// A pipe holds no less, so that nobody has to read while it is written (PIPE_BUF, limits.h of Linux).
+constexpr std::size_t longest_input = 4096;
+
 Diagnostic refused(std::string message) { return {.code = "cli/no-baseline", .message = std::move(message)}; }
+
+/// Both ends are closed in a child but for what it is given as its own.
+class Pipe {
+ public:
+  Pipe() : failed_(pipe2(ends_.data(), O_CLOEXEC) == 0 ? 0 : errno) {}
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    for (int& end : ends_) close_end(end);
+  }
+  int failed() const { return failed_; }
+  int out() const { return ends_[0]; }
+  int in() const { return ends_[1]; }
+  void close_in() { close_end(ends_[1]); }
+  void close_out() { close_end(ends_[0]); }
+
+ private:
+  static void close_end(int& end) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+
+  std::array<int, 2> ends_{-1, -1};
+  int failed_ = 0;
+};
 
 /// Owns what a child is started with.
 class Actions {
  public:
-  explicit Actions(int out) {
+  Actions(int in, int out) {
     posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   }
@@ -58,20 +88,24 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-Result<std::string> git(const std::vector<std::string>& arguments, std::size_t most) {
+Result<std::string> git(const std::vector<std::string>& arguments, std::size_t most, std::string_view input) {
   std::vector<std::string> words{"git"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return refused(std::string("cannot run git: ") + std::strerror(errno));
+  Pipe question;
+  Pipe answer;
+  int failed = question.failed() != 0 ? question.failed() : answer.failed();
+  if (failed == 0 && (input.size() > longest_input || !write_all(question.in(), input))) failed = EMSGSIZE;
+  question.close_in();
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, "git", Actions(ends[1]).get(), nullptr, argv.data(), environ);
-  close(ends[1]);
-  std::string out = failed == 0 ? read_up_to(ends[0], most) : std::string();
-  close(ends[0]);
+  if (failed == 0)
+    failed = posix_spawnp(&child, "git", Actions(question.out(), answer.in()).get(), nullptr, argv.data(), environ);
   if (failed != 0) return refused(std::string("cannot run git: ") + std::strerror(failed));
+  answer.close_in();
+  const std::string out = read_up_to(answer.out(), most);
+  answer.close_out();
   const int code = wait_for(child);
   if (out.size() > most) return refused("git prints more than any config holds");
   if (code != 0) return refused("git " + arguments.front() + " ended with " + std::to_string(code));

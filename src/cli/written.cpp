@@ -33,12 +33,19 @@ std::string objection(const std::string& path, const fs::path& target, const std
   const fs::file_status status = fs::status(target, error);
   if (!fs::exists(status)) return {};
   if (!fs::is_regular_file(status)) return "this is no file that can be replaced";
-  const auto same = [&](const std::string& input) { return fs::equivalent(target, input, error) && !error; };
-  if (std::ranges::any_of(inputs, same)) return "this is one of the files that are judged";
+  const auto same = [&](const std::string& input) { return same_place(path, input); };
+  if (std::ranges::any_of(inputs, same)) return "this is one of the files that the answer comes from";
   return access(path.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
 }
 
 }  // namespace
+
+bool same_place(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (fs::equivalent(one, other, error) && !error) return true;
+  const auto place = [&](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
+  return place(one) == place(other);
+}
 
 Diagnostics write_report(const std::string& path, std::string_view text, const std::vector<std::string>& inputs) {
   const fs::path target = target_of(path);
@@ -60,9 +67,10 @@ Diagnostics write_report(const std::string& path, std::string_view text, const s
 
 void add_report(Outcome& outcome, const std::string& path, std::string_view text,
                 const std::vector<std::string>& inputs) {
+  if (outcome.code == ExitCode::usage) return;
   const Diagnostics failed = write_report(path, text, inputs);
   for (const Diagnostic& problem : failed) outcome.err += to_text(problem);
-  if (!failed.empty() && outcome.code != ExitCode::usage) outcome.code = ExitCode::invalid;
+  if (!failed.empty()) outcome.code = ExitCode::invalid;
 }
 
 }  // namespace oomplan::cli

@@ -3,7 +3,18 @@
 #include <cmath>
 #include <utility>
 
+#include "oomplan/text.hpp"
+
 namespace oomplan {
+
+std::optional<double> parse_headroom(std::string_view text) {
+  const bool sign = text.ends_with('%');
+  if (sign) text.remove_suffix(1);
+  const std::optional<double> percent = parse_number(text);
+  if (!percent || *percent < 0 || *percent >= 100) return std::nullopt;
+  const bool unclear = !sign && *percent > 0 && *percent < 1;
+  return unclear ? std::nullopt : std::optional(*percent / 100);
+}
 
 Bytes limit_of(const Gpu& gpu, double headroom) {
   return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));

@@ -133,7 +133,8 @@ class Expansion {
     std::error_code ignored;
     if (part + 1 < parts_.size()) {
       if (fs::is_directory(path, ignored)) look(path + "/", part + 1);
-    } else if (fs::is_regular_file(path, ignored)) {
+    } else if (const fs::file_status status = fs::symlink_status(path, ignored);
+               fs::exists(status) && !fs::is_directory(path, ignored)) {
       found_.insert(path);
     }
   }
@@ -180,6 +181,32 @@ bool glob_matches(std::string_view pattern, std::string_view path) {
     means = std::move(next);
   }
   return means.back();
+}
+
+std::string path_from_here(const std::string& path) {
+  std::error_code ignored;
+  const fs::path normal = fs::path(path).lexically_normal();
+  return normal.is_absolute() ? normal.lexically_relative(fs::current_path(ignored)).string() : normal.string();
+}
+
+bool brackets_close(std::string_view pattern) {
+  return std::ranges::all_of(folders_of(pattern), [](std::string_view name) {
+    for (std::size_t open = name.find('['); open != name.npos;) {
+      const std::size_t end = class_at(name, open, 0).end;
+      if (end == name.npos) return false;
+      open = name.find('[', end);
+    }
+    return true;
+  });
+}
+
+bool globs_mean(const std::vector<std::string>& patterns, const std::string& path) {
+  std::error_code ignored;
+  const std::string here = path_from_here(path);
+  const std::string whole = fs::absolute(path, ignored).lexically_normal().string();
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return glob_matches(pattern, pattern.starts_with('/') ? whole : here);
+  });
 }
 
 Result<std::vector<std::string>> expand_glob(const std::string& pattern) { return Expansion(pattern).files(); }

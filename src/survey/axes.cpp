@@ -50,9 +50,9 @@ std::optional<Range> range_of(std::string_view text, bool& ok) {
       stepped ? split(text, ':') : std::vector{std::string(text.substr(0, dots)), std::string(text.substr(dots + 2))};
   const auto first = parse_integer(parts[0]);
   const auto last = parts.size() > 1 ? parse_integer(parts[1]) : std::nullopt;
-  if (!first || !last) return std::nullopt;
-  Range range{*first, *last};
-  ok = parts.size() == (stepped ? 3 : 2) && (!stepped || read_step(parts[2], range)) && *first <= *last &&
+  if (!first) return std::nullopt;
+  Range range{*first, last.value_or(0)};
+  ok = last && parts.size() == (stepped ? 3 : 2) && (!stepped || read_step(parts[2], range)) && *first <= *last &&
        (!range.times || *first > 0);
   return range;
 }

@@ -94,16 +94,27 @@ class Judgement {
     item_.no_growth = question_.no_baseline;
     if (question_.baseline == nullptr) return;
     const Architecture* architecture = nullptr;
+    const Result<Document>& former = *question_.baseline;
     const Result<TrainingPlan> before =
-        plan_of(*question_.baseline, question_.baseline_ingest, question_.models, &architecture);
+        former ? plan_of(*former, question_.baseline_ingest, question_.models, &architecture)
+               : Result<TrainingPlan>(former.errors());
     const Result<Footprint> peaks =
         before ? estimate(*before, *architecture, Detail::peaks) : Result<Footprint>(before.errors());
-    if (!peaks) {
-      item_.no_growth = "the former state has no estimate: " + peaks.errors().front().message;
-      return;
-    }
+    if (!peaks) return add_no_growth(peaks.errors().front());
     const Bytes then = peaks->peak.tensors();
     item_.growth = PeakGrowth{then, item_.peak - then, survey::changes_between(*before, plan)};
+  }
+
+  /// The line is one of the former state, so it stands in the text.
+  void add_no_growth(const Diagnostic& why) {
+    const Location& where = why.where;
+    const std::string place = where.line > 0 ? where.file + ":" + std::to_string(where.line) + ": " : "";
+    const std::string text = "the former state has no peak: " + place + why.message;
+    if (!item_.budget) {
+      item_.no_growth = text;
+    } else {
+      errors_.push_back({.code = why.code, .message = text, .where = {question_.config, 0, 0}, .hint = why.hint});
+    }
   }
 
   /// Stages that see a plan know the line but not its text.
@@ -120,20 +131,20 @@ class Judgement {
     if (!errors_.empty()) {
       item_.verdict = !undecidable(errors_) ? GateVerdict::invalid
                       : too_much            ? GateVerdict::does_not_fit
+                      : over()              ? GateVerdict::over_budget
                       : allowed()           ? GateVerdict::allowed
                                             : GateVerdict::undecided;
-      const auto placed = std::ranges::find_if(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
-      if (!too_much && placed != errors_.end()) item_.where = placed->where;
+      // The reason and its place are those of one error, so the first is one that has a place.
+      std::ranges::stable_partition(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
+      const Location& where = errors_.front().where;
+      if (!too_much && !over()) item_.where = where.line > 0 ? where : Location{question_.config, 1, 1};
     } else {
       item_.verdict = too_much ? GateVerdict::does_not_fit : over() ? GateVerdict::over_budget : GateVerdict::fits;
     }
     item_.diagnostics.insert(item_.diagnostics.begin(), errors_.begin(), errors_.end());
   }
 
-  bool allowed() const {
-    return std::ranges::any_of(policy_.allow_undecided,
-                               [&](const auto& pattern) { return glob_matches(pattern, question_.config); });
-  }
+  bool allowed() const { return globs_mean(policy_.allow_undecided, question_.config); }
 
   bool over() const { return item_.growth && item_.budget && item_.growth->by > *item_.budget; }
 

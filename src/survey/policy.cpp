@@ -6,6 +6,7 @@
 #include "oomplan/glob.hpp"
 #include "oomplan/survey.hpp"
 #include "oomplan/text.hpp"
+#include "oomplan/weigh.hpp"
 
 namespace oomplan {
 namespace {
@@ -24,7 +25,10 @@ class Reader {
     if (!expect_keys(root, policy_keys)) return errors_;
     GateRule rest = rule_of(root, {.configs = {"**", "/**"}, .headroom = usual_headroom});
     if (const Node* rules = root.find("rules")) add_rules(*rules, rest, out);
-    if (const Node* allowed = root.find("allow_undecided")) out.allow_undecided = texts(*allowed, "allow_undecided");
+    if (const Node* allowed = root.find("allow_undecided")) {
+      out.allow_undecided = patterns(*allowed, "allow_undecided");
+      out.allow_where = document_.at(*allowed);
+    }
     if (!rest.gpus.empty()) out.rules.push_back(std::move(rest));
     if (out.rules.empty() && errors_.empty())
       refuse(root, "the policy names no GPU", "gpus: [rtx-4090], or rules with configs and gpus");
@@ -73,6 +77,14 @@ class Reader {
     return out;
   }
 
+  std::vector<std::string> patterns(const Node& node, const std::string& key) {
+    std::vector<std::string> out = texts(node, key);
+    for (const std::string& pattern : out)
+      if (!brackets_close(pattern))
+        refuse(node, "the pattern " + pattern + " opens a [ and does not close it", "[[] means the letter [");
+    return out;
+  }
+
   std::vector<Gpu> gpus_of(const Node& node) {
     std::vector<Gpu> out;
     for (const std::string& name : texts(node, "gpus")) {
@@ -92,12 +104,9 @@ class Reader {
   }
 
   double headroom_of(const Node& node) {
-    std::string_view text = node.text;
-    if (text.ends_with('%')) text.remove_suffix(1);
-    const auto percent = node.is_scalar() ? parse_number(text) : std::nullopt;
-    if (!percent || *percent < 0 || *percent >= 100)
-      refuse(node, "headroom is a percentage (5%), at least 0, below 100");
-    return percent.value_or(0) / 100;
+    const auto part = node.is_scalar() ? parse_headroom(node.text) : std::nullopt;
+    if (!part) refuse(node, "headroom is a percentage, at least 0, below 100", std::string(headroom_hint));
+    return part.value_or(0);
   }
 
   std::optional<Bytes> budget_of(const Node& node) {
@@ -124,7 +133,8 @@ class Reader {
         refuse(node, "a rule says which configs it is for", "configs: \"configs/7b/**/*.yaml\"");
         continue;
       }
-      rule.configs = texts(*configs, "configs");
+      rule.configs = patterns(*configs, "configs");
+      rule.where = document_.at(*configs);
       if (rule.gpus.empty() && errors_.empty()) refuse(node, "this rule names no GPU, and the policy none for all");
       out.rules.push_back(std::move(rule));
     }
@@ -135,19 +145,32 @@ class Reader {
   Diagnostics errors_{};
 };
 
-bool any_means(const std::vector<std::string>& patterns, const std::string& path) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_matches(pattern, path); });
-}
-
 }  // namespace
 
 Result<Policy> read_policy(const Document& document, const Catalog& catalog) {
   return Reader(document, catalog).policy();
 }
 
+Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& configs) {
+  Diagnostics out;
+  const auto look = [&](const std::vector<std::string>& patterns, const Location& where) {
+    for (const std::string& pattern : patterns) {
+      const auto means = [&](const std::string& config) { return globs_mean({pattern}, config); };
+      if (where.line > 0 && std::ranges::none_of(configs, means))
+        out.push_back({.severity = Severity::warning,
+                       .code = "survey/idle-pattern",
+                       .message = "the pattern " + pattern + " means none of the configs",
+                       .where = where});
+    }
+  };
+  for (const GateRule& rule : policy.rules) look(rule.configs, rule.where);
+  look(policy.allow_undecided, policy.allow_where);
+  return out;
+}
+
 const GateRule* rule_for(const Policy& policy, const std::string& config) {
   const auto found =
-      std::ranges::find_if(policy.rules, [&](const auto& rule) { return any_means(rule.configs, config); });
+      std::ranges::find_if(policy.rules, [&](const auto& rule) { return globs_mean(rule.configs, config); });
   return found == policy.rules.end() ? nullptr : &*found;
 }
 

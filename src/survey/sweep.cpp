@@ -53,28 +53,41 @@ bool something_above(const Sweep& sweep, const std::vector<bool>& above, const s
   return false;
 }
 
-SweepPoint undecided(const Diagnostics& errors) { return {.undecided = errors.front().message}; }
-
-SweepPoint weighed(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
+Result<SweepPoint> weighed(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
   Scales scales(plan, architecture);
   const Weighed weighed = scales.weigh(sweep.gpu, limit_of(sweep.gpu, sweep.headroom));
-  if (!weighed.errors.empty()) return undecided(weighed.errors);
-  return {.needed = weighed.needed, .at_least = weighed.at_least, .fits = weighed.fits, .replayed = scales.replayed()};
+  if (!weighed.errors.empty()) return weighed.errors;
+  return SweepPoint{
+      .needed = weighed.needed, .at_least = weighed.at_least, .fits = weighed.fits, .replayed = scales.replayed()};
+}
+
+Result<SweepPoint> point_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                            const ModelFinder& models) {
+  IngestOptions here = options;
+  const std::vector<std::string> values = values_at(sweep.axes, i);
+  for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
+  Result<TrainingPlan> plan = ingest(document, here);
+  if (!plan) return plan.errors();
+  const Result<Architecture>& architecture = models(plan->model.value);
+  if (!architecture) return architecture.errors();
+  plan = settle(std::move(*plan), architecture->model_type);
+  return plan ? weighed(*plan, *architecture, sweep) : plan.errors();
 }
 
 }  // namespace
 
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
                        const ModelFinder& models) {
-  IngestOptions here = options;
-  const std::vector<std::string> values = values_at(sweep.axes, i);
-  for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
-  Result<TrainingPlan> plan = ingest(document, here);
-  if (!plan) return undecided(plan.errors());
-  const Result<Architecture>& architecture = models(plan->model.value);
-  if (!architecture) return undecided(architecture.errors());
-  plan = settle(std::move(*plan), architecture->model_type);
-  return plan ? weighed(*plan, *architecture, sweep) : undecided(plan.errors());
+  const Result<SweepPoint> point = point_at(document, options, sweep, i, models);
+  if (point) return *point;
+  const Diagnostic& why = point.errors().front();
+  return {.undecided = why.message, .code = why.code};
+}
+
+Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                      const ModelFinder& models) {
+  const Result<SweepPoint> point = point_at(document, options, sweep, i, models);
+  return point ? Diagnostics() : point.errors();
 }
 
 void find_frontier(Sweep& sweep) {

@@ -138,7 +138,9 @@ class Formats(unittest.TestCase):
             done = run(self.folder, program, *entry[1:], *arguments, name)
             self.assertEqual(done.returncode, code, done.stderr)
         files = re.compile(re.search(r"files: (.*)", text).group(1))
-        self.assertTrue(files.search("configs/7b/sft.yaml") and not files.search("src/configs.py"))
+        self.assertTrue(files.search("configs/7b/sft.yaml"))
+        for other in ("src/configs.py", "configs/deepspeed/zero3.json"):
+            self.assertIsNone(files.search(other))
 
 
 if __name__ == "__main__":

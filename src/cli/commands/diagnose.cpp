@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../predicted.hpp"
@@ -76,6 +77,14 @@ Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const 
   return out;
 }
 
+std::vector<std::string> inputs_of(const Options& options) {
+  std::vector<std::string> out = options.logs;
+  const Question& question = options.prediction;
+  if (question.config.empty() || question.config == "-") return out;
+  for (std::string& file : files_behind(question.config, ingest_options(question))) out.push_back(std::move(file));
+  return out;
+}
+
 Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   std::vector<RuleFile> own;
   if (!options.rules.empty()) {
@@ -95,7 +104,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   Diagnosis diagnosis = inquest.finish();
   add_join(diagnosis, expected(options.prediction), problems);
   Outcome out = answered(diagnosis, problems, options, terminal);
-  if (!options.html.empty()) add_report(out, options.html, diagnosis_html(diagnosis, problems), options.logs);
+  if (!options.html.empty()) add_report(out, options.html, diagnosis_html(diagnosis, problems), inputs_of(options));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../answer.hpp"
+#include "../behind.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../models_option.hpp"
@@ -88,10 +89,12 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   if (wrong) return print(failed({*wrong}), options, terminal);
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
-  const Findings findings = answer(question);
+  std::optional<Document> document;
+  const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
   if (options.html.empty()) return out;
-  add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), {question.config});
+  const auto inputs = document ? files_behind(*document, ingest_options(question)) : std::vector{question.config};
+  add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
   return out;
 }
 

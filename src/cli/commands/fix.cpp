@@ -5,6 +5,7 @@
 
 #include "../answer.hpp"
 #include "../applied.hpp"
+#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
@@ -87,7 +88,7 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.allow, ids, "fix", errors);
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
-  if (!part_of(options.headroom)) errors.push_back(bad_headroom(options.headroom));
+  if (!parse_headroom(options.headroom)) errors.push_back(bad_headroom(options.headroom));
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
@@ -98,7 +99,7 @@ AdviceQuestion question_of(const Options& options, const Findings& findings, con
   return {.plan = *findings.plan,
           .architecture = *findings.architecture,
           .gpu = findings.fits.front().gpu,
-          .headroom = *part_of(options.headroom),
+          .headroom = *parse_headroom(options.headroom),
           .allow = options.allow,
           .forbid = options.forbid,
           .keep = options.keep,
@@ -136,7 +137,8 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
-  if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), {question.config});
+  if (!options.html.empty())
+    add_report(out, options.html, advice_html(*advice), files_behind(*document, ingest_options(question)));
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);

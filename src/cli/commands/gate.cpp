@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "../baseline.hpp"
+#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../headroom.hpp"
@@ -20,6 +22,8 @@
 
 namespace oomplan::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> configs{};
@@ -85,6 +89,11 @@ std::vector<Output> outputs_of(const Options& options, Diagnostics& errors) {
     }
   }
   if (!options.html.empty()) out.push_back({"html", options.html});
+  for (auto one = out.begin(); one != out.end(); ++one) {
+    const auto same = [&](const Output& before) { return same_place(before.file, one->file); };
+    if (std::any_of(out.begin(), one, same))
+      errors.push_back({.code = "cli/usage", .message = "two reports would go to " + one->file});
+  }
   if (std::ranges::count(known, options.format) == 0) errors.push_back(unknown_format(options.format));
   return out;
 }
@@ -100,7 +109,7 @@ Result<Policy> policy_of(const Options& options, const Catalog& catalog) {
     errors.push_back({.code = "cli/usage",
                       .message = "a gate needs --policy FILE or --gpu NAME",
                       .hint = "'oomplan gate --help' shows what there is"});
-  if (const auto part = part_of(options.headroom)) {
+  if (const auto part = parse_headroom(options.headroom)) {
     rule.headroom = *part;
   } else {
     errors.push_back(bad_headroom(options.headroom));
@@ -126,7 +135,8 @@ std::vector<std::string> configs_of(const Options& options, Diagnostics& errors)
     if (seen.insert(path).second) out.push_back(path);
   };
   for (const std::string& text : options.configs) {
-    if (!is_glob(text) || read_document(text)) {
+    std::error_code ignored;
+    if (!is_glob(text) || fs::exists(fs::symlink_status(text, ignored))) {
       take(text);
       continue;
     }
@@ -140,6 +150,8 @@ std::vector<std::string> configs_of(const Options& options, Diagnostics& errors)
   return out;
 }
 
+Result<Document> load(const std::string& path) { return read_document(path); }
+
 bool undecidable(const Diagnostics& errors) { return verdict_of(errors) == Verdict::undecided; }
 
 /// All that the configs are judged by.
@@ -150,25 +162,17 @@ struct Court {
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
-  GateQuestion question{.config = config,
-                        .ingest = {.loader = [](const std::string& path) { return read_document(path); }},
-                        .models = [&](const std::string& id) -> const auto& {return court.models.find(id);
-}
-};  // namespace
-std::optional<Document> before;
-if (court.baseline) {
-  Result<Document> former = court.baseline->read(config);
-  question.baseline_ingest.loader = court.baseline->loader();
+  const auto model = [&](const std::string& id) -> const Result<Architecture>& { return court.models.find(id); };
+  GateQuestion question{.config = config, .ingest = {.loader = load}, .models = model};
+  const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
   if (former) {
-    question.baseline = &before.emplace(std::move(*former));
-  } else if (former.errors().front().code == "read/missing") {
+    question.baseline = &*former;
+    question.baseline_ingest.loader = court.baseline->loader();
+  } else if (court.baseline) {
     question.no_baseline = "new: it is not in the baseline";
-  } else {
-    question.no_baseline = "the former state cannot be read: " + former.errors().front().message;
   }
+  return judge(court.policy, read_document(config), question, undecidable);
 }
-return judge(court.policy, read_document(config), question, undecidable);
-}  // namespace oomplan::cli
 
 ExitCode code_of(const Gate& gate) {
   if (!gate.diagnostics.empty()) return exit_code_of(verdict_of(gate.diagnostics));
@@ -177,7 +181,7 @@ ExitCode code_of(const Gate& gate) {
   return gate.count(GateVerdict::undecided) > 0 ? ExitCode::undecided : ExitCode::ok;
 }
 
-Gate gate_of(const Options& options, Diagnostics errors) {
+Gate gate_of(const Options& options, const std::vector<std::string>& configs, Diagnostics errors) {
   Gate gate{.policy = options.policy, .baseline = options.baseline, .diagnostics = std::move(errors)};
   const Result<Catalog> catalog = catalog_in(options.models);
   if (!catalog) append(gate.diagnostics, catalog.errors());
@@ -192,26 +196,35 @@ Gate gate_of(const Options& options, Diagnostics errors) {
       append(gate.diagnostics, opened.errors());
     }
   }
-  const std::vector<std::string> configs = configs_of(options, gate.diagnostics);
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
   const Court court{*policy, baseline, models};
   gate.items.resize(configs.size());
   for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
+  gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
 
-std::vector<std::string> inputs_of(const Gate& gate) {
-  std::vector<std::string> out;
-  if (!gate.policy.empty()) out.push_back(gate.policy);
-  for (const GateItem& item : gate.items) out.push_back(item.config);
+std::vector<std::string> inputs_of(const Options& options, const std::vector<std::string>& configs) {
+  std::vector<std::string> out = options.configs;
+  const auto take = [&](const std::string& config) {
+    for (std::string& file : files_behind(config, {.loader = load})) out.push_back(std::move(file));
+  };
+  if (!options.policy.empty()) out.push_back(options.policy);
+  std::error_code ignored;
+  const bool beside = fs::is_directory(options.baseline, ignored);
+  for (const std::string& config : configs) {
+    take(config);
+    if (beside) take((fs::path(options.baseline) / path_from_here(config)).string());
+  }
   return out;
 }
 
 Outcome run_gate(const Options& options, const Terminal& terminal) {
   Diagnostics errors;
   const std::vector<Output> outputs = outputs_of(options, errors);
-  const Gate gate = gate_of(options, std::move(errors));
+  const std::vector<std::string> configs = configs_of(options, errors);
+  const Gate gate = gate_of(options, configs, std::move(errors));
   Outcome out{.code = code_of(gate)};
   const bool told = options.format != "text" || gate.diagnostics.empty();
   const auto view = gate_view(options.format, gate, {.colour = terminal.colour});
@@ -220,7 +233,11 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   } else {
     for (const Diagnostic& problem : gate.diagnostics) out.err += to_text(problem);
   }
-  for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs_of(gate));
+  if (options.format != "json" && options.format != "github")
+    for (const Diagnostic& warning : gate.warnings) out.err += to_text(warning);
+  if (outputs.empty()) return out;
+  const std::vector<std::string> inputs = inputs_of(options, configs);
+  for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs);
   return out;
 }
 

@@ -69,11 +69,22 @@ Result<TrainingPlan> first_plan(const Document& document, IngestOptions options,
 
 Outcome print(const Sweep& sweep, const Options& options, const Terminal& terminal) {
   Outcome out{.code = sweep.largest ? ExitCode::ok : ExitCode::does_not_fit};
-  const bool decided = std::ranges::any_of(sweep.points, [](const auto& point) { return point.undecided.empty(); });
-  if (!decided) out.code = ExitCode::undecided;
   out.out = options.json  ? sweep_json(sweep)
             : options.csv ? sweep_csv(sweep)
                           : sweep_text(sweep, {.colour = terminal.colour});
+  return out;
+}
+
+/// Where no point has a figure, the one whose error is the most basic: it is why there is no answer.
+std::optional<std::size_t> point_in_the_way(const Sweep& sweep) {
+  const auto basic = [&](const SweepPoint& point) {
+    return static_cast<int>(exit_code_of(verdict_of({{.code = point.code}})));
+  };
+  std::optional<std::size_t> out;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (sweep.points[i].undecided.empty()) return std::nullopt;
+    if (!out || basic(sweep.points[i]) < basic(sweep.points[*out])) out = i;
+  }
   return out;
 }
 
@@ -81,7 +92,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   const Question& question = options.question;
   Result<std::vector<Axis>> axes = parse_axes(options.over);
   if (!axes) return refused(axes.errors(), options);
-  const auto headroom = part_of(options.headroom);
+  const auto headroom = parse_headroom(options.headroom);
   if (!headroom) return refused({bad_headroom(options.headroom)}, options);
   const std::vector<std::string_view> known = dialects();
   if (!question.dialect.empty() && std::ranges::count(known, question.dialect) == 0)
@@ -100,12 +111,11 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   ModelsCache models(*catalog);
   std::size_t count = 1;
   for (const Axis& axis : sweep.axes) count *= axis.values.size();
+  const auto model = [&](const std::string& id) -> const Result<Architecture>& { return models.find(id); };
   std::vector<SweepPoint> points(count);
-  for_each_index(count, [&](std::size_t i) {
-    points[i] = sweep_point(
-        *document, how, sweep, i, [&](const auto& id) -> const auto& { return models.find(id); });
-  });
+  for_each_index(count, [&](std::size_t i) { points[i] = sweep_point(*document, how, sweep, i, model); });
   sweep.points = std::move(points);
+  if (const auto i = point_in_the_way(sweep)) return refused(errors_at(*document, how, sweep, *i, model), options);
   find_frontier(sweep);
   return print(sweep, options, terminal);
 }

@@ -20,22 +20,35 @@ std::string escaped(const std::string& text, bool property) {
   return out;
 }
 
+std::string_view level_of(GateVerdict verdict) {
+  if (verdict == GateVerdict::fits) return "notice";
+  return verdict == GateVerdict::allowed ? "warning" : "error";
+}
+
 std::string line_of(const GateItem& item) {
   const std::string growth = growth_of(item);
-  return fmt::format("::{} file={},line={},title={}::{}{}{}\n",
-                     item.verdict == GateVerdict::allowed ? "warning" : "error", escaped(item.where.file, true),
-                     std::max(item.where.line, 1), escaped("oomplan: " + std::string(words_of(item.verdict)), true),
+  const Location where = place_of(item);
+  return fmt::format("::{} file={},line={},title={}::{}{}{}\n", level_of(item.verdict), escaped(where.file, true),
+                     std::max(where.line, 1), escaped("oomplan: " + std::string(words_of(item.verdict)), true),
                      escaped(reason_of(item), false), growth.empty() ? "" : "; ", escaped(growth, false));
+}
+
+std::string line_of(const Diagnostic& problem) {
+  const Location& where = problem.where;
+  const std::string file = where.file.empty() ? "" : "file=" + escaped(where.file, true) + ",";
+  const std::string line = where.line > 0 ? fmt::format("line={},", where.line) : "";
+  const std::string_view level = problem.severity == Severity::warning ? "warning" : "error";
+  return fmt::format("::{} {}{}title=oomplan::{}\n", level, file, line, escaped(sentence_of(problem), false));
 }
 
 }  // namespace
 
 std::string github(const Gate& gate, const GateViewOptions&) {
   std::string out;
-  for (const Diagnostic& problem : gate.diagnostics)
-    out += fmt::format("::error title=oomplan::{} [{}]\n", escaped(problem.message, false), problem.code);
+  for (const Diagnostics* all : {&gate.diagnostics, &gate.warnings})
+    for (const Diagnostic& problem : *all) out += line_of(problem);
   for (const GateItem& item : gate.items)
-    if (item.verdict != GateVerdict::fits) out += line_of(item);
+    if (item.verdict != GateVerdict::fits || !growth_of(item).empty()) out += line_of(item);
   return out + "oomplan gate: " + summary_of(gate) + "\n";
 }
 

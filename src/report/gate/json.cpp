@@ -65,7 +65,8 @@ std::string json(const Gate& gate, const GateViewOptions&) {
                  {"baseline", gate.baseline.empty() ? Json() : Json(gate.baseline)},
                  {"counts", std::move(counts)},
                  {"configs", list_of(gate.items)},
-                 {"diagnostics", list_of(gate.diagnostics)}};
+                 {"diagnostics", list_of(gate.diagnostics)},
+                 {"warnings", list_of(gate.warnings)}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -53,7 +53,7 @@ std::string case_of(const GateItem& item) {
   if (item.verdict == GateVerdict::fits) return out.empty() ? head + "/>\n" : head + ">\n" + out + "    </testcase>\n";
   const std::string_view element = element_of(item.verdict);
   const std::string type = element == "skipped" ? "" : fmt::format(" type=\"{}\"", name_of(item.verdict));
-  const std::string place = fmt::format("{}:{}: ", item.where.file, std::max(item.where.line, 1));
+  const std::string place = fmt::format("{}:{}: ", place_of(item).file, std::max(place_of(item).line, 1));
   return head + ">\n" +
          fmt::format("      <{0} message=\"{1}\"{2}>{3}</{0}>\n", element,
                      escaped(std::string(words_of(item.verdict)) + ": " + reason_of(item)), type,
@@ -74,8 +74,9 @@ std::string junit(const Gate& gate, const GateViewOptions&) {
       fmt::format("  <testsuite name=\"oomplan gate\" {} skipped=\"{}\">\n", counts, gate.count(GateVerdict::allowed));
   for (const Diagnostic& problem : gate.diagnostics)
     out += fmt::format(
-        "    <testcase classname=\"oomplan.gate\" name=\"{0}\"><error message=\"{1}\" type=\"{0}\"/></testcase>\n",
-        escaped(problem.code), escaped(problem.message));
+        "    <testcase classname=\"oomplan.gate\" name=\"{0}\"><error message=\"{1}\" "
+        "type=\"{0}\">{2}</error></testcase>\n",
+        escaped(problem.code), escaped(problem.message), escaped(placed_sentence(problem)));
   for (const GateItem& item : gate.items) out += case_of(item);
   return out + "  </testsuite>\n</testsuites>\n";
 }

@@ -41,7 +41,7 @@ std::string row_of(const GateItem& item) {
 
 std::string markdown(const Gate& gate, const GateViewOptions&) {
   std::string out = "### oomplan gate: " + summary_of(gate) + "\n\n";
-  for (const Diagnostic& problem : gate.diagnostics) out += "- " + escaped(problem.message) + "\n";
+  for (const Diagnostic& problem : gate.diagnostics) out += "- " + escaped(placed_sentence(problem)) + "\n";
   if (gate.items.empty()) return out;
   out += "| | config | GPU | needed | |\n| --- | --- | --- | --- | --- |\n";
   for (const bool passing : {false, true}) {

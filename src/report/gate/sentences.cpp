@@ -19,9 +19,14 @@ std::string fit_text(const GateItem& item, const GateCheck& check) {
   return item.lever.empty() ? out : out + " (" + printable(item.lever) + ")";
 }
 
-std::string first_error(const GateItem& item) {
-  const auto error = std::ranges::find(item.diagnostics, Severity::error, &Diagnostic::severity);
-  return error == item.diagnostics.end() ? "" : printable(error->message) + " [" + error->code + "]";
+std::vector<std::string> errors_of(const GateItem& item) {
+  std::vector<std::string> out;
+  for (const Diagnostic& one : item.diagnostics) {
+    if (one.severity != Severity::error) continue;
+    const bool there = one.where == place_of(item) || one.where.line == 0;
+    out.push_back(there ? sentence_of(one) : placed_sentence(one));
+  }
+  return out;
 }
 
 std::string changes_text(const std::vector<SettingChange>& changes) {
@@ -64,22 +69,40 @@ std::string growth_of(const GateItem& item) {
                      changes_text(growth.changes));
 }
 
-std::string reason_of(const GateItem& item) {
+Location place_of(const GateItem& item) {
+  return item.where.file == item.config ? item.where : Location{item.config, 1, 1};
+}
+
+std::string sentence_of(const Diagnostic& problem) {
+  const std::string hint = problem.hint.empty() ? "" : " (" + printable(problem.hint) + ")";
+  return printable(problem.message) + " [" + problem.code + "]" + hint;
+}
+
+std::string placed_sentence(const Diagnostic& problem) {
+  const Location& where = problem.where;
+  if (where.file.empty()) return sentence_of(problem);
+  const std::string line = where.line > 0 ? fmt::format(":{}", where.line) : "";
+  return printable(where.file) + line + ": " + sentence_of(problem);
+}
+
+std::vector<std::string> reasons_of(const GateItem& item) {
   const GateCheck* check = tightest(item);
   switch (item.verdict) {
     case GateVerdict::fits:
     case GateVerdict::does_not_fit:
-      return check == nullptr ? std::string() : fit_text(item, *check);
+      return check == nullptr ? std::vector<std::string>() : std::vector{fit_text(item, *check)};
     case GateVerdict::over_budget:
-      return fmt::format("the peak grows by {}, and the budget is {}", oomplan::to_text(item.growth->by),
-                         oomplan::to_text(*item.budget));
+      return {fmt::format("the peak grows by {}, and the budget is {}", oomplan::to_text(item.growth->by),
+                          oomplan::to_text(*item.budget))};
     case GateVerdict::undecided:
     case GateVerdict::allowed:
     case GateVerdict::invalid:
-      return first_error(item);
+      return errors_of(item);
   }
   return {};
 }
+
+std::string reason_of(const GateItem& item) { return fmt::format("{}", fmt::join(reasons_of(item), "; ")); }
 
 std::string summary_of(const Gate& gate) {
   std::string out = fmt::format("{} config{}", gate.items.size(), gate.items.size() == 1 ? "" : "s");

@@ -13,15 +13,17 @@ Paint paint_of(GateVerdict verdict) {
   return verdict == GateVerdict::fits ? Paint::green : verdict == GateVerdict::allowed ? Paint::bold : Paint::red;
 }
 
-std::string place_of(const GateItem& item) {
-  const Location& where = item.where;
+std::string head_of(const GateItem& item) {
+  const Location where = place_of(item);
   return printable(where.file) + (where.line > 0 && !passes(item.verdict) ? fmt::format(":{}", where.line) : "");
 }
 
 std::string block_of(const GateItem& item, bool colour) {
   const std::string words(words_of(item.verdict));
-  std::string out = painted(words, paint_of(item.verdict), colour) + "  " + place_of(item) + "\n";
-  for (const std::string& line : {reason_of(item), growth_of(item)})
+  std::string out = painted(words, paint_of(item.verdict), colour) + "  " + head_of(item) + "\n";
+  std::vector<std::string> lines = reasons_of(item);
+  lines.push_back(growth_of(item));
+  for (const std::string& line : lines)
     if (!line.empty()) out += "  " + wrapped(line, 2, 2) + "\n";
   return out;
 }

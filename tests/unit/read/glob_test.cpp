@@ -50,6 +50,25 @@ TEST_F(Globs, ThatMeanNothingAreAnError) {
   EXPECT_EQ(expanded("x/y/"), (Names{"read/no-match"}));
 }
 
+TEST_F(Globs, MeanLinksThatLeadNowhereButNoFolders) {
+  fs::create_symlink("nowhere", folder_ / "x/lost.yaml");
+  fs::create_directory(folder_ / "x/folder.yaml");
+  EXPECT_EQ(expanded("x/*.yaml"), (Names{"x/a.yaml", "x/lost.yaml"}));
+  EXPECT_EQ(expanded("x/**/l*.yaml"), (Names{"x/lost.yaml"}));
+}
+
+TEST(GlobsMean, AFileHoweverItsPathIsWritten) {
+  const std::string here = fs::current_path().string();
+  for (const std::string& path : {std::string("configs/b.yaml"), here + "/configs/b.yaml",
+                                  here + "/./x/../configs/b.yaml", std::string("./f/../configs//b.yaml")}) {
+    EXPECT_TRUE(globs_mean({"a", "configs/*.yaml"}, path)) << path;
+    EXPECT_TRUE(globs_mean({here + "/configs/**"}, path)) << path;
+    EXPECT_FALSE(globs_mean({"f/**", "/configs/*"}, path)) << path;
+  }
+  EXPECT_TRUE(globs_mean({"/else/*"}, "/else/where.yaml"));
+  EXPECT_TRUE(globs_mean({"../x/*"}, "../x/a.yaml"));
+}
+
 TEST(GlobMatches, PathsAsTheyAreWritten) {
   EXPECT_TRUE(glob_matches("configs/**/*.yaml", "configs/a.yaml"));
   EXPECT_TRUE(glob_matches("configs/**/*.yaml", "./configs/x/y/a.yaml"));
@@ -60,6 +79,11 @@ TEST(GlobMatches, PathsAsTheyAreWritten) {
   EXPECT_FALSE(glob_matches("a.yaml", "b/a.yaml"));
   EXPECT_FALSE(glob_matches("/a.yaml", "a.yaml"));
   EXPECT_TRUE(glob_matches("a[", "a["));
+}
+
+TEST(GlobMatches, BracketsThatClose) {
+  for (const char* closed : {"", "a/b", "a[b]c/[!d-e]", "[[]", "[]]"}) EXPECT_TRUE(brackets_close(closed)) << closed;
+  for (const char* open : {"[", "a[b/c]", "[a][", "[]", "[!]"}) EXPECT_FALSE(brackets_close(open)) << open;
 }
 
 TEST(GlobMatches, TakesNoLongerForManyStars) {

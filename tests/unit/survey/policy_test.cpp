@@ -25,6 +25,14 @@ TEST(ReadPolicy, ARuleHasTheRestFromTheTop) {
   EXPECT_EQ(rule_for(*read, "/else/where.yaml")->budget, Bytes::gib(1));
 }
 
+TEST(ReadPolicy, AHeadroomBelowOnePerCentHasItsSign) {
+  for (const auto& [text, part] : {std::pair("0.05%", 0.0005), {"5", 0.05}, {"0", 0.0}, {"1", 0.01}, {"8.5", 0.085}}) {
+    const auto read = policy(std::string("gpus: [24GiB]\nheadroom: ") + text + "\n");
+    ASSERT_TRUE(read) << text;
+    EXPECT_DOUBLE_EQ(read->rules.front().headroom, part) << text;
+  }
+}
+
 TEST(ReadPolicy, IsForNobodyElse) {
   const auto read = policy("rules: [{configs: a/*, gpus: 24GiB}]\n");
   ASSERT_TRUE(read);
@@ -34,9 +42,10 @@ TEST(ReadPolicy, IsForNobodyElse) {
 
 TEST(ReadPolicy, RefusesWhatIsNone) {
   for (const char* text : {"[]", "a", "gpus: []", "gpus: {a: b}", "headroom: 5%", "gpus: 24GiB\nheadroom: 100%",
-                           "gpus: 24GiB\nheadroom: -1", "gpus: 24GiB\nbudget: -1GiB", "gpus: 24GiB\nrules: {}",
-                           "gpus: 24GiB\nrules: [a]", "rules: [{configs: a}]", "gpus: 24GiB\nrules: [{gpus: 24GiB}]",
-                           "gpus: 24GiB\nallow_undecided: [[a]]", "gpus: ~"}) {
+                           "gpus: 24GiB\nheadroom: -1", "gpus: 24GiB\nheadroom: 0.05", "gpus: 24GiB\nbudget: -1GiB",
+                           "gpus: 24GiB\nrules: {}", "gpus: 24GiB\nrules: [a]", "rules: [{configs: a}]",
+                           "gpus: 24GiB\nrules: [{gpus: 24GiB}]", "gpus: 24GiB\nallow_undecided: [[a]]", "gpus: ~",
+                           "gpus: 24GiB\nallow_undecided: 'a['", "gpus: 24GiB\nrules: [{configs: '[a/b]'}]"}) {
     const auto read = policy(text);
     ASSERT_FALSE(read) << text;
     for (const Diagnostic& error : read.errors()) EXPECT_EQ(error.code, "survey/bad-policy") << text;

@@ -29,7 +29,7 @@ TEST(Axes, AreRangesStepsAndWords) {
 
 TEST(Axes, ThatMakeNoSenseAreRefused) {
   for (const char* text : {"a", "=1", "a=", "a=4..1", "a=1:8:x1", "a=1:8:x0", "a=1:8:+0", "a=1:8:-1", "a=0:8:x2",
-                           "a=1:8", "a=1|", "a=1,a=2", "", "a=1:2:3:4"})
+                           "a=1:8", "a=1|", "a=1,a=2", "", "a=1:2:3:4", "a=1..64:x2", "a=1..", "a=1:b:c"})
     EXPECT_FALSE(parse_axes({text})) << text;
 }
 
