@@ -26,14 +26,12 @@ Diagnostics unknown_columns(const KeyColumns& key) {
 }
 
 Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
-  RowBatch batch;
+  RowBatch batch(CanonicalRows::Keep::hashes);
   while (true) {
     const Result<bool> more = rows.next(batch);
     if (!more) return more.errors();
     if (!*more) break;
-    for (std::size_t i = 0; i < batch.canonical.size(); ++i) {
-      if (Result<bool> added = distinct.add(hash_of(batch.canonical[i])); !added) return added.errors();
-    }
+    if (Result<bool> added = distinct.add(batch.canonical.hashes()); !added) return added.errors();
     if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
   }
   const Result<bool> finished = distinct.finish();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace oomplan::measure {
 class Distinct {
  public:
   Distinct(const Room& room, std::string tmp);
-  /// The next row. Errors: measure/cannot-write, measure/over-budget.
-  Result<bool> add(Hash hash);
+  /// The next rows. Errors: measure/cannot-write, measure/over-budget.
+  Result<bool> add(std::span<const Hash> hashes);
   /// After the last row: settles what is on the disk.
   Result<bool> finish();
   /// The rows that equal an earlier one; whole after finish().
@@ -29,27 +30,29 @@ class Distinct {
 
  private:
   struct Part {
-    HashSet set{8};
-    std::vector<HashedRow> waiting{};
+    HashSet set;
     Spill spill{};
     bool on_disk = false;
   };
-  Result<bool> flush(Part& part);
-  Result<bool> insert(Part& part, const HashedRow& row);
+  Result<bool> flush();
+  void insert(Part& part, std::span<const HashedRow> rows);
+  Result<bool> to_disk(Part& part, std::span<const HashedRow> rows);
   Result<bool> make_room();
   Result<bool> move_to_disk(Part& part);
   Result<bool> settle(Spill spill, int shared_bits);
   Result<bool> split(Spill spill, int shared_bits);
-  Result<bool> mark(std::int64_t row);
+  Result<bool> check_duplicates() const;
 
   Room room_;
   SpillFile file_;
-  std::vector<Part> parts_;
+  std::vector<Part> parts_{};
+  std::vector<Hash> waiting_{};
+  std::vector<HashedRow> sorted_{};  // those that waited, by part
   RowSet duplicates_{};
   std::int64_t table_bytes_ = 0;
   std::int64_t most_table_bytes_ = 0;
   std::size_t in_memory_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0;  // before those that wait
 };
 
 }  // namespace oomplan::measure
