@@ -17,6 +17,7 @@ struct ReadOptions {
   Bytes budget = Bytes::mib(256);  ///< For the whole process, libraries included.
   std::string format{};            ///< "" tells each file's format by its content.
   bool row_sizes = false;          ///< Of stream: also how long rows are.
+  int threads = 0;                 ///< At most so many; 0 for one a core.
   bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
   std::function<void(const Diagnostic&)> on_skip{};
   std::function<void(std::int64_t rows, std::int64_t decoded)> on_progress{};  ///< Now and then.

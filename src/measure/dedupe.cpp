@@ -1,7 +1,10 @@
 // Two readings: the first finds the duplicates, the second, where an output is wanted, writes the other rows.
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <thread>
 
+#include "ahead.hpp"
 #include "cost.hpp"
 #include "distinct.hpp"
 #include "oomplan/measure.hpp"
@@ -25,17 +28,40 @@ Diagnostics unknown_columns(const KeyColumns& key) {
   return out;
 }
 
-Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
-  RowBatch batch(CanonicalRows::Keep::hashes);
+using Hashes = std::vector<Hash>;
+
+bool may_use_two_threads(const ReadOptions& options) {
+  return options.threads == 0 ? std::thread::hardware_concurrency() > 1 : options.threads > 1;
+}
+
+/// The hashes of the next rows.
+Result<bool> next_hashes(RowStream& rows, RowBatch& batch, const ReadOptions& options, Hashes& out) {
+  Result<bool> more = rows.next(batch);
+  if (!more || !*more) return more;
+  out = batch.canonical.hashes();
+  if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
+  return true;
+}
+
+Diagnostics find_duplicates(const std::function<Result<bool>(Hashes&)>& next, Distinct& distinct) {
+  Hashes hashes;
   while (true) {
-    const Result<bool> more = rows.next(batch);
+    const Result<bool> more = next(hashes);
     if (!more) return more.errors();
     if (!*more) break;
-    if (Result<bool> added = distinct.add(batch.canonical.hashes()); !added) return added.errors();
-    if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
+    if (Result<bool> added = distinct.add(hashes); !added) return added.errors();
   }
   const Result<bool> finished = distinct.finish();
   return finished ? Diagnostics{} : finished.errors();
+}
+
+/// Reading and hashing in one thread, telling duplicates in another, where there may be two.
+Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
+  RowBatch batch(CanonicalRows::Keep::hashes);
+  const auto next = [&](Hashes& out) { return next_hashes(rows, batch, options, out); };
+  if (!may_use_two_threads(options)) return find_duplicates(next, distinct);
+  Ahead<Hashes> ahead(next, 2);
+  return find_duplicates([&](Hashes& out) { return ahead.next(out); }, distinct);
 }
 
 Diagnostics write_rows(RowStream& rows, RowWriter& writer, const RowSet& duplicates, std::int64_t expected) {

@@ -24,7 +24,7 @@ Distinct::Distinct(const Room& room, std::string tmp) : room_(room), file_(std::
     parts_.push_back({.set = HashSet(part_bits, static_cast<double>(i) / part_count)});
   }
   const std::int64_t each = sizeof(Hash) + sizeof(HashedRow);
-  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 19));
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 20));
   waiting_.reserve(most);
   sorted_.resize(most);
 }
@@ -59,7 +59,10 @@ Result<bool> Distinct::flush() {
     if (parts_[i].on_disk) {
       if (Result<bool> written = to_disk(parts_[i], rows); !written) return written;
     } else {
-      insert(parts_[i], rows);
+      const std::int64_t before = parts_[i].set.bytes();
+      insert(parts_[i].set, rows);
+      table_bytes_ += parts_[i].set.bytes() - before;
+      most_table_bytes_ = std::max(most_table_bytes_, table_bytes_);
     }
     if (table_bytes_ <= room_.table) continue;
     if (Result<bool> made = make_room(); !made) return made;
@@ -74,15 +77,12 @@ Result<bool> Distinct::to_disk(Part& part, std::span<const HashedRow> rows) {
   return true;
 }
 
-void Distinct::insert(Part& part, std::span<const HashedRow> rows) {
+void Distinct::insert(HashSet& set, std::span<const HashedRow> rows) {
   constexpr std::size_t ahead = 24;
-  const std::int64_t before = part.set.bytes();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i + ahead < rows.size()) part.set.prefetch(rows[i + ahead].hash);
-    if (!part.set.insert(rows[i].hash)) duplicates_.insert(rows[i].row);
+    if (i + ahead < rows.size()) set.prefetch(rows[i + ahead].hash);
+    if (!set.insert(rows[i].hash) && rows[i].row != seen_before) duplicates_.insert(rows[i].row);
   }
-  table_bytes_ += part.set.bytes() - before;
-  most_table_bytes_ = std::max(most_table_bytes_, table_bytes_);
 }
 
 /// Only so many parts at once that the disk is not asked for each new row.
@@ -120,8 +120,9 @@ Result<bool> Distinct::settle(Spill spill, int shared_bits) {
   if (spill.size() * bytes_of_hash > room_.table && shared_bits + part_bits < 48)
     return split(std::move(spill), shared_bits);
   HashSet set(shared_bits);
-  const Result<bool> drained = spill.drain(file_, [&](const HashedRow& row) -> Result<bool> {
-    if (!set.insert(row.hash) && row.row != seen_before) duplicates_.insert(row.row);
+  set.reserve(static_cast<std::size_t>(std::min(spill.size(), room_.table / bytes_of_hash)));
+  const Result<bool> drained = spill.drain(file_, [&](std::span<const HashedRow> rows) -> Result<bool> {
+    insert(set, rows);
     return true;
   });
   return drained ? check_duplicates() : drained;
@@ -129,8 +130,12 @@ Result<bool> Distinct::settle(Spill spill, int shared_bits) {
 
 Result<bool> Distinct::split(Spill spill, int shared_bits) {
   std::vector<Spill> parts(part_count);
-  Result<bool> written =
-      spill.drain(file_, [&](const HashedRow& row) { return parts[part_of(row.hash, shared_bits)].add(row, file_); });
+  Result<bool> written = spill.drain(file_, [&](std::span<const HashedRow> rows) -> Result<bool> {
+    for (const HashedRow& row : rows) {
+      if (Result<bool> added = parts[part_of(row.hash, shared_bits)].add(row, file_); !added) return added;
+    }
+    return true;
+  });
   if (!written) return written;
   for (Spill& part : parts) {
     if (Result<bool> settled = settle(std::exchange(part, {}), shared_bits + part_bits); !settled) return settled;

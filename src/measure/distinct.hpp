@@ -35,7 +35,7 @@ class Distinct {
     bool on_disk = false;
   };
   Result<bool> flush();
-  void insert(Part& part, std::span<const HashedRow> rows);
+  void insert(HashSet& set, std::span<const HashedRow> rows);
   Result<bool> to_disk(Part& part, std::span<const HashedRow> rows);
   Result<bool> make_room();
   Result<bool> move_to_disk(Part& part);

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t page = 4096;
 constexpr double most_full = 0.94;
-constexpr double growth = 1.25;
 constexpr std::size_t hashes_in_line = 4;
 
 std::size_t pages_for(std::size_t lines) { return (lines * hashes_in_line * sizeof(Hash) + page - 1) / page * page; }
@@ -19,7 +18,7 @@ std::size_t pages_for(std::size_t lines) { return (lines * hashes_in_line * size
 }  // namespace
 
 HashSet::HashSet(int shared_bits, double phase)
-    : shift_(shared_bits), first_lines_(static_cast<std::size_t>(48 * std::pow(growth, phase))) {}
+    : shift_(shared_bits), first_lines_(static_cast<std::size_t>(48 * std::pow(1.25, phase))) {}
 
 std::int64_t HashSet::bytes() const { return static_cast<std::int64_t>(lines_ ? pages_for(total_) : 0); }
 
@@ -56,11 +55,15 @@ void HashSet::place(Hash hash) {
   }
 }
 
+void HashSet::reserve(std::size_t count) {
+  spread(static_cast<std::size_t>(static_cast<double>(count) / (hashes_in_line * most_full)) + first_lines_);
+}
+
 /// From the last line to the first each hash goes to its new line, which lies behind those still to come. The few that
 /// stood so far behind their old line that theirs does not, wait.
-void HashSet::grow() {
+void HashSet::spread(std::size_t homes) {
   const std::size_t old_total = total_;
-  homes_ = homes_ == 0 ? first_lines_ : static_cast<std::size_t>(static_cast<double>(homes_) * growth) + 1;
+  homes_ = homes;
   most_ = static_cast<std::size_t>(static_cast<double>(homes_ * hashes_in_line) * most_full);
   resize(std::max(homes_ + homes_ / 256 + 4, total_));
   std::vector<Hash> late;

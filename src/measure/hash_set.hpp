@@ -45,6 +45,8 @@ class HashSet {
       return true;
     }
   }
+  /// Of a set that is empty: makes place for so many.
+  void reserve(std::size_t count);
   /// Asks for the place in memory, for an insert that follows soon.
   void prefetch(Hash hash) const {
     if (lines_ != nullptr) __builtin_prefetch(lines_ + home(hash), 1);
@@ -84,7 +86,8 @@ class HashSet {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::size_t>(static_cast<Wide>(hash.high << shift_) * homes_ >> 64);
   }
-  void grow();
+  void grow() { spread(homes_ == 0 ? first_lines_ : homes_ + homes_ / 4 + 1); }
+  void spread(std::size_t homes);
   void place(Hash hash);
   void extend() { resize(total_ + total_ / 8 + 1); }
   void resize(std::size_t total);

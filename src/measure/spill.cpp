@@ -60,19 +60,14 @@ Result<bool> Spill::add(const HashedRow& row, SpillFile& file) {
   return true;
 }
 
-Result<bool> Spill::drain(SpillFile& file, const std::function<Result<bool>(const HashedRow&)>& visit) {
+Result<bool> Spill::drain(SpillFile& file, const std::function<Result<bool>(std::span<const HashedRow>)>& visit) {
   const std::vector<HashedRow> last = std::move(buffer_);
   std::vector<HashedRow> chunk(rows_in_buffer);
   for (const std::int64_t place : chunks_) {
     if (Result<bool> read = file.read(place, chunk.data(), chunk.size() * sizeof(HashedRow)); !read) return read;
-    for (const HashedRow& row : chunk) {
-      if (Result<bool> visited = visit(row); !visited) return visited;
-    }
+    if (Result<bool> visited = visit(chunk); !visited) return visited;
   }
-  for (const HashedRow& row : last) {
-    if (Result<bool> visited = visit(row); !visited) return visited;
-  }
-  return true;
+  return visit(last);
 }
 
 }  // namespace oomplan::measure

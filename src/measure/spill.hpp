@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ class SpillFile;
 class Spill {
  public:
   Result<bool> add(const HashedRow& row, SpillFile& file);
-  /// Calls `visit` with each, in order. Nothing can be added afterwards.
-  Result<bool> drain(SpillFile& file, const std::function<Result<bool>(const HashedRow&)>& visit);
+  /// Calls `visit` with all of them in order, some at a time. Nothing can be added afterwards.
+  Result<bool> drain(SpillFile& file, const std::function<Result<bool>(std::span<const HashedRow>)>& visit);
   std::int64_t size() const { return size_; }
 
  private:
