@@ -81,7 +81,9 @@ void Distinct::insert(HashSet& set, std::span<const HashedRow> rows) {
   constexpr std::size_t ahead = 24;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + ahead < rows.size()) set.prefetch(rows[i + ahead].hash);
-    if (!set.insert(rows[i].hash) && rows[i].row != seen_before) duplicates_.insert(rows[i].row);
+    if (set.insert(rows[i].hash) || rows[i].row == seen_before) continue;
+    duplicates_.insert(rows[i].row);
+    if (filter_ != nullptr) filter_->insert(rows[i].hash);
   }
 }
 
@@ -115,7 +117,7 @@ Result<bool> Distinct::finish() {
   return true;
 }
 
-Result<bool> Distinct::settle(Spill spill, int shared_bits) {
+Result<bool> Distinct::settle(Spill<HashedRow> spill, int shared_bits) {
   // Past the last bits there is nothing left to split by; that many rows of such equal hashes do not come.
   if (spill.size() * bytes_of_hash > room_.table && shared_bits + part_bits < 48)
     return split(std::move(spill), shared_bits);
@@ -128,8 +130,8 @@ Result<bool> Distinct::settle(Spill spill, int shared_bits) {
   return drained ? check_duplicates() : drained;
 }
 
-Result<bool> Distinct::split(Spill spill, int shared_bits) {
-  std::vector<Spill> parts(part_count);
+Result<bool> Distinct::split(Spill<HashedRow> spill, int shared_bits) {
+  std::vector<Spill<HashedRow>> parts(part_count);
   Result<bool> written = spill.drain(file_, [&](std::span<const HashedRow> rows) -> Result<bool> {
     for (const HashedRow& row : rows) {
       if (Result<bool> added = parts[part_of(row.hash, shared_bits)].add(row, file_); !added) return added;
@@ -137,7 +139,7 @@ Result<bool> Distinct::split(Spill spill, int shared_bits) {
     return true;
   });
   if (!written) return written;
-  for (Spill& part : parts) {
+  for (Spill<HashedRow>& part : parts) {
     if (Result<bool> settled = settle(std::exchange(part, {}), shared_bits + part_bits); !settled) return settled;
   }
   return true;
