@@ -83,7 +83,7 @@ Command commands::dedupe(CLI::App& program) {
       ->type_name("DIR");
   app->add_option("--threads", options->threads,
                   "1 reads, compares and writes in one thread; more let two work (a core each)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1024))
       ->type_name("N");
   return {app, [options] { return run_dedupe(*options); }};
 }
