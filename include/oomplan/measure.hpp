@@ -79,8 +79,9 @@ struct TreeMemory {
   std::int64_t anonymous = 0;  ///< of it what is no file's and not shared by name,
   std::int64_t shared = 0;     ///< and shared memory that was touched.
   std::int64_t dev_shm = 0;    ///< The most that /dev/shm grew by, touched or not, whoever wrote there.
-  std::optional<std::int64_t> cgroup_peak{};  ///< Of the whole cgroup, where it says.
-  std::optional<std::int64_t> page_cache{};   ///< Of the whole cgroup, at the end.
+  bool own_cgroup = false;     ///< The cgroup below is these processes' alone, and its peak exact.
+  std::optional<std::int64_t> cgroup_peak{};  ///< Of all that is in the cgroup, page cache included.
+  std::optional<std::int64_t> page_cache{};   ///< Of all that is in the cgroup, at the end.
   std::int64_t processes = 0;                 ///< The most at one look.
 };
 
@@ -92,8 +93,9 @@ struct Watched {
   std::string out{};  ///< Of its standard output, where that is kept: the first 16 MiB.
 };
 
-/// Runs a program with these words and looks at it and its children every 20 ms. Standard output is kept, or passed to
-/// standard error. Error: measure/cannot-run.
+/// Runs a program with these words, in a cgroup of its own where one may be made, and looks at it and its children
+/// every 20 ms. Standard output is kept, or passed to standard error. Signals that would end this process go to the
+/// program. Error: measure/cannot-run.
 Result<Watched> watch(const std::vector<std::string>& words, bool keep_output);
 
 struct DedupeOptions {

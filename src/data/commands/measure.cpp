@@ -35,6 +35,7 @@ Json json_of(const Watched& watched) {
             {"anonymous", memory.anonymous},
             {"shared", memory.shared},
             {"dev_shm", memory.dev_shm},
+            {"own_cgroup", memory.own_cgroup},
             {"cgroup_peak", or_null(memory.cgroup_peak)},
             {"page_cache", or_null(memory.page_cache)},
             {"processes", memory.processes}}}};
@@ -54,7 +55,9 @@ std::string text_of(const Watched& watched) {
   row("  anonymous", to_text(Bytes(memory.anonymous)), "");
   row("  shared", to_text(Bytes(memory.shared)), "touched");
   row("/dev/shm", to_text(Bytes(memory.dev_shm)), "more than before, touched or not");
-  row("cgroup peak", size_text(memory.cgroup_peak), "with all else in the cgroup, since it began");
+  row("cgroup peak", size_text(memory.cgroup_peak),
+      memory.own_cgroup ? "exact, of these processes alone, page cache included"
+                        : "with all else in the cgroup, since it began: none of its own may be made here");
   row("page cache", size_text(memory.page_cache), "of the cgroup, at the end");
   return out;
 }
