@@ -17,6 +17,8 @@ struct ReadOptions {
   Bytes budget = Bytes::mib(256);  ///< For the whole process, libraries included.
   std::string format{};            ///< "" tells each file's format by its content.
   bool row_sizes = false;          ///< Of stream: also how long rows are.
+  std::int64_t sample = 0;         ///< Of stream: so many draws of blocks instead of everything; 0 reads everything.
+  std::uint64_t seed = 1;          ///< Of the draws.
   bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
   std::function<void(const Diagnostic&)> on_skip{};
   std::function<void(std::int64_t rows, std::int64_t decoded)> on_progress{};  ///< Now and then.
@@ -58,10 +60,33 @@ struct RowSizes {
   std::int64_t longest = 0;
 };
 
+/// What the whole is, by a part of it, with the ends of the 95 % interval.
+struct Estimate {
+  double value = 0;
+  double low = 0;
+  std::optional<double> high{};  ///< Nothing where the part does not bound it.
+};
+
+/// Blocks of a dataset (row groups of Parquet, a mebibyte of lines, or whole files) drawn with a chance by their bytes,
+/// each as often as it comes.
+struct Sampled {
+  std::int64_t draws = 0;  ///< 0 where there were so few blocks that all were read.
+  std::int64_t blocks = 0;
+  std::int64_t of_blocks = 0;
+  std::uint64_t seed = 0;
+  bool rows_known = false;  ///< The files say how many rows they have.
+  Estimate rows{};
+  Estimate decoded{};
+  Estimate mean{};  ///< Decoded bytes of a row,
+  Estimate p50{};   ///< as these.
+  Estimate p99{};
+};
+
 struct StreamReport {
   Bytes budget{};
-  std::optional<RowSizes> row_sizes{};  ///< Where they were asked for.
-  ReadTotals totals{};
+  std::optional<RowSizes> row_sizes{};  ///< Where they were asked for; of a sample its estimates, and the longest seen.
+  std::optional<Sampled> sampled{};     ///< Where a sample was asked for.
+  ReadTotals totals{};                  ///< What was read.
   Cost cost{};
   Diagnostics diagnostics{};  ///< What stopped it, if something did.
 };
@@ -69,7 +94,7 @@ struct StreamReport {
 /// The names that ReadOptions::format takes.
 std::vector<std::string_view> format_names();
 
-/// Reads every row of every file: files, directories and globs. Errors: read/*, measure/*.
+/// Reads every row of every file: files, directories and globs; or a sample of them. Errors: read/*, measure/*.
 StreamReport stream(const std::vector<std::string>& paths, const ReadOptions& options);
 
 /// A process with all its children, by the kernel's counts, in bytes.

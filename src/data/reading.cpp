@@ -56,6 +56,15 @@ void add_reading(CLI::App& app, Reading& reading) {
   app.add_flag("--json", reading.json, "Print one JSON object");
 }
 
+// Below sixteen draws the interval is not what it says (sample_test).
+void add_sampling(CLI::App& app, Sampling& sampling) {
+  CLI::Option* sample = app.add_option("--sample", sampling.draws,
+                                       "Read only so many blocks, drawn at random, and say what all of it has")
+                            ->type_name("BLOCKS")
+                            ->check(CLI::Range(16, 10'000));
+  app.add_option("--seed", sampling.seed, "Draw others (1)")->type_name("NUMBER")->needs(sample);
+}
+
 Result<measure::ReadOptions> options_of(const Reading& reading) {
   Diagnostics errors;
   const auto budget = parse_bytes(reading.budget);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "line_block.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::measure {
@@ -48,11 +49,11 @@ Result<bool> RowStream::give_up(Diagnostics errors) {
 }
 
 Result<Input> RowStream::input_of(const Shard& shard) {
-  auto bytes = read::open_bytes(shard.path);
+  auto bytes = shard.part && shard.part->lines ? lines_of(shard.path, *shard.part) : read::open_bytes(shard.path);
   if (!bytes) return bytes.errors();
   Result<std::string> begun = read::first_bytes(**bytes, 4);
   if (!begun) return begun.errors();
-  Input input{.path = shard.path, .room = room_, .wanted = wanted_, .key = &key_};
+  Input input{.path = shard.path, .part = shard.part, .room = room_, .wanted = wanted_, .key = &key_};
   input.packed = read::is_packed(*begun);
   input.bytes = read::unpacked(std::move(*bytes), std::move(*begun), shard.path, room_.zstd_window_log);
   input.skip = [this](const Diagnostic& error) { return skip(error); };
@@ -65,10 +66,9 @@ Result<bool> RowStream::open(const Shard& shard) {
   if (!input) return input.errors();
   const Format* format = find_format(options_.format);
   if (format == nullptr) {
-    Result<std::string> begun = read::first_bytes(*input->bytes, sniff_length);
-    if (!begun) return begun.errors();
-    format = sniffed(*begun);
-    input->bytes = read::put_back(std::move(input->bytes), std::move(*begun));
+    const Result<const Format*> told = sniffed(input->bytes);
+    if (!told) return told.errors();
+    format = *told;
   }
   if (format == nullptr) return unknown_format(shard.path);
   file_.format = format->name;

@@ -18,6 +18,7 @@ constexpr std::string_view schema = "oomplan/profile/1";
 
 struct Options {
   Reading reading{};
+  Sampling sampling{};
   std::string exec{};
   std::int64_t batch_size = 0;
 };
@@ -80,10 +81,15 @@ Outcome run_exec(const Options& options) {
   return outcome_of(schema, body, text_of(*watched), options.reading.json, diagnostics);
 }
 
-std::vector<std::string> reader(const Reading& reading) {
+std::vector<std::string> reader(const Options& options) {
+  const Reading& reading = options.reading;
   std::vector<std::string> words{"/proc/self/exe", "stream",       "--json",     "--sizes",
                                  "--budget",       reading.budget, "--on-error", reading.on_error};
   if (!reading.format.empty()) words.insert(words.end(), {"--format", reading.format});
+  if (options.sampling.draws > 0) {
+    words.insert(words.end(),
+                 {"--sample", std::to_string(options.sampling.draws), "--seed", std::to_string(options.sampling.seed)});
+  }
   words.emplace_back("--");
   words.insert(words.end(), reading.paths.begin(), reading.paths.end());
   return words;
@@ -97,6 +103,7 @@ void add_reading(Json& body, const Json& read, std::int64_t batch_size) {
   const auto decoded = totals["decoded_bytes"].get<double>();
   body["read"] = totals;
   body["row_bytes"] = read["row_bytes"];
+  if (read.contains("sample")) body["sample"] = read["sample"];
   body["rows_per_second"] = rows / seconds;
   body["decoded_mb_per_second"] = decoded / 1e6 / seconds;
   body["compression"] = decoded / std::max(totals["file_bytes"].get<double>(), 1.0);
@@ -108,11 +115,12 @@ void add_reading(Json& body, const Json& read, std::int64_t batch_size) {
 
 std::string reading_text(const Json& body) {
   const Json& sizes = body["row_bytes"];
+  const auto sampled = body.contains("sample") ? std::optional(sampled_of(body["sample"])) : std::nullopt;
   std::string out =
       fmt::format("{} rows, {:.0f} a second, {:.0f} MB/s decoded, {:.2f} times the bytes on the disk\n",
                   with_separators(body["read"]["rows"].get<std::int64_t>()), body["rows_per_second"].get<double>(),
                   body["decoded_mb_per_second"].get<double>(), body["compression"].get<double>());
-  out += "  " + sizes_text({sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}) + "\n";
+  out += lengths_text(measure::RowSizes{sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}, sampled);
   if (body.contains("batch_bytes")) {
     out += fmt::format("  a batch: {} on average, {} of the longest rows\n", to_text(Bytes(body["batch_bytes"])),
                        to_text(Bytes(body["longest_batch_bytes"])));
@@ -122,7 +130,7 @@ std::string reading_text(const Json& body) {
 
 Outcome run_reader(const Options& options) {
   if (const auto checked = options_of(options.reading); !checked) return failed(options, checked.errors());
-  const Result<Watched> watched = measure::watch(reader(options.reading), true);
+  const Result<Watched> watched = measure::watch(reader(options), true);
   if (!watched) return failed(options, watched.errors());
   const Json read = Json::parse(watched->out, nullptr, false);
   if (!read.is_object() || read["verdict"] != "answered") {
@@ -159,6 +167,7 @@ Command commands::measure(CLI::App& program) {
       program.add_subcommand("measure", "Say what reading a dataset, or a loader of your own, really takes");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
+  add_sampling(*app, options->sampling);
   app->get_option("PATH")->required(false);
   app->add_option("--exec", options->exec, "Measure this command with all its children instead")->type_name("COMMAND");
   app->add_option("--batch-size", options->batch_size, "Also say what a batch of so many rows takes")

@@ -18,19 +18,29 @@ std::string text_of(const measure::StreamReport& report) {
     out += fmt::format("  {} rows skipped, {} files left unfinished\n", with_separators(totals.skipped),
                        totals.broken_files);
   }
-  if (report.row_sizes) out += "  " + sizes_text(*report.row_sizes) + "\n";
+  if (report.diagnostics.empty()) out += lengths_text(report.row_sizes, report.sampled);
   return out + "  " + cost_text(report.cost, report.budget) + "\n";
 }
 
-Outcome run_stream(const Reading& reading, bool sizes) {
+struct Options {
+  Reading reading{};
+  Sampling sampling{};
+  bool sizes = false;
+};
+
+Outcome run_stream(const Options& asked) {
+  const Reading& reading = asked.reading;
   Result<measure::ReadOptions> options = options_of(reading);
   if (!options)
     return outcome_of("oomplan/stream/1", nlohmann::ordered_json::object(), "", reading.json, options.errors());
-  options->row_sizes = sizes;
+  options->row_sizes = asked.sizes || asked.sampling.draws > 0;
+  options->sample = asked.sampling.draws;
+  options->seed = asked.sampling.seed;
   const measure::StreamReport report = measure::stream(reading.paths, *options);
   nlohmann::ordered_json body{
       {"budget", report.budget.count()}, {"read", json_of(report.totals)}, {"cost", json_of(report.cost)}};
   if (report.row_sizes) body["row_bytes"] = json_of(*report.row_sizes);
+  if (report.sampled) body["sample"] = json_of(*report.sampled);
   return outcome_of("oomplan/stream/1", body, report.totals.files > 0 ? text_of(report) : "", reading.json,
                     report.diagnostics);
 }
@@ -39,11 +49,11 @@ Outcome run_stream(const Reading& reading, bool sizes) {
 
 Command commands::stream(CLI::App& program) {
   CLI::App* app = program.add_subcommand("stream", "Read every row of a dataset within a budget of memory, and count");
-  auto reading = std::make_shared<Reading>();
-  add_reading(*app, *reading);
-  auto sizes = std::make_shared<bool>(false);
-  app->add_flag("--sizes", *sizes, "Also say how long rows are: mean, median, 99th percentile, longest");
-  return {app, [reading, sizes] { return run_stream(*reading, *sizes); }};
+  auto options = std::make_shared<Options>();
+  add_reading(*app, options->reading);
+  add_sampling(*app, options->sampling);
+  app->add_flag("--sizes", options->sizes, "Also say how long rows are: mean, median, 99th percentile, longest");
+  return {app, [options] { return run_stream(*options); }};
 }
 
 }  // namespace oomplan::data
