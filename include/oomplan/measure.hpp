@@ -17,6 +17,7 @@ struct ReadOptions {
   Bytes budget = Bytes::mib(256);  ///< For the whole process, libraries included.
   std::string format{};            ///< "" tells each file's format by its content.
   bool row_sizes = false;          ///< Of stream: also how long rows are.
+  bool tokens = false;             ///< Of stream: also what the rows' text and lists of tokens have.
   std::int64_t sample = 0;         ///< Of stream: so many draws of blocks instead of everything; 0 reads everything.
   std::uint64_t seed = 1;          ///< Of the draws.
   bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
@@ -60,6 +61,22 @@ struct RowSizes {
   std::int64_t longest = 0;
 };
 
+/// A column's text, or its lists of whole numbers, which are tokens where the column holds such.
+struct TokenColumn {
+  std::string name{};
+  bool text = false;
+  std::int64_t rows = 0;  ///< That have it: text somewhere in it, or a list.
+  RowSizes bytes{};       ///< Of the text; 0 of lists.
+  RowSizes pieces{};      ///< Of the text as GPT-2's tokenizer cuts it first (docs/data.md); the lengths of lists.
+};
+
+struct Tokens {
+  std::vector<TokenColumn> columns{};
+  std::int64_t values_left_out = 0;  ///< Of columns beyond the first 64, or with names beyond 256 bytes.
+  RowSizes text_bytes{};             ///< Of all text of a row.
+  RowSizes text_pieces{};
+};
+
 /// What the whole is, by a part of it, with the ends of the 95 % interval.
 struct Estimate {
   double value = 0;
@@ -85,6 +102,7 @@ struct Sampled {
 struct StreamReport {
   Bytes budget{};
   std::optional<RowSizes> row_sizes{};  ///< Where they were asked for; of a sample its estimates, and the longest seen.
+  std::optional<Tokens> tokens{};       ///< Where they were asked for.
   std::optional<Sampled> sampled{};     ///< Where a sample was asked for.
   ReadTotals totals{};                  ///< What was read.
   Cost cost{};

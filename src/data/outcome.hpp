@@ -29,6 +29,11 @@ nlohmann::ordered_json json_of(const measure::Cost& cost);
 
 nlohmann::ordered_json json_of(const measure::RowSizes& sizes);
 
+/// `bytes_per_token` is 0 where it is not known.
+nlohmann::ordered_json json_of(const measure::Tokens& tokens, double bytes_per_token);
+/// Of what the above wrote, line by line.
+std::string tokens_text(const nlohmann::ordered_json& tokens);
+
 nlohmann::ordered_json json_of(const measure::Sampled& sampled);
 /// Of what the above wrote.
 measure::Sampled sampled_of(const nlohmann::ordered_json& json);

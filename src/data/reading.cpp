@@ -56,6 +56,15 @@ void add_reading(CLI::App& app, Reading& reading) {
   app.add_flag("--json", reading.json, "Print one JSON object");
 }
 
+void add_tokenizing(CLI::App& app, Tokenizing& tokenizing) {
+  CLI::Option* tokens = app.add_flag("--tokens", tokenizing.tokens,
+                                     "Also say how long the rows' text and lists of tokens are, column by column");
+  app.add_option("--bytes-per-token", tokenizing.bytes_per_token, "Of your tokenizer on such text")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->needs(tokens);
+}
+
 // Below sixteen draws the interval is not what it says (sample_test).
 void add_sampling(CLI::App& app, Sampling& sampling) {
   CLI::Option* sample = app.add_option("--sample", sampling.draws,

@@ -21,6 +21,13 @@ struct Reading {
 
 void add_reading(CLI::App& app, Reading& reading);
 
+/// What rows are to a tokenizer.
+struct Tokenizing {
+  bool tokens = false;
+  double bytes_per_token = 0;  ///< 0 where it is not known.
+};
+void add_tokenizing(CLI::App& app, Tokenizing& tokenizing);
+
 /// A part of the dataset instead of all of it.
 struct Sampling {
   std::int64_t draws = 0;  ///< 0 for all of it.

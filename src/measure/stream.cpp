@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "blocks.hpp"
 #include "cost.hpp"
@@ -8,6 +9,7 @@
 #include "row_stream.hpp"
 #include "sample.hpp"
 #include "size_sketch.hpp"
+#include "token_counts.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -16,11 +18,14 @@ namespace {
 class Reading {
  public:
   Reading(const ReadOptions& options, const Room& room, StreamReport& report)
-      : options_(options), room_(room), report_(report) {}
+      : options_(options), room_(room), report_(report) {
+    if (options.tokens) tokens_ = std::make_unique<TokenCounts>();
+  }
 
   Diagnostics whole(std::vector<Shard> shards) {
     SizeSketch sizes;
     Diagnostics errors = read(std::move(shards), options_, sizes);
+    if (tokens_) report_.tokens = tokens_->tokens();
     if (options_.row_sizes) report_.row_sizes = sizes.sizes();
     return errors;
   }
@@ -36,7 +41,7 @@ class Reading {
 
  private:
   Diagnostics read(std::vector<Shard> shards, const ReadOptions& options, SizeSketch& sizes) {
-    RowStream rows(std::move(shards), options, room_, {.sizes = options.row_sizes}, key_);
+    RowStream rows(std::move(shards), options, room_, {.sizes = options.row_sizes, .canonical = options.tokens}, key_);
     Diagnostics errors = read(rows, sizes);
     add(rows.totals());
     return errors;
@@ -49,6 +54,7 @@ class Reading {
       if (!more) return more.errors();
       if (!*more) return {};
       for (const std::int64_t size : batch.sizes) sizes.add(size);
+      for (std::size_t i = 0; i < batch.canonical.size(); ++i) tokens_->add(batch.canonical[i]);
       if (options_.on_progress)
         options_.on_progress(report_.totals.rows + rows.totals().rows, report_.totals.decoded + rows.totals().decoded);
     }
@@ -130,6 +136,7 @@ class Reading {
   const ReadOptions& options_;
   const Room& room_;
   StreamReport& report_;
+  std::unique_ptr<TokenCounts> tokens_{};
   KeyColumns key_{};
 };
 

@@ -19,6 +19,7 @@ constexpr std::string_view schema = "oomplan/profile/1";
 struct Options {
   Reading reading{};
   Sampling sampling{};
+  Tokenizing tokenizing{};
   std::string exec{};
   std::int64_t batch_size = 0;
 };
@@ -90,6 +91,9 @@ std::vector<std::string> reader(const Options& options) {
     words.insert(words.end(),
                  {"--sample", std::to_string(options.sampling.draws), "--seed", std::to_string(options.sampling.seed)});
   }
+  if (options.tokenizing.tokens) words.emplace_back("--tokens");
+  if (options.tokenizing.bytes_per_token > 0)
+    words.insert(words.end(), {"--bytes-per-token", fmt::format("{}", options.tokenizing.bytes_per_token)});
   words.emplace_back("--");
   words.insert(words.end(), reading.paths.begin(), reading.paths.end());
   return words;
@@ -103,7 +107,9 @@ void add_reading(Json& body, const Json& read, std::int64_t batch_size) {
   const auto decoded = totals["decoded_bytes"].get<double>();
   body["read"] = totals;
   body["row_bytes"] = read["row_bytes"];
-  if (read.contains("sample")) body["sample"] = read["sample"];
+  for (const char* key : {"tokens", "sample"}) {
+    if (read.contains(key)) body[key] = read[key];
+  }
   body["rows_per_second"] = rows / seconds;
   body["decoded_mb_per_second"] = decoded / 1e6 / seconds;
   body["compression"] = decoded / std::max(totals["file_bytes"].get<double>(), 1.0);
@@ -121,6 +127,7 @@ std::string reading_text(const Json& body) {
                   with_separators(body["read"]["rows"].get<std::int64_t>()), body["rows_per_second"].get<double>(),
                   body["decoded_mb_per_second"].get<double>(), body["compression"].get<double>());
   out += lengths_text(measure::RowSizes{sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}, sampled);
+  if (body.contains("tokens")) out += tokens_text(body["tokens"]);
   if (body.contains("batch_bytes")) {
     out += fmt::format("  a batch: {} on average, {} of the longest rows\n", to_text(Bytes(body["batch_bytes"])),
                        to_text(Bytes(body["longest_batch_bytes"])));
@@ -168,6 +175,8 @@ Command commands::measure(CLI::App& program) {
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
   add_sampling(*app, options->sampling);
+  add_tokenizing(*app, options->tokenizing);
+  app->get_option("--tokens")->excludes("--sample");
   app->get_option("PATH")->required(false);
   app->add_option("--exec", options->exec, "Measure this command with all its children instead")->type_name("COMMAND");
   app->add_option("--batch-size", options->batch_size, "Also say what a batch of so many rows takes")
