@@ -23,6 +23,7 @@ struct ReadOptions {
   bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
   std::function<void(const Diagnostic&)> on_skip{};
   std::function<void(std::int64_t rows, std::int64_t decoded)> on_progress{};  ///< Now and then.
+  std::function<void(double share)> on_share{};  ///< How much of the files was read, from 0 to 1, by who reads them.
 };
 
 struct FileTotals {

@@ -1,14 +1,13 @@
 #include "reading.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include "oomplan/text.hpp"
+#include "progress.hpp"
 
 namespace oomplan::data {
 namespace {
@@ -18,33 +17,6 @@ std::string names_of_formats() {
   for (const std::string_view name : measure::format_names()) out += (out.empty() ? "" : ", ") + std::string(name);
   return out;
 }
-
-/// One line that is written over, a few times a second, and taken away at the end.
-class Progress {
- public:
-  Progress() = default;
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  void show(std::int64_t rows, std::int64_t decoded) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    shown_ = true;
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    std::fputs(fmt::format("\r\033[K{} rows, {} decoded, {:.0f} MB/s", with_separators(rows), to_text(Bytes(decoded)),
-                           static_cast<double>(decoded) / 1e6 / std::max(seconds, 1e-3))
-                   .c_str(),
-               stderr);
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = begin_;
-  bool shown_ = false;
-};
 
 }  // namespace
 
@@ -97,6 +69,7 @@ Result<measure::ReadOptions> options_of(const Reading& reading) {
   if (isatty(STDERR_FILENO)) {
     auto progress = std::make_shared<Progress>();
     options.on_progress = [progress](std::int64_t rows, std::int64_t decoded) { progress->show(rows, decoded); };
+    options.on_share = [progress](double share) { progress->reached(share); };
   }
   return options;
 }

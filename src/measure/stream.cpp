@@ -66,6 +66,8 @@ class Reading {
     std::vector<SampledBlock> read_blocks;
     std::int64_t longest = 0;
     for (const auto& [block, times] : *picked) {
+      if (options_.on_share)
+        options_.on_share(static_cast<double>(read_blocks.size()) / static_cast<double>(picked->size()));
       SizeSketch sizes;
       if (Diagnostics errors = one(block, sizes); !errors.empty()) return errors;
       longest = std::max(longest, sizes.longest());
@@ -85,6 +87,7 @@ class Reading {
     ReadOptions options = options_;
     options.row_sizes = true;
     options.format = block.format;
+    options.on_share = {};
     const auto place = [&block](Diagnostic error) {
       if (block.shard.part && block.shard.part->lines)
         error.message += " (of the block at byte " + with_separators(block.shard.part->begin) + ")";
