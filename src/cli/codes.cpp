@@ -144,6 +144,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "What was measured ended with an error. With --exec the figures up to its end are there all the same."},
     {"measure/no-data", Verdict::invalid,
      "A path names no file: a directory without files, or a pattern that nothing matches."},
+    {"measure/no-sample", Verdict::invalid, "--sample draws parts of files; a pipe has none that can be drawn."},
     {"measure/not-text", Verdict::invalid, "JSON Lines cannot hold bytes that are not UTF-8. Parquet can."},
     {"measure/output-exists", Verdict::invalid,
      "A file of the output's name is there already. It is never replaced: remove it, or choose another name."},

@@ -102,11 +102,6 @@ Json json_of(const measure::RowSizes& sizes) {
   return {{"mean", sizes.mean}, {"p50", sizes.p50}, {"p99", sizes.p99}, {"longest", sizes.longest}};
 }
 
-std::string sizes_text(const measure::RowSizes& sizes) {
-  return fmt::format("bytes of a row: mean {:.1f}, median {}, 99 % at most {}, longest {}", sizes.mean,
-                     with_separators(sizes.p50), with_separators(sizes.p99), with_separators(sizes.longest));
-}
-
 std::string files_text(const measure::ReadTotals& totals) {
   std::map<std::string, std::int64_t> formats;
   for (const measure::FileTotals& file : totals.listed) ++formats[file.format.empty() ? "unknown" : file.format];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,17 @@ nlohmann::ordered_json json_of(const measure::Cost& cost);
 
 nlohmann::ordered_json json_of(const measure::RowSizes& sizes);
 
-/// "row bytes: mean 12.5, median 10, …"
-std::string sizes_text(const measure::RowSizes& sizes);
+/// `bytes_per_token` is 0 where it is not known.
+nlohmann::ordered_json json_of(const measure::Tokens& tokens, double bytes_per_token);
+/// Of what the above wrote, line by line.
+std::string tokens_text(const nlohmann::ordered_json& tokens);
+
+nlohmann::ordered_json json_of(const measure::Sampled& sampled);
+/// Of what the above wrote.
+measure::Sampled sampled_of(const nlohmann::ordered_json& json);
+
+/// "  bytes of a row: mean 12.5, median 10, …", with the intervals of a sample; nothing where nothing is known.
+std::string lengths_text(const std::optional<measure::RowSizes>& sizes, const std::optional<measure::Sampled>& sampled);
 /// "in 3 files (2 parquet, 1 csv)", for a table's first line.
 std::string files_text(const measure::ReadTotals& totals);
 /// "1.20 s, 1.15 s of CPU, at most 88.20 MiB of 256.00 MiB"

@@ -1,14 +1,13 @@
 #include "reading.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include "oomplan/text.hpp"
+#include "progress.hpp"
 
 namespace oomplan::data {
 namespace {
@@ -19,33 +18,6 @@ std::string names_of_formats() {
   return out;
 }
 
-/// One line that is written over, a few times a second, and taken away at the end.
-class Progress {
- public:
-  Progress() = default;
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  void show(std::int64_t rows, std::int64_t decoded) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    shown_ = true;
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    std::fputs(fmt::format("\r\033[K{} rows, {} decoded, {:.0f} MB/s", with_separators(rows), to_text(Bytes(decoded)),
-                           static_cast<double>(decoded) / 1e6 / std::max(seconds, 1e-3))
-                   .c_str(),
-               stderr);
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = begin_;
-  bool shown_ = false;
-};
-
 }  // namespace
 
 void add_reading(CLI::App& app, Reading& reading) {
@@ -54,6 +26,24 @@ void add_reading(CLI::App& app, Reading& reading) {
   app.add_option("--format", reading.format, "Read every file as this, whatever it looks like")->type_name("NAME");
   app.add_option("--on-error", reading.on_error, "stop (where it is left out) or skip, at a row that cannot be read");
   app.add_flag("--json", reading.json, "Print one JSON object");
+}
+
+void add_tokenizing(CLI::App& app, Tokenizing& tokenizing) {
+  CLI::Option* tokens = app.add_flag("--tokens", tokenizing.tokens,
+                                     "Also say how long the rows' text and lists of tokens are, column by column");
+  app.add_option("--bytes-per-token", tokenizing.bytes_per_token, "Of your tokenizer on such text")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->needs(tokens);
+}
+
+// Below sixteen draws the interval is not what it says (sample_test).
+void add_sampling(CLI::App& app, Sampling& sampling) {
+  CLI::Option* sample = app.add_option("--sample", sampling.draws,
+                                       "Read only so many blocks, drawn at random, and say what all of it has")
+                            ->type_name("BLOCKS")
+                            ->check(CLI::Range(16, 10'000));
+  app.add_option("--seed", sampling.seed, "Draw others (1)")->type_name("NUMBER")->needs(sample);
 }
 
 Result<measure::ReadOptions> options_of(const Reading& reading) {
@@ -79,6 +69,7 @@ Result<measure::ReadOptions> options_of(const Reading& reading) {
   if (isatty(STDERR_FILENO)) {
     auto progress = std::make_shared<Progress>();
     options.on_progress = [progress](std::int64_t rows, std::int64_t decoded) { progress->show(rows, decoded); };
+    options.on_share = [progress](double share) { progress->reached(share); };
   }
   return options;
 }

@@ -1,11 +1,11 @@
-// The canonical form as JSON. It reads only what this stage wrote, so it trusts the bytes.
+// The canonical form as JSON.
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 #include "canonical.hpp"
+#include "canonical_cursor.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::measure {
@@ -17,30 +17,11 @@ class Writer {
   bool value(std::string& out);
 
  private:
-  template <class T>
-  T raw() {
-    T value;
-    std::memcpy(&value, in_.data(), sizeof value);
-    in_.remove_prefix(sizeof value);
-    return value;
-  }
-  std::string_view sized() {
-    std::size_t length = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto byte = static_cast<unsigned char>(in_.front());
-      in_.remove_prefix(1);
-      length |= static_cast<std::size_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) break;
-    }
-    const std::string_view text = in_.substr(0, length);
-    in_.remove_prefix(length);
-    return text;
-  }
   bool text(std::string& out);
   bool children(std::string& out, char end);
   void time(std::string& out, char kind);
 
-  std::string_view in_;
+  CanonicalCursor in_;
 };
 
 template <class T>
@@ -50,7 +31,7 @@ void decimal(std::string& out, T value) {
 }
 
 bool Writer::text(std::string& out) {
-  const std::string_view text = sized();
+  const std::string_view text = in_.sized();
   if (valid_utf8(text) != text.size()) return false;
   out += '"';
   for (const char c : text) {
@@ -70,8 +51,8 @@ bool Writer::text(std::string& out) {
 }
 
 void Writer::time(std::string& out, char kind) {
-  const auto seconds = raw<std::int64_t>();
-  const auto nanoseconds = raw<std::int32_t>();
+  const auto seconds = in_.raw<std::int64_t>();
+  const auto nanoseconds = in_.raw<std::int32_t>();
   const std::int64_t days = seconds >= 0 ? seconds / 86400 : -((86399 - seconds) / 86400);
   const auto rest = static_cast<int>(seconds - days * 86400);
   char buffer[80];
@@ -93,23 +74,22 @@ void Writer::time(std::string& out, char kind) {
 
 bool Writer::children(std::string& out, char end) {
   out += end == ']' ? '[' : '{';
-  for (bool first = true; in_.front() != end; first = false) {
+  for (bool first = true; !in_.at(end); first = false) {
     if (!first) out += ", ";
     if (end == '}') {
-      in_.remove_prefix(1);  // k
+      in_.tag();  // k
       if (!text(out)) return false;
       out += ": ";
     }
     if (!value(out)) return false;
   }
-  in_.remove_prefix(1);
+  in_.tag();
   out += end;
   return true;
 }
 
 bool Writer::value(std::string& out) {
-  const char tag = in_.front();
-  in_.remove_prefix(1);
+  const char tag = in_.tag();
   switch (tag) {
     case 't':
       out += "true";
@@ -118,13 +98,13 @@ bool Writer::value(std::string& out) {
       out += "false";
       return true;
     case 'i':
-      decimal(out, raw<std::int64_t>());
+      decimal(out, in_.raw<std::int64_t>());
       return true;
     case 'u':
-      decimal(out, raw<std::uint64_t>());
+      decimal(out, in_.raw<std::uint64_t>());
       return true;
     case 'd':
-      out += sized();
+      out += in_.sized();
       return true;
     case 's':
       return text(out);
@@ -138,7 +118,7 @@ bool Writer::value(std::string& out) {
       time(out, tag);
       return true;
     case 'x': {
-      const auto number = raw<double>();
+      const auto number = in_.raw<double>();
       if (std::isfinite(number))
         decimal(out, number);
       else

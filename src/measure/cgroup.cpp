@@ -1,5 +1,6 @@
 #include "cgroup.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -9,10 +10,14 @@
 namespace oomplan::measure {
 namespace {
 
-std::optional<std::int64_t> number_in(const std::string& path) {
+constexpr const char* v1_peak = "memory.max_usage_in_bytes";
+constexpr const char* v2_peak = "memory.peak";
+
+std::string line_in(const std::string& path) {
   std::string line;
   std::ifstream file(path);
-  return std::getline(file, line) ? parse_integer(line) : std::nullopt;
+  std::getline(file, line);
+  return line;
 }
 
 std::optional<std::int64_t> stat_in(const std::string& folder, std::string_view key) {
@@ -25,36 +30,65 @@ std::optional<std::int64_t> stat_in(const std::string& folder, std::string_view 
 }
 
 /// In a container the membership may name a path of the host; its own cgroup is the root then.
-std::string existing(const std::string& root, const std::string& path, const char* file) {
-  return std::ifstream(root + path + "/" + file).good() ? root + path : root;
+std::optional<Cgroup> counted(const std::string& root, const std::string& path, bool v1) {
+  for (const std::string& folder : {root + (path == "/" ? "" : path), root}) {
+    const Cgroup cgroup{folder, v1};
+    if (std::ifstream(folder + "/" + peak_file(cgroup)).good()) return cgroup;
+  }
+  return std::nullopt;
+}
+
+bool passes_memory_on(const std::string& folder) {
+  std::istringstream words(line_in(folder + "/cgroup.subtree_control"));
+  for (std::string word; words >> word;) {
+    if (word == "memory") return true;
+  }
+  return false;
+}
+
+bool unlimited(const std::string& folder) {
+  constexpr std::string_view limits[] = {"memory.max", "memory.high", "memory.swap.max"};
+  return std::ranges::all_of(limits, [&](std::string_view name) {
+    const std::string limit = line_in(folder + "/" + std::string(name));
+    return limit.empty() || limit == "max";
+  });
 }
 
 }  // namespace
 
-CgroupMemory cgroup_memory(const std::string& root, const std::string& membership) {
+const char* peak_file(const Cgroup& cgroup) { return cgroup.v1 ? v1_peak : v2_peak; }
+
+std::optional<Cgroup> cgroup_of(const std::string& root, const std::string& membership) {
   std::istringstream lines(membership);
-  CgroupMemory out;
+  std::optional<Cgroup> out;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const std::string path = line.substr(second + 1);
-    if (controllers == ",,") {
-      const std::string folder = existing(root, path, "memory.peak");
-      out = {number_in(folder + "/memory.peak"), stat_in(folder, "file")};
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      const std::string folder = existing(root + "/memory", path, "memory.max_usage_in_bytes");
-      return {number_in(folder + "/memory.max_usage_in_bytes"), stat_in(folder, "total_cache")};
-    }
+    if (controllers == ",,") out = counted(root, path, false);
+    if (controllers.find(",memory,") != std::string::npos) return counted(root + "/memory", path, true);
   }
   return out;
 }
 
-CgroupMemory cgroup_memory() {
+std::optional<Cgroup> cgroup_of_this_process() {
   std::ostringstream membership;
   membership << std::ifstream("/proc/self/cgroup").rdbuf();
-  return cgroup_memory("/sys/fs/cgroup", membership.str());
+  return cgroup_of("/sys/fs/cgroup", membership.str());
+}
+
+CgroupMemory memory_of(const Cgroup& cgroup) {
+  return {parse_integer(line_in(cgroup.folder + "/" + peak_file(cgroup))),
+          stat_in(cgroup.folder, cgroup.v1 ? "total_cache" : "file")};
+}
+
+std::string folder_for_own(const std::string& root, const Cgroup& cgroup) {
+  if (cgroup.v1) return line_in(cgroup.folder + "/memory.use_hierarchy") == "1" ? cgroup.folder : "";
+  if (passes_memory_on(cgroup.folder)) return cgroup.folder;
+  const std::string above = cgroup.folder.substr(0, cgroup.folder.rfind('/'));
+  return cgroup.folder != root && passes_memory_on(above) && unlimited(cgroup.folder) ? above : "";
 }
 
 }  // namespace oomplan::measure

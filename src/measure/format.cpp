@@ -81,4 +81,12 @@ const Format* find_format(std::string_view name) {
 
 const Format* sniffed(std::string_view begun) { return find_format(name_of(begun)); }
 
+Result<const Format*> sniffed(std::unique_ptr<read::ByteSource>& bytes) {
+  Result<std::string> begun = read::first_bytes(*bytes, sniff_length);
+  if (!begun) return begun.errors();
+  const Format* format = sniffed(*begun);
+  bytes = read::put_back(std::move(bytes), std::move(*begun));
+  return format;
+}
+
 }  // namespace oomplan::measure

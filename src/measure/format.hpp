@@ -1,6 +1,7 @@
 // Which data format a file is in, told by what is in it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ const Format* find_format(std::string_view name);
 
 /// By the first bytes of the unpacked file. Nothing where they are of no known kind; an empty file is text.
 const Format* sniffed(std::string_view begun);
+
+/// The same of `bytes`, which begin where they did afterwards. Errors: the bytes' own.
+Result<const Format*> sniffed(std::unique_ptr<read::ByteSource>& bytes);
 
 /// How much of a file sniffed() looks at.
 inline constexpr std::size_t sniff_length = std::size_t{64} << 10;

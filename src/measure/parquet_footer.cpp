@@ -1,7 +1,11 @@
 #include "parquet_footer.hpp"
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <vector>
+
+#include "source.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -163,6 +167,28 @@ std::optional<std::string> objection_to_footer(std::string_view footer) {
   } catch (const Broken&) {
     return "the footer is broken";
   }
+}
+
+Diagnostics objection_to_file(const std::string& path, const Room& room) {
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+  if (error) return {bad_file(path, "Parquet is read from a file, not a pipe")};
+  std::ifstream file(path, std::ios::binary);
+  unsigned char end[8] = {};
+  if (size < 12 || !file.seekg(-8, std::ios::end) || !file.read(reinterpret_cast<char*>(end), 8)) {
+    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
+  }
+  if (std::string_view(reinterpret_cast<char*>(end) + 4, 4) != "PAR1") {
+    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
+  }
+  const std::int64_t length = end[0] | end[1] << 8 | end[2] << 16 | std::int64_t{end[3]} << 24;
+  if (length > size - 12) return {bad_file(path, "the footer is said to be longer than the file")};
+  if (10 * length > room.pool) return {over_budget({path}, "the footer", 10 * length, room.pool)};
+  std::string footer(static_cast<std::size_t>(length), '\0');
+  file.seekg(-8 - length, std::ios::end).read(footer.data(), length);
+  if (!file) return {bad_file(path, "the footer cannot be read")};
+  const auto objection = objection_to_footer(footer);
+  return objection ? Diagnostics{bad_file(path, *objection)} : Diagnostics{};
 }
 
 }  // namespace oomplan::measure

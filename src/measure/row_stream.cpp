@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "counted.hpp"
+#include "line_block.hpp"
+#include "oomplan/bytes.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::measure {
@@ -28,7 +31,19 @@ Diagnostic other_rows(const std::string& path, std::int64_t rows, std::int64_t d
 
 RowStream::RowStream(std::vector<Shard> shards, const ReadOptions& options, const Room& room, const Wanted& wanted,
                      KeyColumns& key)
-    : shards_(std::move(shards)), options_(options), room_(room), wanted_(wanted), key_(key) {}
+    : shards_(std::move(shards)), options_(options), room_(room), wanted_(wanted), key_(key) {
+  for (const Shard& shard : shards_) all_bytes_ = saturating_add(all_bytes_, shard.size);
+}
+
+void RowStream::tell_share() const {
+  if (!options_.on_share || all_bytes_ <= 0) return;
+  const double rows = file_.declared_rows && *file_.declared_rows > 0
+                          ? static_cast<double>(file_.rows) / static_cast<double>(*file_.declared_rows)
+                          : 0;
+  const double within = std::max(rows * static_cast<double>(file_.bytes), static_cast<double>(position_));
+  options_.on_share(
+      std::min((static_cast<double>(totals_.file_bytes) + within) / static_cast<double>(all_bytes_), 1.0));
+}
 
 bool RowStream::skip(const Diagnostic& error) {
   if (!options_.skip_bad) return false;
@@ -48,11 +63,13 @@ Result<bool> RowStream::give_up(Diagnostics errors) {
 }
 
 Result<Input> RowStream::input_of(const Shard& shard) {
-  auto bytes = read::open_bytes(shard.path);
+  auto bytes = shard.part && shard.part->lines ? lines_of(shard.path, *shard.part) : read::open_bytes(shard.path);
   if (!bytes) return bytes.errors();
+  position_ = 0;
+  *bytes = std::make_unique<Counted>(std::move(*bytes), position_);
   Result<std::string> begun = read::first_bytes(**bytes, 4);
   if (!begun) return begun.errors();
-  Input input{.path = shard.path, .room = room_, .wanted = wanted_, .key = &key_};
+  Input input{.path = shard.path, .part = shard.part, .room = room_, .wanted = wanted_, .key = &key_};
   input.packed = read::is_packed(*begun);
   input.bytes = read::unpacked(std::move(*bytes), std::move(*begun), shard.path, room_.zstd_window_log);
   input.skip = [this](const Diagnostic& error) { return skip(error); };
@@ -65,10 +82,9 @@ Result<bool> RowStream::open(const Shard& shard) {
   if (!input) return input.errors();
   const Format* format = find_format(options_.format);
   if (format == nullptr) {
-    Result<std::string> begun = read::first_bytes(*input->bytes, sniff_length);
-    if (!begun) return begun.errors();
-    format = sniffed(*begun);
-    input->bytes = read::put_back(std::move(input->bytes), std::move(*begun));
+    const Result<const Format*> told = sniffed(input->bytes);
+    if (!told) return told.errors();
+    format = *told;
   }
   if (format == nullptr) return unknown_format(shard.path);
   file_.format = format->name;
@@ -110,6 +126,7 @@ Result<bool> RowStream::next(RowBatch& out) {
       continue;
     }
     if (*read) {
+      tell_share();
       file_.rows += out.rows, totals_.rows += out.rows, file_.decoded += out.decoded, totals_.decoded += out.decoded;
       return true;
     }

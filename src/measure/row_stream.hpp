@@ -31,6 +31,7 @@ class RowStream {
   Result<Input> input_of(const Shard& shard);
   Result<bool> close();
   bool skip(const Diagnostic& error);
+  void tell_share() const;
   Result<bool> give_up(Diagnostics errors);
 
   std::vector<Shard> shards_;
@@ -39,6 +40,8 @@ class RowStream {
   Wanted wanted_;
   KeyColumns& key_;
   std::size_t next_ = 0;
+  std::int64_t all_bytes_ = 0;
+  std::int64_t position_ = 0;  // in the file that is open, of those that are read from front to end
   std::unique_ptr<RowSource> source_{};
   FileTotals file_{};
   ReadTotals totals_{};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,21 @@
 
 namespace oomplan::measure {
 
+/// A piece of a file that is read by itself: the lines that begin in bytes [begin, end), or Parquet's row group
+/// `begin`.
+struct Part {
+  bool lines = false;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
 /// A file as it was when it was named, so that a second look can tell whether it changed.
 struct Shard {
   std::string path{};
   std::int64_t size = 0;
-  std::int64_t modified = 0;  ///< Nanoseconds.
+  std::int64_t modified = 0;   ///< Nanoseconds.
+  std::optional<Part> part{};  ///< Only this is read.
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 

@@ -37,6 +37,16 @@ std::int64_t SizeSketch::quantile(double share) const {
   return 0;
 }
 
+std::vector<SizeSketch::Bin> SizeSketch::bins() const {
+  std::vector<Bin> out;
+  for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
+    if (bins_[bin] > 0) out.push_back({static_cast<int>(bin), bins_[bin]});
+  }
+  return out;
+}
+
+double SizeSketch::least_in(int bin) { return bin == 0 ? 0 : std::exp((bin - 1) * step); }
+
 RowSizes SizeSketch::sizes() const {
   return {count_ > 0 ? static_cast<double>(sum_) / static_cast<double>(count_) : 0, quantile(0.5), quantile(0.99),
           longest_};

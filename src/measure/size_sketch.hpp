@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "oomplan/measure.hpp"
 
@@ -12,8 +13,21 @@ namespace oomplan::measure {
 /// exact.
 class SizeSketch {
  public:
+  struct Bin {
+    int number = 0;
+    std::int64_t count = 0;
+  };
+
   void add(std::int64_t size);
   RowSizes sizes() const;
+  /// Those that are not empty, the smallest sizes first.
+  std::vector<Bin> bins() const;
+  std::int64_t count() const { return count_; }
+  std::int64_t sum() const { return sum_; }
+  std::int64_t longest() const { return longest_; }
+  /// The ends of a bin.
+  static double least_in(int bin);
+  static double most_in(int bin) { return least_in(bin + 1); }
 
  private:
   std::int64_t quantile(double share) const;

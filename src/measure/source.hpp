@@ -12,14 +12,16 @@
 #include "oomplan/result.hpp"
 #include "room.hpp"
 #include "row_batch.hpp"
+#include "shards.hpp"
 
 namespace oomplan::measure {
 
 /// What a source reads from, and what is wanted of it.
 struct Input {
   std::string path{};
-  std::unique_ptr<read::ByteSource> bytes{};  ///< Unpacked, from the beginning.
-  bool packed = false;                        ///< The file itself is compressed.
+  std::unique_ptr<read::ByteSource> bytes{};  ///< Unpacked, from the beginning; of a part's lines, only those.
+  std::optional<Part> part{};
+  bool packed = false;  ///< The file itself is compressed.
   Room room{};
   Wanted wanted{};
   KeyColumns* key = nullptr;

@@ -18,6 +18,8 @@ constexpr std::string_view schema = "oomplan/profile/1";
 
 struct Options {
   Reading reading{};
+  Sampling sampling{};
+  Tokenizing tokenizing{};
   std::string exec{};
   std::int64_t batch_size = 0;
 };
@@ -35,6 +37,7 @@ Json json_of(const Watched& watched) {
             {"anonymous", memory.anonymous},
             {"shared", memory.shared},
             {"dev_shm", memory.dev_shm},
+            {"own_cgroup", memory.own_cgroup},
             {"cgroup_peak", or_null(memory.cgroup_peak)},
             {"page_cache", or_null(memory.page_cache)},
             {"processes", memory.processes}}}};
@@ -54,7 +57,9 @@ std::string text_of(const Watched& watched) {
   row("  anonymous", to_text(Bytes(memory.anonymous)), "");
   row("  shared", to_text(Bytes(memory.shared)), "touched");
   row("/dev/shm", to_text(Bytes(memory.dev_shm)), "more than before, touched or not");
-  row("cgroup peak", size_text(memory.cgroup_peak), "with all else in the cgroup, since it began");
+  row("cgroup peak", size_text(memory.cgroup_peak),
+      memory.own_cgroup ? "exact, of these processes alone, page cache included"
+                        : "with all else in the cgroup, since it began: none of its own may be made here");
   row("page cache", size_text(memory.page_cache), "of the cgroup, at the end");
   return out;
 }
@@ -77,10 +82,18 @@ Outcome run_exec(const Options& options) {
   return outcome_of(schema, body, text_of(*watched), options.reading.json, diagnostics);
 }
 
-std::vector<std::string> reader(const Reading& reading) {
+std::vector<std::string> reader(const Options& options) {
+  const Reading& reading = options.reading;
   std::vector<std::string> words{"/proc/self/exe", "stream",       "--json",     "--sizes",
                                  "--budget",       reading.budget, "--on-error", reading.on_error};
   if (!reading.format.empty()) words.insert(words.end(), {"--format", reading.format});
+  if (options.sampling.draws > 0) {
+    words.insert(words.end(),
+                 {"--sample", std::to_string(options.sampling.draws), "--seed", std::to_string(options.sampling.seed)});
+  }
+  if (options.tokenizing.tokens) words.emplace_back("--tokens");
+  if (options.tokenizing.bytes_per_token > 0)
+    words.insert(words.end(), {"--bytes-per-token", fmt::format("{}", options.tokenizing.bytes_per_token)});
   words.emplace_back("--");
   words.insert(words.end(), reading.paths.begin(), reading.paths.end());
   return words;
@@ -94,6 +107,9 @@ void add_reading(Json& body, const Json& read, std::int64_t batch_size) {
   const auto decoded = totals["decoded_bytes"].get<double>();
   body["read"] = totals;
   body["row_bytes"] = read["row_bytes"];
+  for (const char* key : {"tokens", "sample"}) {
+    if (read.contains(key)) body[key] = read[key];
+  }
   body["rows_per_second"] = rows / seconds;
   body["decoded_mb_per_second"] = decoded / 1e6 / seconds;
   body["compression"] = decoded / std::max(totals["file_bytes"].get<double>(), 1.0);
@@ -105,11 +121,13 @@ void add_reading(Json& body, const Json& read, std::int64_t batch_size) {
 
 std::string reading_text(const Json& body) {
   const Json& sizes = body["row_bytes"];
+  const auto sampled = body.contains("sample") ? std::optional(sampled_of(body["sample"])) : std::nullopt;
   std::string out =
       fmt::format("{} rows, {:.0f} a second, {:.0f} MB/s decoded, {:.2f} times the bytes on the disk\n",
                   with_separators(body["read"]["rows"].get<std::int64_t>()), body["rows_per_second"].get<double>(),
                   body["decoded_mb_per_second"].get<double>(), body["compression"].get<double>());
-  out += "  " + sizes_text({sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}) + "\n";
+  out += lengths_text(measure::RowSizes{sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}, sampled);
+  if (body.contains("tokens")) out += tokens_text(body["tokens"]);
   if (body.contains("batch_bytes")) {
     out += fmt::format("  a batch: {} on average, {} of the longest rows\n", to_text(Bytes(body["batch_bytes"])),
                        to_text(Bytes(body["longest_batch_bytes"])));
@@ -119,7 +137,7 @@ std::string reading_text(const Json& body) {
 
 Outcome run_reader(const Options& options) {
   if (const auto checked = options_of(options.reading); !checked) return failed(options, checked.errors());
-  const Result<Watched> watched = measure::watch(reader(options.reading), true);
+  const Result<Watched> watched = measure::watch(reader(options), true);
   if (!watched) return failed(options, watched.errors());
   const Json read = Json::parse(watched->out, nullptr, false);
   if (!read.is_object() || read["verdict"] != "answered") {
@@ -156,6 +174,9 @@ Command commands::measure(CLI::App& program) {
       program.add_subcommand("measure", "Say what reading a dataset, or a loader of your own, really takes");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
+  add_sampling(*app, options->sampling);
+  add_tokenizing(*app, options->tokenizing);
+  app->get_option("--tokens")->excludes("--sample");
   app->get_option("PATH")->required(false);
   app->add_option("--exec", options->exec, "Measure this command with all its children instead")->type_name("COMMAND");
   app->add_option("--batch-size", options->batch_size, "Also say what a batch of so many rows takes")

@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <vector>
 
@@ -25,33 +23,10 @@ namespace {
 
 constexpr std::int64_t most_rows = std::int64_t{64} << 10;
 
-// A footer takes about ten times its bytes once it is read.
-Diagnostics footer_objection(const std::string& path, const Room& room) {
-  std::error_code error;
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  if (error) return {bad_file(path, "Parquet is read from a file, not a pipe")};
-  std::ifstream file(path, std::ios::binary);
-  unsigned char end[8] = {};
-  if (size < 12 || !file.seekg(-8, std::ios::end) || !file.read(reinterpret_cast<char*>(end), 8)) {
-    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
-  }
-  if (std::string_view(reinterpret_cast<char*>(end) + 4, 4) != "PAR1") {
-    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
-  }
-  const std::int64_t length = end[0] | end[1] << 8 | end[2] << 16 | std::int64_t{end[3]} << 24;
-  if (length > size - 12) return {bad_file(path, "the footer is said to be longer than the file")};
-  if (10 * length > room.pool) return {over_budget({path}, "the footer", 10 * length, room.pool)};
-  std::string footer(static_cast<std::size_t>(length), '\0');
-  file.seekg(-8 - length, std::ios::end).read(footer.data(), length);
-  if (!file) return {bad_file(path, "the footer cannot be read")};
-  const auto objection = objection_to_footer(footer);
-  return objection ? Diagnostics{bad_file(path, *objection)} : Diagnostics{};
-}
-
 class Parquet final : public RowSource {
  public:
   explicit Parquet(const Input& input)
-      : path_(input.path), room_(input.room), pool_(input.room.pool), slices_(input), step_(1024) {}
+      : path_(input.path), part_(input.part), room_(input.room), pool_(input.room.pool), slices_(input), step_(1024) {}
 
   Result<bool> open() {
     return guarded("the file", [&]() -> arrow::Status {
@@ -65,6 +40,11 @@ class Parquet final : public RowSource {
       ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path_, &pool_));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, properties));
+      if (part_) {
+        const auto only = builder.raw_reader()->metadata()->Subset({static_cast<int>(part_->begin)});
+        builder = parquet::arrow::FileReaderBuilder();
+        ARROW_RETURN_NOT_OK(builder.Open(file, properties, only));
+      }
       parquet::ArrowReaderProperties arrow_properties(false);
       arrow_properties.set_pre_buffer(false);
       ARROW_ASSIGN_OR_RAISE(reader_, builder.memory_pool(&pool_)->properties(arrow_properties)->Build());
@@ -168,6 +148,7 @@ class Parquet final : public RowSource {
   }
 
   std::string path_;
+  std::optional<Part> part_;
   Room room_;
   LimitedPool pool_;  // outlives all that is below
   Slices slices_;
@@ -185,7 +166,7 @@ class Parquet final : public RowSource {
 Result<std::unique_ptr<RowSource>> sources::parquet(Input input) {
   if (input.packed)
     return bad_file(input.path, "a Parquet file inside gzip or zstd cannot be read in place; unpack it first");
-  if (Diagnostics errors = footer_objection(input.path, input.room); !errors.empty()) return errors;
+  if (Diagnostics errors = objection_to_file(input.path, input.room); !errors.empty()) return errors;
   auto source = std::make_unique<Parquet>(input);
   if (Result<bool> opened = source->open(); !opened) return opened.errors();
   return std::unique_ptr<RowSource>(std::move(source));

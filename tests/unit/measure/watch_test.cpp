@@ -40,17 +40,41 @@ TEST(Watch, KeepsOutputAndTellsHowItEnded) {
   EXPECT_EQ(watch({"/no/such/program"}, true).errors()[0].code, "measure/cannot-run");
 }
 
+CgroupMemory memory_in(const Temporary& root, const std::string& membership) {
+  const auto cgroup = cgroup_of(root.path(), membership);
+  return cgroup ? memory_of(*cgroup) : CgroupMemory{};
+}
+
 TEST(Cgroup, OfBothVersions) {
   const Temporary folder;
   folder.file("job/memory.peak", "123\n");
   folder.file("job/memory.stat", "anon 1\nfile 45\nfile_mapped 6\n");
   folder.file("memory/old/memory.max_usage_in_bytes", "678\n");
   folder.file("memory/old/memory.stat", "cache 1\ntotal_cache 9\n");
-  EXPECT_EQ(cgroup_memory(folder.path(), "0::/job\n").peak, 123);
-  EXPECT_EQ(cgroup_memory(folder.path(), "0::/job\n").file, 45);
-  EXPECT_EQ(cgroup_memory(folder.path(), "5:cpu:/x\n4:memory:/old\n0::/none\n").peak, 678);
-  EXPECT_EQ(cgroup_memory(folder.path(), "4:memory:/old\n").file, 9);
-  EXPECT_FALSE(cgroup_memory(folder.path(), "0::/none\n").peak.has_value());
+  EXPECT_EQ(memory_in(folder, "0::/job\n").peak, 123);
+  EXPECT_EQ(memory_in(folder, "0::/job\n").file, 45);
+  EXPECT_EQ(memory_in(folder, "5:cpu:/x\n4:memory:/old\n0::/none\n").peak, 678);
+  EXPECT_EQ(memory_in(folder, "4:memory:/old\n").file, 9);
+  EXPECT_FALSE(memory_in(folder, "0::/none\n").peak.has_value());
+}
+
+TEST(Cgroup, OneOfItsOwnIsUnderTheSameLimits) {
+  const Temporary folder;
+  folder.file("v1/memory.use_hierarchy", "1\n");
+  folder.file("flat/memory.use_hierarchy", "0\n");
+  const auto v1 = [&](const std::string& name) { return folder_for_own(folder.path(), {folder.path() + name, true}); };
+  EXPECT_EQ(v1("/v1"), folder.path() + "/v1");
+  EXPECT_EQ(v1("/flat"), "");
+  folder.file("slice/cgroup.subtree_control", "cpu memory pids\n");
+  folder.file("slice/free/memory.max", "max\n");
+  folder.file("slice/bound/memory.max", "1000\n");
+  folder.file("slice/deep/er/memory.max", "max\n");
+  const auto v2 = [&](const std::string& name) { return folder_for_own(folder.path(), {folder.path() + name, false}); };
+  EXPECT_EQ(v2("/slice"), folder.path() + "/slice");
+  EXPECT_EQ(v2("/slice/free"), folder.path() + "/slice");
+  EXPECT_EQ(v2("/slice/bound"), "");
+  EXPECT_EQ(v2("/slice/deep/er"), "");
+  EXPECT_EQ(v2(""), "");
 }
 
 TEST(SizeSketch, IsWithinOnePercent) {

@@ -1,0 +1,50 @@
+#include "row_groups.hpp"
+
+#include <arrow/io/file.h>
+#include <parquet/file_reader.h>
+#include <parquet/properties.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "arrow_errors.hpp"
+#include "oomplan/bytes.hpp"
+#include "parquet_footer.hpp"
+#include "pool.hpp"
+
+namespace oomplan::measure {
+namespace {
+
+std::int64_t bytes_of(const parquet::RowGroupMetaData& group) {
+  std::int64_t out = 0;
+  for (int i = 0; i < group.num_columns(); ++i) {
+    out = saturating_add(out, std::max<std::int64_t>(group.ColumnChunk(i)->total_compressed_size(), 0));
+  }
+  return out;
+}
+
+std::vector<RowGroup> groups_in(const parquet::FileMetaData& metadata) {
+  std::vector<RowGroup> out;
+  for (int i = 0; i < metadata.num_row_groups(); ++i) {
+    const auto group = metadata.RowGroup(i);
+    out.push_back({std::max<std::int64_t>(group->num_rows(), 0), bytes_of(*group)});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<RowGroup>> row_groups_of(const std::string& path, const Room& room) {
+  if (Diagnostics errors = objection_to_file(path, room); !errors.empty()) return errors;
+  LimitedPool pool(room.pool);
+  try {
+    parquet::ReaderProperties properties(&pool);
+    const auto file = arrow::io::ReadableFile::Open(path, &pool);
+    if (!file.ok()) return arrow_error(path, "the file", file.status().message(), pool);
+    return groups_in(*parquet::ParquetFileReader::Open(*file, properties)->metadata());
+  } catch (const std::exception& error) {
+    return arrow_error(path, "the footer", error.what(), pool);
+  }
+}
+
+}  // namespace oomplan::measure
