@@ -25,6 +25,9 @@ void add_reading(CLI::App& app, Reading& reading) {
   app.add_option("--budget", reading.budget, "The most memory for the whole process (256MiB)")->type_name("SIZE");
   app.add_option("--format", reading.format, "Read every file as this, whatever it looks like")->type_name("NAME");
   app.add_option("--on-error", reading.on_error, "stop (where it is left out) or skip, at a row that cannot be read");
+  app.add_option("--threads", reading.threads, "At most so many (one a core); the budget is shared by them")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   app.add_flag("--json", reading.json, "Print one JSON object");
 }
 
@@ -61,7 +64,8 @@ Result<measure::ReadOptions> options_of(const Reading& reading) {
     errors.push_back({.code = "cli/usage", .message = "--on-error takes stop or skip, not '" + reading.on_error + "'"});
   }
   if (!errors.empty()) return errors;
-  measure::ReadOptions options{.budget = *budget, .format = reading.format, .skip_bad = reading.on_error == "skip"};
+  measure::ReadOptions options{
+      .budget = *budget, .format = reading.format, .threads = reading.threads, .skip_bad = reading.on_error == "skip"};
   options.on_skip = [](Diagnostic error) {
     error.severity = Severity::warning;
     std::fputs(to_text(error).c_str(), stderr);

@@ -16,6 +16,7 @@ struct Reading {
   std::string budget{"256MiB"};
   std::string format{};
   std::string on_error{"stop"};
+  int threads = 0;  ///< 0 for one a core.
   bool json = false;
 };
 

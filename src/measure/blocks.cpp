@@ -58,8 +58,9 @@ Result<bool> Blocks::add(const Shard& shard, const ReadOptions& options, const R
   if (kind->format == "parquet" && !kind->packed) {
     const auto groups = row_groups_of(shard.path, room);
     if (!groups) return groups.errors();
-    file.blocks = std::max<std::int64_t>(static_cast<std::int64_t>(groups->size()), 1);
-    for (const RowGroup& group : *groups) rows_ = rows_ ? std::optional(saturating_add(*rows_, group.rows)) : rows_;
+    file.blocks = std::max<std::int64_t>(static_cast<std::int64_t>(groups->groups.size()), 1);
+    for (const RowGroup& group : groups->groups)
+      rows_ = rows_ ? std::optional(saturating_add(*rows_, group.rows)) : rows_;
   } else {
     rows_.reset();
     const bool lines = !kind->packed && (kind->format == "json-lines" || kind->format == "text");
@@ -92,7 +93,7 @@ Result<Block> Blocks::row_group_at(std::size_t index, std::int64_t byte) {
   if (looked_at_ != index) {
     auto groups = row_groups_of(file.shard.path, room_);
     if (!groups) return groups.errors();
-    groups_ = std::move(*groups);
+    groups_ = std::move(groups->groups);
     looked_at_ = index;
   }
   double all = 0;

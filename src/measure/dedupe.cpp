@@ -3,15 +3,17 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <thread>
+#include <optional>
+#include <span>
 
-#include "ahead.hpp"
 #include "cost.hpp"
 #include "distinct.hpp"
+#include "in_order.hpp"
 #include "oomplan/measure.hpp"
 #include "row_stream.hpp"
 #include "row_writer.hpp"
+#include "totals.hpp"
+#include "units.hpp"
 #include "verify.hpp"
 
 namespace oomplan::measure {
@@ -31,41 +33,122 @@ Diagnostics unknown_columns(const KeyColumns& key) {
   return out;
 }
 
-using Hashes = std::vector<Hash>;
+/// What the first reading gives, some rows at a time.
+struct HashedRows {
+  std::vector<Hash> hashes{};
+  std::optional<ReadTotals> totals{};  // of the unit, at its end
+  KeyColumns key{};                    // with what it has seen then
+};
 
-bool may_use_two_threads(const ReadOptions& options) {
-  return options.threads == 0 ? std::thread::hardware_concurrency() > 1 : options.threads > 1;
-}
+/// The first reading: hashes of rows in order, by as many threads as there may be.
+class FirstReading {
+ public:
+  FirstReading(const std::vector<Shard>& shards, const ReadOptions& options, const Room& room, const KeyColumns& key)
+      : options_(options), room_(room), key_(key), units_(units_of(shards, options, room)) {}
 
-/// The hashes of the next rows.
-Result<bool> next_hashes(RowStream& rows, RowBatch& batch, const ReadOptions& options, Hashes& out) {
-  Result<bool> more = rows.next(batch);
-  if (!more || !*more) return more;
-  out = batch.canonical.hashes();
-  if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
-  return true;
-}
-
-Diagnostics find_duplicates(const std::function<Result<bool>(Hashes&)>& next, Distinct& distinct) {
-  Hashes hashes;
-  while (true) {
-    const Result<bool> more = next(hashes);
-    if (!more) return more.errors();
-    if (!*more) break;
-    if (Result<bool> added = distinct.add(hashes); !added) return added.errors();
+  Diagnostics find_duplicates(Distinct& distinct) {
+    if (units_.threads > 1) {
+      if (Diagnostics errors = together(distinct); !errors.empty()) return errors;
+    }
+    if (Diagnostics errors = alone(distinct); !errors.empty()) return errors;
+    const Result<bool> finished = distinct.finish();
+    return finished ? Diagnostics{} : finished.errors();
   }
-  const Result<bool> finished = distinct.finish();
-  return finished ? Diagnostics{} : finished.errors();
-}
+  const ReadTotals& totals() const { return totals_; }
+  const KeyColumns& key() const { return key_; }
 
-/// Reading and hashing in one thread, telling duplicates in another, where there may be two.
-Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
-  RowBatch batch(CanonicalRows::Keep::hashes);
-  const auto next = [&](Hashes& out) { return next_hashes(rows, batch, options, out); };
-  if (!may_use_two_threads(options)) return find_duplicates(next, distinct);
-  Ahead<Hashes> ahead(next, 2);
-  return find_duplicates([&](Hashes& out) { return ahead.next(out); }, distinct);
-}
+ private:
+  /// As far as that goes: from the unit on that a share of the budget does not hold, alone() reads.
+  Diagnostics together(Distinct& distinct) {
+    ReadOptions quiet = options_;
+    quiet.on_progress = {};
+    quiet.on_share = {};
+    const auto read = [&](std::size_t unit, const auto& emit) -> Result<bool> {
+      KeyColumns key = key_;
+      RowStream rows({units_.shards[unit]}, quiet, units_.room, {.canonical = true}, key);
+      if (Result<bool> given = give(rows, emit); !given || !*given) return given;
+      return emit({.totals = rows.totals(), .key = std::move(key)});
+    };
+    InOrder<HashedRows> read_ahead(units_.shards.size(), units_.threads, read);
+    for (HashedRows rows; read_ahead.next(rows);) {
+      if (Result<bool> added = distinct.add(rows.hashes); !added) return added.errors();
+      begun_ += static_cast<std::int64_t>(rows.hashes.size());
+      if (rows.totals) end_unit(rows);
+      if (options_.on_progress) options_.on_progress(totals_.rows + begun_, totals_.decoded);
+    }
+    return {};
+  }
+
+  void end_unit(const HashedRows& rows) {
+    const Shard& unit = units_.shards[done_++];
+    add(totals_, *rows.totals, unit.part && unit.part->begin > 0);
+    key_.see(rows.key);
+    begun_ = 0;
+    if (options_.on_share) options_.on_share(static_cast<double>(done_) / static_cast<double>(units_.shards.size()));
+  }
+
+  /// What is left. Of a unit that was begun, the rows that were told are passed over.
+  Diagnostics alone(Distinct& distinct) {
+    if (done_ == units_.shards.size()) return {};
+    const bool goes_on = units_.shards[done_].part && units_.shards[done_].part->begin > 0;
+    RowStream rows({units_.shards.begin() + static_cast<std::ptrdiff_t>(done_), units_.shards.end()}, options_, room_,
+                   {.canonical = true}, key_);
+    Diagnostics errors = threads_of(options_) > 1 ? ahead(rows, distinct) : in_turn(rows, distinct);
+    add(totals_, rows.totals(), goes_on);
+    return errors;
+  }
+
+  Diagnostics in_turn(RowStream& rows, Distinct& distinct) {
+    const Result<bool> given = give(rows, [&](HashedRows&& some) { return take(some, distinct); });
+    return given ? std::move(refused_) : given.errors();
+  }
+
+  /// Reading in one thread, telling duplicates in this one.
+  Diagnostics ahead(RowStream& rows, Distinct& distinct) {
+    Diagnostics errors;
+    const auto read = [&](std::size_t, const auto& emit) -> Result<bool> {
+      const Result<bool> given = give(rows, emit);
+      if (!given) errors = given.errors();
+      return given;
+    };
+    InOrder<HashedRows> read_ahead(1, 1, read);
+    for (HashedRows some; read_ahead.next(some);) {
+      if (!take(some, distinct)) return std::move(refused_);
+    }
+    read_ahead.rethrow();
+    return errors;
+  }
+
+  bool take(HashedRows& rows, Distinct& distinct) {
+    const auto told = std::min<std::size_t>(static_cast<std::size_t>(begun_), rows.hashes.size());
+    begun_ -= static_cast<std::int64_t>(told);
+    const Result<bool> added = distinct.add(std::span(rows.hashes).subspan(told));
+    if (!added) refused_ = added.errors();
+    return added.ok();
+  }
+
+  /// All rows of a stream; false where no more were wanted.
+  template <class Emit>
+  Result<bool> give(RowStream& rows, const Emit& emit) {
+    RowBatch batch(CanonicalRows::Keep::hashes);
+    while (true) {
+      Result<bool> more = rows.next(batch);
+      if (!more) return more;
+      if (!*more) return true;
+      if (!emit({.hashes = batch.canonical.hashes()})) return false;
+      if (units_.threads == 1 && options_.on_progress) options_.on_progress(rows.totals().rows, rows.totals().decoded);
+    }
+  }
+
+  const ReadOptions& options_;
+  const Room& room_;
+  KeyColumns key_;
+  const Units units_;
+  ReadTotals totals_{};
+  std::size_t done_ = 0;    // units
+  std::int64_t begun_ = 0;  // rows told of the unit after them
+  Diagnostics refused_{};   // by Distinct
+};
 
 Diagnostic changed() {
   return {.code = "measure/changed", .message = "the inputs had other rows the second time they were read"};
@@ -123,13 +206,12 @@ class Dedupe {
     Result<std::vector<Shard>> shards = shards_of(paths_, room_.free / 8);
     if (!shards) return shards.errors();
     if (Diagnostics errors = open_outputs(*shards); !errors.empty()) return errors;
-    KeyColumns key(options_.key);
-    RowStream rows(*shards, options_.read, room_, {.canonical = true}, key);
+    FirstReading first(*shards, options_.read, room_, KeyColumns(options_.key));
     Distinct distinct(room_, temporary_directory(options_.tmp));
     HashFilter filter(options_.verify ? room_.free / 32 : 8);
     if (options_.verify) distinct.tell(filter);
-    Diagnostics errors = find_duplicates(rows, distinct, options_.read);
-    report.totals = rows.totals();
+    Diagnostics errors = first.find_duplicates(distinct);
+    report.totals = first.totals();
     if (errors.empty() && options_.verify) errors = verify(*shards, filter, distinct.duplicates(), report);
     report.duplicates = distinct.duplicates().size();
     report.unique = report.totals.rows - report.duplicates;
@@ -137,7 +219,7 @@ class Dedupe {
     report.spilled_bytes += distinct.spilled_bytes();
     const auto unique = static_cast<double>(report.unique);
     report.false_duplicate = std::ldexp(unique * (unique - 1) / 2, -128);
-    if (errors.empty()) errors = unknown_columns(key);
+    if (errors.empty()) errors = unknown_columns(first.key());
     return errors.empty() ? write(*shards, distinct.duplicates(), report.totals.rows) : errors;
   }
 

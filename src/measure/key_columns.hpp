@@ -26,6 +26,10 @@ class KeyColumns {
     seen_[static_cast<std::size_t>(found - names_.begin())] = true;
     return true;
   }
+  /// Of the same names: what the other has seen, this one has too.
+  void see(const KeyColumns& other) {
+    for (std::size_t i = 0; i < names_.size(); ++i) seen_[i] = seen_[i] || other.seen_[i];
+  }
   std::vector<std::string> unseen() const {
     std::vector<std::string> out;
     for (std::size_t i = 0; i < names_.size(); ++i) {

@@ -37,7 +37,11 @@ Result<Room> room_within(Bytes budget) {
                               ": the program itself takes most of that"};
   }
   keep_heap_small(free);
-  Room room{.budget = budget.count(), .free = free};
+  return room_from(budget.count(), free);
+}
+
+Room room_from(std::int64_t budget, std::int64_t free) {
+  Room room{.budget = budget, .free = free};
   room.batch = std::clamp(free / 24, mib / 4, 2 * mib);
   room.row = free / 5;
   room.pool = free * 3 / 4;

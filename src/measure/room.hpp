@@ -23,6 +23,9 @@ struct Room {
 /// no part of the peak. Error: measure/small-budget.
 Result<Room> room_within(Bytes budget);
 
+/// The shares of `free` bytes.
+Room room_from(std::int64_t budget, std::int64_t free);
+
 /// The row, page or batch at `where` needs `needed` bytes of the `room` there is.
 Diagnostic over_budget(Location where, const std::string& what, std::int64_t needed, std::int64_t room);
 

@@ -60,6 +60,8 @@ struct RowBatch {
     text.clear();
     columns.reset();
   }
+  /// What it may be compared with room.batch by: a row takes memory even where it has no bytes.
+  std::int64_t weight() const { return decoded + 32 * rows; }
   void add_row(std::int64_t bytes, const Wanted& wanted) {
     ++rows;
     decoded += bytes;

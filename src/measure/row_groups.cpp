@@ -23,25 +23,25 @@ std::int64_t bytes_of(const parquet::RowGroupMetaData& group) {
   return out;
 }
 
-std::vector<RowGroup> groups_in(const parquet::FileMetaData& metadata) {
-  std::vector<RowGroup> out;
+ParquetRows rows_in(const parquet::FileMetaData& metadata) {
+  ParquetRows out{.declared = metadata.num_rows()};
   for (int i = 0; i < metadata.num_row_groups(); ++i) {
     const auto group = metadata.RowGroup(i);
-    out.push_back({std::max<std::int64_t>(group->num_rows(), 0), bytes_of(*group)});
+    out.groups.push_back({std::max<std::int64_t>(group->num_rows(), 0), bytes_of(*group)});
   }
   return out;
 }
 
 }  // namespace
 
-Result<std::vector<RowGroup>> row_groups_of(const std::string& path, const Room& room) {
+Result<ParquetRows> row_groups_of(const std::string& path, const Room& room) {
   if (Diagnostics errors = objection_to_file(path, room); !errors.empty()) return errors;
   LimitedPool pool(room.pool);
   try {
     parquet::ReaderProperties properties(&pool);
     const auto file = arrow::io::ReadableFile::Open(path, &pool);
     if (!file.ok()) return arrow_error(path, "the file", file.status().message(), pool);
-    return groups_in(*parquet::ParquetFileReader::Open(*file, properties)->metadata());
+    return rows_in(*parquet::ParquetFileReader::Open(*file, properties)->metadata());
   } catch (const std::exception& error) {
     return arrow_error(path, "the footer", error.what(), pool);
   }

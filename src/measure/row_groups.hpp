@@ -16,7 +16,12 @@ struct RowGroup {
   std::int64_t bytes = 0;  ///< As they lie on the disk.
 };
 
+struct ParquetRows {
+  std::int64_t declared = 0;  ///< Of the whole file, by its own count.
+  std::vector<RowGroup> groups{};
+};
+
 /// Errors: as for reading the file.
-Result<std::vector<RowGroup>> row_groups_of(const std::string& path, const Room& room);
+Result<ParquetRows> row_groups_of(const std::string& path, const Room& room);
 
 }  // namespace oomplan::measure

@@ -24,6 +24,13 @@ void SizeSketch::add(std::int64_t size) {
   longest_ = std::max(longest_, size);
 }
 
+void SizeSketch::add(const SizeSketch& more) {
+  for (std::size_t bin = 0; bin < bins_.size(); ++bin) bins_[bin] += more.bins_[bin];
+  count_ += more.count_;
+  sum_ = saturating_add(sum_, more.sum_);
+  longest_ = std::max(longest_, more.longest_);
+}
+
 std::int64_t SizeSketch::quantile(double share) const {
   const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(count_)));
   std::int64_t below = 0;

@@ -19,6 +19,7 @@ class SizeSketch {
   };
 
   void add(std::int64_t size);
+  void add(const SizeSketch& more);
   RowSizes sizes() const;
   /// Those that are not empty, the smallest sizes first.
   std::vector<Bin> bins() const;

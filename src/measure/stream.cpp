@@ -4,15 +4,25 @@
 
 #include "blocks.hpp"
 #include "cost.hpp"
+#include "in_order.hpp"
 #include "oomplan/measure.hpp"
 #include "oomplan/text.hpp"
 #include "row_stream.hpp"
 #include "sample.hpp"
 #include "size_sketch.hpp"
 #include "token_counts.hpp"
+#include "totals.hpp"
+#include "units.hpp"
 
 namespace oomplan::measure {
 namespace {
+
+/// What one unit has.
+struct Tally {
+  ReadTotals totals{};
+  SizeSketch sizes{};
+  std::unique_ptr<TokenCounts> tokens{};
+};
 
 /// Reads what `options` asks for into `report`.
 class Reading {
@@ -22,9 +32,12 @@ class Reading {
     if (options.tokens) tokens_ = std::make_unique<TokenCounts>();
   }
 
-  Diagnostics whole(std::vector<Shard> shards) {
+  Diagnostics whole(const std::vector<Shard>& shards) {
     SizeSketch sizes;
-    Diagnostics errors = read(std::move(shards), options_, sizes);
+    const Units units = units_of(shards, options_, room_);
+    const std::size_t done = units.threads > 1 ? together(units, sizes) : 0;
+    Diagnostics errors =
+        read({units.shards.begin() + static_cast<std::ptrdiff_t>(done), units.shards.end()}, options_, sizes);
     if (tokens_) report_.tokens = tokens_->tokens();
     if (options_.row_sizes) report_.row_sizes = sizes.sizes();
     return errors;
@@ -34,29 +47,64 @@ class Reading {
     Result<Blocks> blocks = Blocks::of(shards, options_, room_);
     if (!blocks) return blocks.errors();
     if (blocks->count() > 2 * options_.sample && blocks->bytes() > 0) return drawn(*blocks);
-    Diagnostics errors = whole(std::move(shards));
+    Diagnostics errors = whole(shards);
     report_.sampled = everything(blocks->count());
     return errors;
   }
 
  private:
+  /// With several threads, as far as that goes: what a share of the budget does not hold is read alone.
+  std::size_t together(const Units& units, SizeSketch& sizes) {
+    ReadOptions quiet = options_;
+    quiet.on_progress = {};
+    quiet.on_share = {};
+    std::int64_t all_bytes = 1;
+    for (const Shard& unit : units.shards) all_bytes = saturating_add(all_bytes, unit.size);
+    InOrder<Tally> tallies(units.shards.size(), units.threads, [&](std::size_t unit, const auto& emit) -> Result<bool> {
+      Tally tally;
+      if (options_.tokens) tally.tokens = std::make_unique<TokenCounts>();
+      KeyColumns whole;
+      RowStream rows({units.shards[unit]}, quiet, units.room, wanted(quiet), whole);
+      if (Diagnostics errors = read(rows, tally.sizes, tally.tokens.get(), {}); !errors.empty()) return errors;
+      tally.totals = rows.totals();
+      return emit(std::move(tally));
+    });
+    for (Tally tally; tallies.next(tally);) {
+      const Shard& unit = units.shards[tallies.done()];
+      add(report_.totals, tally.totals, unit.part && unit.part->begin > 0);
+      sizes.add(tally.sizes);
+      if (tokens_) tokens_->add(*tally.tokens);
+      if (options_.on_share)
+        options_.on_share(static_cast<double>(report_.totals.file_bytes) / static_cast<double>(all_bytes));
+      if (options_.on_progress) options_.on_progress(report_.totals.rows, report_.totals.decoded);
+    }
+    return tallies.done();
+  }
+
   Diagnostics read(std::vector<Shard> shards, const ReadOptions& options, SizeSketch& sizes) {
-    RowStream rows(std::move(shards), options, room_, {.sizes = options.row_sizes, .canonical = options.tokens}, key_);
-    Diagnostics errors = read(rows, sizes);
-    add(rows.totals());
+    if (shards.empty()) return {};
+    const ReadTotals& all = report_.totals;
+    const bool goes_on = shards.front().part && !all.listed.empty() && all.listed.back().path == shards.front().path;
+    RowStream rows(std::move(shards), options, room_, wanted(options), key_);
+    Diagnostics errors = read(rows, sizes, tokens_.get(), options_.on_progress);
+    add(report_.totals, rows.totals(), goes_on);
     return errors;
   }
 
-  Diagnostics read(RowStream& rows, SizeSketch& sizes) {
+  static Wanted wanted(const ReadOptions& options) { return {.sizes = options.row_sizes, .canonical = options.tokens}; }
+
+  /// `on_progress` as in ReadOptions, or nothing.
+  Diagnostics read(RowStream& rows, SizeSketch& sizes, TokenCounts* tokens,
+                   const std::function<void(std::int64_t, std::int64_t)>& on_progress) {
     RowBatch batch;
     while (true) {
       const Result<bool> more = rows.next(batch);
       if (!more) return more.errors();
       if (!*more) return {};
       for (const std::int64_t size : batch.sizes) sizes.add(size);
-      for (std::size_t i = 0; i < batch.canonical.size(); ++i) tokens_->add(batch.canonical[i]);
-      if (options_.on_progress)
-        options_.on_progress(report_.totals.rows + rows.totals().rows, report_.totals.decoded + rows.totals().decoded);
+      for (std::size_t i = 0; i < batch.canonical.size(); ++i) tokens->add(batch.canonical[i]);
+      if (on_progress)
+        on_progress(report_.totals.rows + rows.totals().rows, report_.totals.decoded + rows.totals().decoded);
     }
   }
 
@@ -97,29 +145,6 @@ class Reading {
     Diagnostics errors = read({block.shard}, options, sizes);
     for (Diagnostic& error : errors) error = place(std::move(error));
     return errors;
-  }
-
-  /// Blocks of one file follow each other and are one file.
-  void add(const ReadTotals& more) {
-    ReadTotals& all = report_.totals;
-    const bool same = !all.listed.empty() && !more.listed.empty() && all.listed.back().path == more.listed.front().path;
-    all.files += more.files - (same ? 1 : 0);
-    all.file_bytes += more.file_bytes;
-    all.rows += more.rows;
-    all.decoded += more.decoded;
-    all.skipped += more.skipped;
-    all.broken_files += more.broken_files;
-    if (!same) return all.listed.insert(all.listed.end(), more.listed.begin(), more.listed.end()), void();
-    FileTotals& file = all.listed.back();
-    const FileTotals& part = more.listed.front();
-    file.bytes += part.bytes;
-    file.rows += part.rows;
-    file.declared_rows = file.declared_rows && part.declared_rows
-                             ? std::optional(*file.declared_rows + *part.declared_rows)
-                             : std::nullopt;
-    file.decoded += part.decoded;
-    file.skipped += part.skipped;
-    file.broken = file.broken || part.broken;
   }
 
   Sampled everything(std::int64_t blocks) const {
@@ -165,7 +190,7 @@ StreamReport stream(const std::vector<std::string>& paths, const ReadOptions& op
     return report;
   }
   Reading reading(options, *room, report);
-  report.diagnostics = options.sample > 0 ? reading.sample(std::move(*shards)) : reading.whole(std::move(*shards));
+  report.diagnostics = options.sample > 0 ? reading.sample(std::move(*shards)) : reading.whole(*shards);
   report.cost = watch.cost();
   if (report.diagnostics.empty()) report.diagnostics = broken_promise(options.budget, report.cost);
   return report;

@@ -108,6 +108,24 @@ void TokenCounts::add(std::string_view canonical) {
   pieces_.add(row.pieces);
 }
 
+void TokenCounts::add(const TokenCounts& more) {
+  add(texts_, more.texts_);
+  add(lists_, more.lists_);
+  left_out_ += more.left_out_;
+  bytes_.add(more.bytes_);
+  pieces_.add(more.pieces_);
+}
+
+void TokenCounts::add(Columns& columns, const Columns& more) {
+  for (const auto& [name, from] : more) {
+    Column* to = column(columns, name);
+    if (to == nullptr) continue;
+    to->rows += from.rows;
+    to->bytes.add(from.bytes);
+    to->pieces.add(from.pieces);
+  }
+}
+
 Tokens TokenCounts::tokens() const {
   Tokens out{.values_left_out = left_out_, .text_bytes = bytes_.sizes(), .text_pieces = pieces_.sizes()};
   for (const auto* columns : {&texts_, &lists_}) {

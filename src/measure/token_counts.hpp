@@ -16,6 +16,7 @@ class TokenCounts {
  public:
   /// A row in the canonical form.
   void add(std::string_view canonical);
+  void add(const TokenCounts& more);
   Tokens tokens() const;
 
  private:
@@ -40,6 +41,7 @@ class TokenCounts {
   static void pass(CanonicalCursor& in, Text& text);
   static void pass_children(CanonicalCursor& in, char end, Text& text);
   void add(std::string_view name, const Value& value, Text& row);
+  void add(Columns& columns, const Columns& more);
   Column* column(Columns& columns, std::string_view name);
 
   Columns texts_{};

@@ -16,7 +16,6 @@ struct Options {
   Reading reading{};
   measure::DedupeOptions dedupe{};
   std::vector<std::string> key{};
-  int threads = 0;
 };
 
 std::string text_of(const measure::DedupeReport& report) {
@@ -54,7 +53,6 @@ Outcome run_dedupe(const Options& options) {
   if (!read) return outcome_of(schema, Json::object(), "", options.reading.json, read.errors());
   measure::DedupeOptions dedupe = options.dedupe;
   dedupe.read = std::move(*read);
-  dedupe.read.threads = options.threads;
   const bool whole_row = options.key.size() == 1 && options.key.front() == "row";
   if (!whole_row) dedupe.key = options.key;
   const measure::DedupeReport report = measure::dedupe(options.reading.paths, dedupe);
@@ -81,10 +79,6 @@ Command commands::dedupe(CLI::App& program) {
   app->add_flag("--verify", options->dedupe.verify, "Also compare the bytes of rows that have one hash");
   app->add_option("--tmp", options->dedupe.tmp, "Where hashes go that the budget does not hold ($TMPDIR or /var/tmp)")
       ->type_name("DIR");
-  app->add_option("--threads", options->threads,
-                  "1 reads, compares and writes in one thread; more let two work (a core each)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
   return {app, [options] { return run_dedupe(*options); }};
 }
 

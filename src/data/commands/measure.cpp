@@ -86,6 +86,7 @@ std::vector<std::string> reader(const Options& options) {
   const Reading& reading = options.reading;
   std::vector<std::string> words{"/proc/self/exe", "stream",       "--json",     "--sizes",
                                  "--budget",       reading.budget, "--on-error", reading.on_error};
+  if (reading.threads > 0) words.insert(words.end(), {"--threads", std::to_string(reading.threads)});
   if (!reading.format.empty()) words.insert(words.end(), {"--format", reading.format});
   if (options.sampling.draws > 0) {
     words.insert(words.end(),

@@ -21,7 +21,7 @@ class Csv final : public RowSource {
       : input_(std::move(input)), records_(std::move(input_.bytes), input_.path, input_.room.row, boundary_) {}
 
   Result<bool> next(RowBatch& out) override {
-    while (out.decoded < input_.room.batch) {
+    while (out.weight() < input_.room.batch) {
       const Result<std::optional<Record>> record = records_.next();
       if (!record) return record.errors();
       if (!*record) break;

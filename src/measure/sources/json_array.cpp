@@ -59,7 +59,7 @@ class JsonArray final : public RowSource {
       if (*first != '[') return bad_file(path_, "this is no JSON array: it does not begin with [");
       begun_ = true;
     }
-    while (!ended_ && out.decoded < batch_) {
+    while (!ended_ && out.weight() < batch_) {
       if (Result<bool> taken = element(out); !taken) return taken.errors();
     }
     return out.rows > 0;

@@ -12,7 +12,7 @@ class JsonLines final : public RowSource {
       : rows_(input), batch_(input.room.batch), records_(std::move(input.bytes), input.path, input.room.row, lines_) {}
 
   Result<bool> next(RowBatch& out) override {
-    while (out.decoded < batch_) {
+    while (out.weight() < batch_) {
       Result<std::optional<Record>> line = records_.next();
       if (!line) return line.errors();
       if (!*line) break;

@@ -22,7 +22,7 @@ class TarShard final : public RowSource {
   explicit TarShard(Input input) : input_(std::move(input)), tar_(std::move(input_.bytes), input_.path) {}
 
   Result<bool> next(RowBatch& out) override {
-    while (!ended_ && out.decoded < input_.room.batch) {
+    while (!ended_ && out.weight() < input_.room.batch) {
       const Result<std::optional<TarEntry>> entry = tar_.next();
       if (!entry) return entry.errors();
       ended_ = !*entry;

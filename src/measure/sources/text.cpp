@@ -14,7 +14,7 @@ class Text final : public RowSource {
       : input_(std::move(input)), records_(std::move(input_.bytes), input_.path, input_.room.row, lines_) {}
 
   Result<bool> next(RowBatch& out) override {
-    while (out.decoded < input_.room.batch) {
+    while (out.weight() < input_.room.batch) {
       const Result<std::optional<Record>> line = records_.next();
       if (!line) return line.errors();
       if (!*line) break;
