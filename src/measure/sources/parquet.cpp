@@ -165,7 +165,7 @@ class Parquet final : public RowSource {
 
 Result<std::unique_ptr<RowSource>> sources::parquet(Input input) {
   if (input.packed)
-    return bad_file(input.path, "a Parquet file inside gzip or zstd cannot be read in place; unpack it first");
+    return bad_file(input.path, "a Parquet file that is packed once more cannot be read in place; unpack it first");
   if (Diagnostics errors = objection_to_file(input.path, input.room); !errors.empty()) return errors;
   auto source = std::make_unique<Parquet>(input);
   if (Result<bool> opened = source->open(); !opened) return opened.errors();
