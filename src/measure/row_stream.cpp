@@ -17,7 +17,7 @@ Diagnostic unknown_format(const std::string& path) {
   return {.code = "measure/unknown-format",
           .message = "this is in no format that is known",
           .where = {path},
-          .hint = "--format opaque takes each file as one row"};
+          .hint = "--format says what it is; opaque takes each file as one row"};
 }
 
 Diagnostic other_rows(const std::string& path, std::int64_t rows, std::int64_t declared) {

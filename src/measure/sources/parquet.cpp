@@ -40,6 +40,7 @@ class Parquet final : public RowSource {
       ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path_, &pool_));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, properties));
+      if (builder.raw_reader()->metadata()->is_encryption_algorithm_set()) return arrow::Status::Invalid(encrypted);
       if (part_) {
         const auto only = builder.raw_reader()->metadata()->Subset({static_cast<int>(part_->begin)});
         builder = parquet::arrow::FileReaderBuilder();
