@@ -89,7 +89,7 @@ bool split_cells(std::string_view record, char separator, std::vector<Cell>& cel
   }
 }
 
-void put_cell(std::string& out, const Cell& cell) {
+void put_cell(ByteBuffer& out, const Cell& cell) {
   if (is_null(cell)) return put_null(out);
   if (!cell.quoted) {
     if (one_of(cell.text, "true", "True", "TRUE")) return put_boolean(out, true);

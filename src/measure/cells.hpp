@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "byte_buffer.hpp"
 #include "records.hpp"
 
 namespace oomplan::measure {
@@ -30,7 +31,7 @@ bool split_cells(std::string_view record, char separator, std::vector<Cell>& cel
 
 /// A cell in the canonical form: nothing for an empty one, numbers as JSON writes them, true and false; in quotes, and
 /// all others, text.
-void put_cell(std::string& out, const Cell& cell);
+void put_cell(ByteBuffer& out, const Cell& cell);
 inline bool is_null(const Cell& cell) { return !cell.quoted && cell.text.empty(); }
 
 }  // namespace oomplan::measure

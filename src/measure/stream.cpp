@@ -54,7 +54,8 @@ class Reading {
       if (!more) return more.errors();
       if (!*more) return {};
       for (const std::int64_t size : batch.sizes) sizes.add(size);
-      for (std::size_t i = 0; i < batch.canonical.size(); ++i) tokens_->add(batch.canonical[i]);
+      for (std::int64_t i = 0; tokens_ && i < batch.rows; ++i)
+        tokens_->add(batch.canonical[static_cast<std::size_t>(i)]);
       if (options_.on_progress)
         options_.on_progress(report_.totals.rows + rows.totals().rows, report_.totals.decoded + rows.totals().decoded);
     }
