@@ -24,6 +24,9 @@ macro(oomplan_require_module target module debian)
 endmacro()
 oomplan_require_module(zlib zlib zlib1g-dev)
 oomplan_require_module(zstd libzstd libzstd-dev)
+# These may be missing; what is packed with them is refused then.
+pkg_check_modules(liblzma QUIET IMPORTED_TARGET liblzma)
+find_package(BZip2 QUIET)  # Debian's has no pkg-config file.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 if(OOMPLAN_TESTS)
   oomplan_require(GTest libgtest-dev)

@@ -33,12 +33,17 @@ Result<std::string> first_bytes(ByteSource& source, std::size_t most);
 /// `rest` with `begun`, the bytes already read from it, before it again.
 std::unique_ptr<ByteSource> put_back(std::unique_ptr<ByteSource> rest, std::string begun);
 
-/// The largest zstd window that is accepted where nobody says otherwise, as zstd's own tools have it.
+/// The largest zstd window, and xz dictionary, that is accepted where nobody says otherwise, as zstd's own tools have
+/// it.
 inline constexpr int usual_zstd_window_log = 27;
 
-/// `packed` with `begun`, the bytes already read from it, put back, and unpacked where those are gzip or zstd. Reading
-/// then fails with read/truncated or read/damaged where the compressed data is cut short or broken. A zstd frame whose
-/// window is larger than 2^`window_log` bytes counts as broken: that much memory would be needed to unpack it.
+/// So many bytes from the beginning tell how a file is packed.
+inline constexpr std::size_t packed_mark_length = 10;
+
+/// `packed` with `begun`, the bytes already read from it, put back, and unpacked where those are gzip, zstd, bzip2 or
+/// xz. Reading then fails with read/truncated or read/damaged where the compressed data is cut short or broken, and
+/// with read/no-library where this was built without. A zstd frame whose window is larger than 2^`window_log` bytes
+/// counts as broken, and xz with such a dictionary is read/needs-memory: that much memory would be needed to unpack it.
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path,
                                      int window_log = usual_zstd_window_log);
 /// The same with nothing read from it yet.

@@ -186,6 +186,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},
+    {"read/needs-memory", Verdict::invalid,
+     "The file is packed with so large a dictionary that unpacking it takes more memory than there may be. The message "
+     "says how much; a larger --budget gives more."},
+    {"read/no-library", Verdict::invalid,
+     "The file is packed with xz or bzip2, and this oomplan was built where liblzma or libbz2 was not."},
     {"read/no-match", Verdict::invalid,
      "A pattern with * or ? names no file at all. A misspelt pattern must not pass for configs that fit: mend it, or "
      "name "

@@ -24,7 +24,7 @@ Result<Kind> kind_of(const Shard& shard, const ReadOptions& options, const Room&
     return Diagnostic{.code = "measure/no-sample", .message = "only files can be sampled", .where = {shard.path}};
   auto bytes = read::open_bytes(shard.path);
   if (!bytes) return bytes.errors();
-  Result<std::string> begun = read::first_bytes(**bytes, 4);
+  Result<std::string> begun = read::first_bytes(**bytes, read::packed_mark_length);
   if (!begun) return begun.errors();
   Kind kind{.packed = read::is_packed(*begun)};
   auto unpacked = read::unpacked(std::move(*bytes), std::move(*begun), shard.path, room.zstd_window_log);

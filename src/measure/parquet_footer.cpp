@@ -178,7 +178,9 @@ Diagnostics objection_to_file(const std::string& path, const Room& room) {
   if (size < 12 || !file.seekg(-8, std::ios::end) || !file.read(reinterpret_cast<char*>(end), 8)) {
     return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
   }
-  if (std::string_view(reinterpret_cast<char*>(end) + 4, 4) != "PAR1") {
+  const std::string_view mark(reinterpret_cast<char*>(end) + 4, 4);
+  if (mark == "PARE") return {bad_file(path, encrypted)};
+  if (mark != "PAR1") {
     return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
   }
   const std::int64_t length = end[0] | end[1] << 8 | end[2] << 16 | std::int64_t{end[3]} << 24;

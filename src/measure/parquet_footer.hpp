@@ -14,6 +14,8 @@ namespace oomplan::measure {
 /// Deeper than any that is written in earnest; each level takes a few kilobytes of stack.
 inline constexpr std::size_t deepest_schema = 100;
 
+inline constexpr const char* encrypted = "it is encrypted, and nothing here takes keys";
+
 /// Why the footer (Thrift's compact protocol, as between the two marks) is not handed on; nothing where it may be.
 std::optional<std::string> objection_to_footer(std::string_view footer);
 

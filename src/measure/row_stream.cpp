@@ -17,7 +17,7 @@ Diagnostic unknown_format(const std::string& path) {
   return {.code = "measure/unknown-format",
           .message = "this is in no format that is known",
           .where = {path},
-          .hint = "--format opaque takes each file as one row"};
+          .hint = "--format says what it is; opaque takes each file as one row"};
 }
 
 Diagnostic other_rows(const std::string& path, std::int64_t rows, std::int64_t declared) {
@@ -67,7 +67,7 @@ Result<Input> RowStream::input_of(const Shard& shard) {
   if (!bytes) return bytes.errors();
   position_ = 0;
   *bytes = std::make_unique<Counted>(std::move(*bytes), position_);
-  Result<std::string> begun = read::first_bytes(**bytes, 4);
+  Result<std::string> begun = read::first_bytes(**bytes, read::packed_mark_length);
   if (!begun) return begun.errors();
   Input input{.path = shard.path, .part = shard.part, .room = room_, .wanted = wanted_, .key = &key_};
   input.packed = read::is_packed(*begun);

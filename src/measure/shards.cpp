@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "room.hpp"
 
@@ -74,15 +76,30 @@ class Found {
   }
 
  private:
+  /// Everything below, also behind links; each directory once, however many lead to it.
   Diagnostics add_directory(const std::string& folder) {
+    std::vector<std::string> left{folder};
+    std::set<std::pair<dev_t, ino_t>> seen;
+    while (!left.empty()) {
+      const std::string next = std::move(left.back());
+      left.pop_back();
+      struct stat status {};
+      if (::stat(next.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) continue;
+      if (Diagnostics errors = add_entries(next, left); !errors.empty()) return errors;
+    }
+    return {};
+  }
+
+  Diagnostics add_entries(const std::string& folder, std::vector<std::string>& folders) {
     std::error_code error;
-    auto walk = fs::recursive_directory_iterator(folder, error);
-    for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
-      const bool hidden = walk->path().filename().string().starts_with('.');
-      std::error_code kind;
-      if (hidden && walk->is_directory(kind)) walk.disable_recursion_pending();
-      if (hidden || !walk->is_regular_file(kind)) continue;
-      if (Diagnostics errors = add(walk->path().string()); !errors.empty()) return errors;
+    auto entry = fs::directory_iterator(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().filename().string().starts_with('.')) continue;
+      std::error_code broken;  // a link that leads nowhere is an error once it is read
+      const fs::file_status kind = entry->status(broken);
+      if (fs::is_directory(kind)) folders.push_back(entry->path().string());
+      if (!fs::is_regular_file(kind) && fs::exists(kind)) continue;
+      if (Diagnostics errors = add(entry->path().string()); !errors.empty()) return errors;
     }
     if (!error) return {};
     return {{.code = "read/unreadable", .message = "cannot be read: " + error.message(), .where = {folder}}};

@@ -44,6 +44,15 @@ class OfMemory final : public ByteSource {
   std::string_view rest_;
 };
 
+class Refused final : public ByteSource {
+ public:
+  explicit Refused(Diagnostic error) : error_(std::move(error)) {}
+  Result<std::size_t> read(char*, std::size_t) override { return error_; }
+
+ private:
+  Diagnostic error_;
+};
+
 class PutBack final : public ByteSource {
  public:
   PutBack(std::unique_ptr<ByteSource> rest, std::string begun) : rest_(std::move(rest)), begun_(std::move(begun)) {}
@@ -62,6 +71,15 @@ class PutBack final : public ByteSource {
 };
 
 }  // namespace
+
+std::unique_ptr<ByteSource> refused(Diagnostic error) { return std::make_unique<Refused>(std::move(error)); }
+
+Diagnostic no_library(const std::string& path, const std::string& kind) {
+  return {.code = "read/no-library",
+          .message = "this is packed with " + kind + ", which this oomplan was built without",
+          .where = {path},
+          .hint = "unpack it first, or build oomplan where the library's development files are"};
+}
 
 Diagnostic cut_short(const std::string& path) {
   return {.code = "read/truncated", .message = "the file ends within the compressed data", .where = {path}};
@@ -114,25 +132,48 @@ std::unique_ptr<ByteSource> put_back(std::unique_ptr<ByteSource> rest, std::stri
 }
 
 namespace {
-constexpr std::string_view gzip_begin = "\x1f\x8b";
-constexpr std::string_view zstd_begin = "\x28\xb5\x2f\xfd";
+
+enum class Packing { none, gzip, zstd, bzip2, xz };
+
+/// Of bzip2 also what follows its size's digit, as text may well begin with the letters.
+Packing packing_of(std::string_view begun) {
+  if (begun.starts_with("\x1f\x8b")) return Packing::gzip;
+  if (begun.starts_with("\x28\xb5\x2f\xfd")) return Packing::zstd;
+  if (begun.starts_with(std::string_view("\xfd\x37\x7a\x58\x5a\x00", 6))) return Packing::xz;
+  const std::string_view block = begun.substr(std::min<std::size_t>(begun.size(), 4));
+  const bool bzip2 = block.starts_with("\x31\x41\x59\x26\x53\x59") || block.starts_with("\x17\x72\x45\x38\x50\x90");
+  return begun.starts_with("BZh") && bzip2 ? Packing::bzip2 : Packing::none;
+}
+
+// Beside its dictionary xz takes tables and buffers.
+constexpr std::int64_t beside_xz_dictionary = std::int64_t{2} << 20;
+
 }  // namespace
 
-bool is_packed(std::string_view begun) { return begun.starts_with(gzip_begin) || begun.starts_with(zstd_begin); }
+bool is_packed(std::string_view begun) { return packing_of(begun) != Packing::none; }
 
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path,
                                      int window_log) {
-  const bool gzip = begun.starts_with(gzip_begin);
-  const bool zstd = begun.starts_with(zstd_begin);
+  const Packing packing = packing_of(begun);
   auto whole = put_back(std::move(packed), std::move(begun));
-  if (gzip) return gunzipped(std::move(whole), path);
-  if (zstd) return unzstded(std::move(whole), path, window_log);
-  return whole;
+  switch (packing) {
+    case Packing::none:
+      return whole;
+    case Packing::gzip:
+      return gunzipped(std::move(whole), path);
+    case Packing::zstd:
+      return unzstded(std::move(whole), path, window_log);
+    case Packing::bzip2:
+      return unbzip2ed(std::move(whole), path);
+    case Packing::xz:
+      break;
+  }
+  return unxzed(std::move(whole), path, (std::int64_t{1} << window_log) + beside_xz_dictionary);
 }
 
 Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> packed, const std::string& path,
                                              int window_log) {
-  Result<std::string> begun = first_bytes(*packed, 4);
+  Result<std::string> begun = first_bytes(*packed, packed_mark_length);
   if (!begun) return begun.errors();
   return unpacked(std::move(packed), std::move(*begun), path, window_log);
 }

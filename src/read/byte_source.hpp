@@ -1,6 +1,7 @@
 // What only this stage knows of byte sources: descriptors, and the kinds of compression one by one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,15 @@ std::unique_ptr<ByteSource> bytes_of(Descriptor owned, const std::string& name);
 
 std::unique_ptr<ByteSource> gunzipped(std::unique_ptr<ByteSource> packed, const std::string& path);
 std::unique_ptr<ByteSource> unzstded(std::unique_ptr<ByteSource> packed, const std::string& path, int window_log);
+/// Where the library was not there when this was built, they are refused.
+std::unique_ptr<ByteSource> unbzip2ed(std::unique_ptr<ByteSource> packed, const std::string& path);
+/// `room` is what unpacking may take. Error: read/needs-memory.
+std::unique_ptr<ByteSource> unxzed(std::unique_ptr<ByteSource> packed, const std::string& path, std::int64_t room);
 
+/// Has only this error to give.
+std::unique_ptr<ByteSource> refused(Diagnostic error);
+
+Diagnostic no_library(const std::string& path, const std::string& kind);
 Diagnostic cut_short(const std::string& path);
 Diagnostic broken(const std::string& path, const std::string& why);
 

@@ -43,7 +43,7 @@ class Gunzip final : public ByteSource {
   }
 
   Result<bool> step(bool has_input) {
-    if (between_ && has_input && *stream_.next_in != 0x1f) has_input = false;  // padding after the last member
+    if (between_ && has_input && *stream_.next_in != 0x1f) return padding();
     if (!has_input) {
       done_ = true;
       if (!between_) return cut_short(path_);
@@ -59,6 +59,14 @@ class Gunzip final : public ByteSource {
       return broken(path_, stream_.msg != nullptr ? stream_.msg : "not gzip");
     }
     return true;
+  }
+
+  /// Zeros after the last member, as tapes have them; all else would be lost in silence.
+  Result<bool> padding() {
+    for (; stream_.avail_in > 0 && *stream_.next_in == 0; ++stream_.next_in) --stream_.avail_in;
+    if (stream_.avail_in == 0 || *stream_.next_in == 0x1f) return true;
+    done_ = true;
+    return broken(path_, "what follows the last gzip member is none");
   }
 
   std::unique_ptr<ByteSource> packed_;

@@ -88,7 +88,7 @@ LogText::~LogText() = default;
 Result<LogText> LogText::open(const std::string& path) {
   Result<std::unique_ptr<read::ByteSource>> raw = read::open_bytes(path);
   if (!raw) return raw.errors();
-  Result<std::string> first = read::first_bytes(**raw, 4);
+  Result<std::string> first = read::first_bytes(**raw, read::packed_mark_length);
   if (!first) return first.errors();
   std::string begun = std::move(*first);
   auto state = std::make_unique<State>();

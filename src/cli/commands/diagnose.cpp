@@ -115,7 +115,7 @@ Command commands::diagnose(CLI::App& program) {
       program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
   auto options = std::make_shared<Options>();
   app->add_option("LOG", options->logs,
-                  "Logs and memory snapshots of one case: a trace, dmesg, kubectl describe …; gzip and zstd too; - "
+                  "Logs and memory snapshots of one case: a trace, dmesg, kubectl describe …; gzip, zstd, bzip2, xz too; - "
                   "reads standard "
                   "input")
       ->required();

@@ -15,7 +15,7 @@ void add_options(CLI::App& app, Options& options) {
   ReplayQuestion& question = options.question;
   app.add_option(
          "EVENTS", question.lists,
-         "Lists of allocation events, or memory snapshots; gzip and zstd too; - reads a list from standard input")
+         "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from standard input")
       ->required();
   app.add_option("--alloc-conf", question.alloc_confs,
                  "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")

@@ -43,6 +43,7 @@ class Stream final : public arrow::io::InputStream {
       have += static_cast<std::int64_t>(*got);
     }
     at_ += have;
+    ended_ = have < most;
     return have;
   }
 
@@ -56,6 +57,8 @@ class Stream final : public arrow::io::InputStream {
 
   const Diagnostics& errors() const { return errors_; }
   std::string_view last_bytes() const { return last_; }
+  /// The last read wanted more than there was.
+  bool ended() const { return ended_; }
 
  private:
   void note(std::string_view bytes) {
@@ -69,6 +72,7 @@ class Stream final : public arrow::io::InputStream {
   std::string last_{};
   std::int64_t at_ = 0;
   bool closed_ = false;
+  bool ended_ = false;
 };
 
 class ArrowIpc final : public RowSource {
@@ -127,6 +131,7 @@ class ArrowIpc final : public RowSource {
 
   /// At the end of the batches: false, unless the file was cut.
   Result<bool> whole() {
+    if (stream_->ended()) return cut("the Arrow stream lacks the mark of its end");
     std::array<char, 4096> piece;
     while (is_file_) {
       const auto got = stream_->Read(piece.size(), piece.data());
@@ -134,11 +139,19 @@ class ArrowIpc final : public RowSource {
       if (*got == 0) break;
     }
     if (!is_file_ || stream_->last_bytes() == file_mark) return false;
-    return Diagnostic{.code = "read/truncated", .message = "the Arrow file lacks its end", .where = {path_}};
+    return cut("the Arrow file lacks its end");
+  }
+
+  Diagnostic cut(const std::string& message) const {
+    return {.code = "read/truncated",
+            .message = message,
+            .where = {path_},
+            .hint = "--on-error skip keeps what stands before"};
   }
 
   Diagnostics failed(const std::string& what, const arrow::Status& status) const {
     if (!stream_->errors().empty()) return stream_->errors();
+    if (stream_->ended() && pool_.refused() == 0) return {cut("the file ends within " + what)};
     return {arrow_error(path_, what, status.message(), pool_)};
   }
 

@@ -40,6 +40,7 @@ class Parquet final : public RowSource {
       ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path_, &pool_));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, properties));
+      if (builder.raw_reader()->metadata()->is_encryption_algorithm_set()) return arrow::Status::Invalid(encrypted);
       if (part_) {
         const auto only = builder.raw_reader()->metadata()->Subset({static_cast<int>(part_->begin)});
         builder = parquet::arrow::FileReaderBuilder();
@@ -165,7 +166,7 @@ class Parquet final : public RowSource {
 
 Result<std::unique_ptr<RowSource>> sources::parquet(Input input) {
   if (input.packed)
-    return bad_file(input.path, "a Parquet file inside gzip or zstd cannot be read in place; unpack it first");
+    return bad_file(input.path, "a Parquet file that is packed once more cannot be read in place; unpack it first");
   if (Diagnostics errors = objection_to_file(input.path, input.room); !errors.empty()) return errors;
   auto source = std::make_unique<Parquet>(input);
   if (Result<bool> opened = source->open(); !opened) return opened.errors();

@@ -58,6 +58,8 @@ const std::map<std::string_view, Names> foreign{
     {"parquet/", {"measure"}},
     {"simdjson.h", {"measure"}},
     {"zstd.h", {"read", "measure"}},
+    {"bzlib.h", {"read"}},
+    {"lzma.h", {"read"}},
     {"zlib.h", {"read", "measure"}},
     {"xxhash.h", {"measure"}},
     {"re2/", {"diagnose"}},
