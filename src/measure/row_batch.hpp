@@ -44,14 +44,17 @@ struct Wanted {
   bool sizes = false;
   bool canonical = false;
   bool text = false;
+  bool values = false;
+  bool contents() const { return canonical || values; }  ///< Whether what is in a row is looked at.
 };
 
 struct RowBatch {
   std::int64_t rows = 0;
-  std::int64_t decoded = 0;                       ///< Bytes of their values.
-  std::vector<std::int64_t> sizes{};              ///< The same for each row, where wanted.
-  Texts canonical{};                              ///< Each row (or its key) in the canonical form, where wanted.
-  Texts text{};                                   ///< Each row as it stands, of JSON Lines and arrays, where wanted.
+  std::int64_t decoded = 0;           ///< Bytes of their values.
+  std::vector<std::int64_t> sizes{};  ///< The same for each row, where wanted.
+  Texts canonical{};                  ///< Each row (or its key) in the canonical form, where wanted.
+  Texts text{};                       ///< Each row as it stands, of JSON Lines and arrays, where wanted.
+  Texts values{};                     ///< Each row as ValueBytes writes it, where wanted and not in columns.
   std::shared_ptr<arrow::RecordBatch> columns{};  ///< The rows, of Parquet and Arrow.
 
   void clear() {
@@ -59,6 +62,7 @@ struct RowBatch {
     sizes.clear();
     canonical.clear();
     text.clear();
+    values.clear();
     columns.reset();
   }
   void add_row(std::int64_t bytes, const Wanted& wanted) {
