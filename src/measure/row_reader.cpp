@@ -23,6 +23,7 @@ struct RowReader::Reading {
   KeyColumns key;
   bool hashed;
   bool ended = false;
+  Diagnostics errors{};  // that ended it, once the rows before are handed on
   RowBatch batch{};
   std::optional<ColumnValues> columns{};
   RowStream rows;
@@ -61,12 +62,16 @@ Result<RowReader> RowReader::of_hashes(const std::vector<std::string>& paths, co
 
 Result<bool> RowReader::next() {
   reading_->columns.reset();
-  if (std::exchange(reading_->ended, true)) return false;
+  if (!reading_->errors.empty()) return std::exchange(reading_->errors, {});
+  if (reading_->ended) return false;
   const Result<bool> more = reading_->rows.next(reading_->batch);
-  if (!more) return more.errors();
-  reading_->ended = !*more;
-  if (*more && reading_->batch.columns && !reading_->hashed) reading_->columns.emplace(reading_->batch.columns);
-  return more;
+  reading_->ended = !more || !*more;
+  if (!more) {
+    if (reading_->batch.rows == 0) return more.errors();
+    reading_->errors = more.errors();  // what was read before stands
+  }
+  if (reading_->batch.columns && !reading_->hashed) reading_->columns.emplace(reading_->batch.columns);
+  return !more || *more;
 }
 
 std::int64_t RowReader::rows() const { return reading_->batch.rows; }
