@@ -7,7 +7,7 @@ import unittest
 
 import oomplan
 import pyarrow as pa
-from datasets import folder, ordinary_rows, rows_of, write_all, write_csv
+from samples import folder, ordinary_rows, rows_of, write_all, write_csv
 
 try:
     import fast_axolotl
@@ -42,12 +42,13 @@ class SideBySide(unittest.TestCase):
         rows = ordinary_rows(250)
         with folder() as where:
             for file, kind in write_all(where, rows):
-                for size in (1, 100, 1000):
+                arrow = kind in ("arrow", "feather")
+                for size in (100, 1000) if arrow else (1, 100, 1000):  # of theirs it drops rows, where size is small
                     with self.subTest(file=file, kind=kind, size=size):
                         ours = list(oomplan.streaming_dataset_reader(str(where / file), kind, size, 2))
                         theirs = list(fast_axolotl.streaming_dataset_reader(str(where / file), kind, size, 2))
                         self.assertEqual(rows_of(ours), rows_of(theirs))
-                        if kind not in ("arrow", "feather"):  # whose batches are theirs, whatever size was wanted
+                        if not arrow:  # which has theirs, whatever size was wanted
                             self.assertEqual(ours, theirs)
                         self.assertEqual(len(rows_of(ours)), 250)
 

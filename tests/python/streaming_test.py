@@ -13,7 +13,7 @@ from pathlib import Path
 
 import oomplan
 import pyarrow as pa
-from datasets import PROGRAM, folder, in_child, ordinary_rows, read, rows_of, write_all, write_csv
+from samples import PROGRAM, folder, in_child, ordinary_rows, read, rows_of, write_all, write_csv
 
 SANITIZED = bool(os.environ.get("OOMPLAN_SANITIZED"))
 
