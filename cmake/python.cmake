@@ -1,7 +1,7 @@
 # Whether oomplan._native, the Python module, is built: OOMPLAN_PYTHON.
 set(OOMPLAN_NANOBIND "${PROJECT_SOURCE_DIR}/.deps/nanobind/cmake" CACHE PATH "The folder cmake/ of nanobind")
 set(OOMPLAN_PYTHON OFF)
-if(OOMPLAN_DATA AND wheel_arrow AND EXISTS "${OOMPLAN_NANOBIND}/nanobind-config.cmake")
+if(OOMPLAN_DATA AND OOMPLAN_ARROW_WHEEL AND EXISTS "${OOMPLAN_NANOBIND}/nanobind-config.cmake")
   if(NOT Python_EXECUTABLE)
     find_program(Python_EXECUTABLE python3)
   endif()
