@@ -29,7 +29,8 @@ struct RowHash {
 /// and malloc stays as it is. One thread at a time.
 class RowReader {
  public:
-  /// Rows as values. Half of the budget is left for what they become. Errors: measure/small-budget, those of stream at the first batch.
+  /// Rows as values. Half of the budget is left for what they become. Errors: measure/small-budget, those of stream at
+  /// the first batch.
   static Result<RowReader> of_values(const std::vector<std::string>& paths, const ReadOptions& options);
   /// Rows as hashes of their canonical form, or of these columns of it.
   static Result<RowReader> of_hashes(const std::vector<std::string>& paths, const ReadOptions& options,

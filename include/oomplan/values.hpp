@@ -37,6 +37,8 @@ class Values {
   virtual void begin_object() = 0;
   virtual void name(std::string_view utf8) = 0;  ///< Of the value that follows, in an object.
   virtual void end_object() = 0;
+  /// No more is wanted of this row: a long list need not be told to its end. Lists that were begun may stay open.
+  virtual bool stopped() const { return false; }
 };
 
 }  // namespace oomplan::measure

@@ -48,6 +48,7 @@ class Columns final : public measure::Values {
   void begin_object() override;
   void name(std::string_view utf8) override;
   void end_object() override;
+  bool stopped() const override { return stopped_; }
 
   bool wants(std::int64_t more);
   void put(PyObject* value);

@@ -10,6 +10,8 @@ namespace {
 
 using arrow::Type;
 
+constexpr std::int64_t elements_between_looks = 4096;
+
 std::unique_ptr<CellTeller> teller_of(const arrow::Array& column);
 
 template <class ArrayType, class Tell>
@@ -98,7 +100,11 @@ class Lists final : public CellTeller {
     if (column_.IsNull(row)) return values.null();
     values.begin_list();
     const std::int64_t begin = column_.value_offset(row);
-    for (std::int64_t i = begin; i < begin + column_.value_length(row); ++i) elements_->tell(i, values);
+    const std::int64_t end = begin + column_.value_length(row);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i % elements_between_looks == 0 && values.stopped()) return;
+      elements_->tell(i, values);
+    }
     values.end_list();
   }
 
