@@ -2,7 +2,8 @@
 """Reads the same datasets with oomplan and with what else people use, each in a fresh process, side by side.
 
     python3 -m venv .venv && .venv/bin/pip install pyarrow polars duckdb datasets fast-axolotl zstandard
-    PYTHONPATH=build/release/python .venv/bin/python bench/loader/loader.py --program build/release/oomplan-data --data /var/tmp/loader [--scale 0.5]
+    PYTHONPATH=build/release/python .venv/bin/python bench/loader/loader.py --program build/release/oomplan-data \\
+        --data /var/tmp/loader [--scale 0.5]
 
 The datasets are generated into --data with a fixed seed, once. Times are CPU seconds of the process and its threads, so
 that a busy machine changes them little; peaks are the kernel's own (ru_maxrss). A reader that fails is in the table too.

@@ -1,7 +1,7 @@
 """Reads datasets within a budget of memory, and tells their rows apart, by the C++ of oomplan's own commands.
 
-`streaming_dataset_reader` and `deduplicate_indices` take what the functions of these names in fast-axolotl take and give
-what they give. See docs/python.md.
+`streaming_dataset_reader` and `deduplicate_indices` take what the functions of these names in fast-axolotl take, and
+give what they give. See docs/python.md.
 """
 
 from oomplan import _libraries

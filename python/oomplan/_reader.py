@@ -23,8 +23,9 @@ FORMATS = {
 PACKED = ("zst", "zstd", "gz", "gzip")
 
 
-def streaming_dataset_reader(file_path, dataset_type, batch_size=1000, num_threads=4, *, budget="256MiB",
-                             on_error="stop"):
+def streaming_dataset_reader(
+    file_path, dataset_type, batch_size=1000, num_threads=4, *, budget="256MiB", on_error="stop"
+):
     """Yields batches of `batch_size` rows, each a dict of lists, while the file is read.
 
     `dataset_type` is a name of fast-axolotl's ("parquet", "jsonl.zst", "hf_dataset"), or "auto" for what is in the file.
@@ -33,8 +34,9 @@ def streaming_dataset_reader(file_path, dataset_type, batch_size=1000, num_threa
     """
     batch_size = _arguments.count("batch_size", batch_size, least=1)
     _arguments.count("num_threads", num_threads, least=0)
-    reader = _native.ValueReader(*_files(os.fspath(file_path), dataset_type), _arguments.budget(budget),
-                                 _arguments.skips(on_error))
+    reader = _native.ValueReader(
+        *_files(os.fspath(file_path), dataset_type), _arguments.budget(budget), _arguments.skips(on_error)
+    )
     while (batch := reader.next(batch_size)) is not None:
         yield batch
 
@@ -47,8 +49,12 @@ def _files(path, dataset_type):
         return _arguments.paths(path), ""
     base, _, packed = dataset_type.partition(".")
     if base not in FORMATS or (packed and packed not in PACKED):
-        raise DataError(f"Unsupported dataset type: {dataset_type}. Known are: {', '.join(FORMATS)}, each also with"
-                        f" .{', .'.join(PACKED)}; hf_dataset; auto", "measure/unknown-format", str(path))
+        raise DataError(
+            f"Unsupported dataset type: {dataset_type}. Known are: {', '.join(FORMATS)}, each also with"
+            f" .{', .'.join(PACKED)}; hf_dataset; auto",
+            "measure/unknown-format",
+            str(path),
+        )
     paths = _arguments.paths(path)
     if base == "json" and {_native.format_of(file) for file in _native.shards(paths)} <= {"json-array", "json-lines"}:
         return paths, ""  # an array, or an object a line: as each file has it

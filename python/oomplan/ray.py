@@ -51,12 +51,14 @@ class Deduped:
 
     def read(self, batch_size=1000):
         """The rows kept, as a Dataset, in no order; Arrow must have a type for each column."""
-        corpus, files = self._corpus, self._corpus.files
+        files, states, reading = self._corpus.files, self._corpus.states, self._corpus.reading
 
         def rows(numbers):
-            return _rows_of_file(files[numbers["file"][0].as_py()], numbers["row"].to_numpy(), corpus.reading, batch_size)
+            file = numbers["file"][0].as_py()
+            return _rows_of_file(files[file], states[file], numbers["row"].to_numpy(), reading, batch_size)
 
-        return self.kept.groupby("file", num_partitions=_partitions(len(files))).map_groups(rows, batch_format="pyarrow")
+        by_file = self.kept.groupby("file", num_partitions=_partitions(len(files)))
+        return by_file.map_groups(rows, batch_format="pyarrow")
 
 
 class _Corpus:
@@ -66,9 +68,12 @@ class _Corpus:
         if len(key) > 63:
             raise ValueError("a key has at most 63 columns")
         self.files = _native.shards(_arguments.paths(paths))
+        self.states = [_state_of(file) for file in self.files]
         self.reading = (format, _arguments.budget(budget), _arguments.skips(on_error))
         self.key = sorted(set(key))
-        hashes = ray.data.read_datasource(_Hashes(self.files, self.reading, self.key), override_num_blocks=len(self.files))
+        hashes = ray.data.read_datasource(
+            _Hashes(self.files, self.reading, self.key), override_num_blocks=len(self.files)
+        )
         self.hashes = hashes.materialize()
         summary = self.hashes.map_batches(_summary, batch_size=None, batch_format="pyarrow")
         tables = [table for table in ray.get(summary.to_arrow_refs()) if table.num_rows]
@@ -77,8 +82,13 @@ class _Corpus:
 
     def counts(self):
         rows, decoded = sum(self.summary["rows"]), sum(self.summary["decoded"])
-        return {"files": len(self.files), "rows": rows, "decoded": decoded, "mean": decoded / rows if rows else 0.0,
-                "longest": max(self.summary["longest"], default=0)}
+        return {
+            "files": len(self.files),
+            "rows": rows,
+            "decoded": decoded,
+            "mean": decoded / rows if rows else 0.0,
+            "longest": max(self.summary["longest"], default=0),
+        }
 
     def rows_of_files(self):
         out = np.zeros(len(self.files), np.int64)
@@ -89,8 +99,10 @@ class _Corpus:
         seen = functools.reduce(operator.or_, self.summary["seen"], 0)
         missing = [name for i, name in enumerate(self.key) if not seen >> i & 1]
         if missing:
-            raise DataError("\n".join(f"error: no row has the column '{name}' [measure/unknown-column]" for name in missing),
-                            "measure/unknown-column")
+            raise DataError(
+                "\n".join(f"error: no row has the column '{name}' [measure/unknown-column]" for name in missing),
+                "measure/unknown-column",
+            )
 
 
 class _Hashes(ray.data.Datasource):
@@ -105,13 +117,24 @@ class _Hashes(ray.data.Datasource):
 
     def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
         from ray.data.block import BlockMetadata
+
         unknown = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
-        return [ray.data.ReadTask(lambda i=i, file=file: _hashes_of_file(i, file, self._reading, self._key), unknown)
-                for i, file in enumerate(self._files)]
+        return [
+            ray.data.ReadTask(lambda i=i, file=file: _hashes_of_file(i, file, self._reading, self._key), unknown)
+            for i, file in enumerate(self._files)
+        ]
 
 
-SCHEMA = pa.schema([("high", pa.uint64()), ("low", pa.uint64()), ("file", pa.int32()), ("row", pa.int64()),
-                    ("size", pa.int64()), ("seen", pa.int64())])
+SCHEMA = pa.schema(
+    [
+        ("high", pa.uint64()),
+        ("low", pa.uint64()),
+        ("file", pa.int32()),
+        ("row", pa.int64()),
+        ("size", pa.int64()),
+        ("seen", pa.int64()),
+    ]
+)
 SUMMARY = pa.schema([(name, pa.int64()) for name in ("file", "rows", "decoded", "longest", "seen")])
 
 
@@ -123,23 +146,39 @@ def _hashes_of_file(index, file, reading, key):
         rows = len(hashes)
         unseen = set(reader.unseen_columns)
         seen = sum(1 << i for i, name in enumerate(key) if name not in unseen)
-        yield pa.table([hashes[:, 0], hashes[:, 1], np.full(rows, index, np.int32), np.arange(first, first + rows),
-                        np.frombuffer(batch[1], np.int64), np.full(rows, seen, np.int64)], schema=SCHEMA)
+        yield pa.table(
+            [
+                hashes[:, 0],
+                hashes[:, 1],
+                np.full(rows, index, np.int32),
+                np.arange(first, first + rows),
+                np.frombuffer(batch[1], np.int64),
+                np.full(rows, seen, np.int64),
+            ],
+            schema=SCHEMA,
+        )
         first += rows
     if first == 0:
         yield SCHEMA.empty_table()
 
 
 def _summary(block):
-    """A row for each file in the block."""
+    """A row for each file in the block, or more than one."""
     file, size = block["file"].to_numpy(), block["size"].to_numpy()
-    files, begins = np.unique(file, return_index=True)  # rows of a file are together
-    if not len(files):
+    if not len(file):
         return SUMMARY.empty_table()
+    begins = np.flatnonzero(np.diff(file, prepend=-1))  # rows of a file are together
     ends = np.append(begins[1:], len(file))
-    return pa.table([files.astype(np.int64), ends - begins, np.add.reduceat(size, begins),
-                     np.maximum.reduceat(size, begins), np.bitwise_or.reduceat(block["seen"].to_numpy(), begins)],
-                    schema=SUMMARY)
+    return pa.table(
+        [
+            file[begins].astype(np.int64),
+            ends - begins,
+            np.add.reduceat(size, begins),
+            np.maximum.reduceat(size, begins),
+            np.bitwise_or.reduceat(block["seen"].to_numpy(), begins),
+        ],
+        schema=SUMMARY,
+    )
 
 
 def _partitions(wanted):
@@ -154,7 +193,11 @@ def _kept(hashes, rows):
         return block.drop_columns(["size", "seen"]).append_column("part", pa.array(part.astype(np.int64)))
 
     parted = hashes.map_batches(with_part, batch_size=None, batch_format="pyarrow")
-    return parted.groupby("part", num_partitions=_partitions(parts)).map_groups(_firsts, batch_format="pyarrow").materialize()
+    return (
+        parted.groupby("part", num_partitions=_partitions(parts))
+        .map_groups(_firsts, batch_format="pyarrow")
+        .materialize()
+    )
 
 
 def _firsts(rows):
@@ -167,13 +210,25 @@ def _firsts(rows):
     return pa.table({"file": file[order][new], "row": row[order][new]})
 
 
-def _rows_of_file(file, kept, reading, batch_size):
+def _state_of(file):
+    """By which a second look can tell whether it changed."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None  # reading says why
+    return status.st_size, status.st_mtime_ns
+
+
+def _rows_of_file(file, state, kept, reading, batch_size):
+    if _state_of(file) != state:
+        path = os.fsdecode(file)
+        raise DataError(f"{path}: error: it changed since it was read [measure/changed]", "measure/changed", path)
     kept = np.sort(kept)
     reader = _native.ValueReader([file], *reading)
     first = taken = 0
     while taken < len(kept) and (batch := reader.next(batch_size)) is not None:
         count = len(next(iter(batch.values())))
-        here = kept[taken:np.searchsorted(kept, first + count)] - first
+        here = kept[taken : np.searchsorted(kept, first + count)] - first
         first, taken = first + count, taken + len(here)
         if len(here):
             yield pa.Table.from_pydict({name: [values[i] for i in here] for name, values in batch.items()})

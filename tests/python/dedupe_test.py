@@ -33,12 +33,21 @@ class Dedupe(unittest.TestCase):
         self.assertEqual(oomplan.deduplicate_indices(rows)[0], [0, 1, 2, 3, 4])
 
     def test_any_sequence_of_texts_will_do(self):
-        self.assertEqual(oomplan.deduplicate_indices(rows=("a", "b", "a"), existing_hashes=[], num_threads=0)[0], [0, 1])
+        self.assertEqual(
+            oomplan.deduplicate_indices(rows=("a", "b", "a"), existing_hashes=[], num_threads=0)[0], [0, 1]
+        )
 
     def test_arguments(self):
-        for error, arguments in ((TypeError, ("ab",)), (TypeError, ({"a"},)), (TypeError, ([b"a"],)), (TypeError, ([1],)),
-                                 (TypeError, (iter(["a"]),)), (TypeError, (["a"], {"x"})), (OverflowError, (["a"], None, -1)),
-                                 (UnicodeEncodeError, (["\ud800"],))):
+        for error, arguments in (
+            (TypeError, ("ab",)),
+            (TypeError, ({"a"},)),
+            (TypeError, ([b"a"],)),
+            (TypeError, ([1],)),
+            (TypeError, (iter(["a"]),)),
+            (TypeError, (["a"], {"x"})),
+            (OverflowError, (["a"], None, -1)),
+            (UnicodeEncodeError, (["\ud800"],)),
+        ):
             with self.subTest(arguments=arguments), self.assertRaises(error):
                 oomplan.deduplicate_indices(*arguments)
 

@@ -23,12 +23,17 @@ from samples import PROGRAM, folder, write_csv
 
 
 def command(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     return json.loads(done.stdout)
 
 
 def rows_of(rng, count):
-    return [{"id": rng.randrange(count), "text": f"row {rng.randrange(5)} é", "flag": rng.random() < 0.5} for _ in range(count)]
+    return [
+        {"id": rng.randrange(count), "text": f"row {rng.randrange(5)} é", "flag": rng.random() < 0.5}
+        for _ in range(count)
+    ]
 
 
 def write_corpus(where):
@@ -65,8 +70,10 @@ class Machines(unittest.TestCase):
         indices = where.parent / f"indices{len(key)}"
         alone = command("dedupe", where, "--indices", indices, "--key", ",".join(key) or "row")
         together = oomplan.ray.dedupe(where, key=key)
-        self.assertEqual((together.rows, together.unique, together.duplicates),
-                         (alone["read"]["rows"], alone["unique"], alone["duplicates"]))
+        self.assertEqual(
+            (together.rows, together.unique, together.duplicates),
+            (alone["read"]["rows"], alone["unique"], alone["duplicates"]),
+        )
         self.assertEqual(together.indices().tolist(), [int(line) for line in indices.read_text().split()])
         return together
 
@@ -74,6 +81,7 @@ class Machines(unittest.TestCase):
         @ray.remote(num_cpus=1, scheduling_strategy="SPREAD")
         def node():
             import time
+
             time.sleep(1)
             return ray.get_runtime_context().get_node_id()
 
@@ -91,16 +99,29 @@ class Machines(unittest.TestCase):
             write_corpus(where / "corpus")
             shards = [where / "corpus" / name for name in ("0.parquet", "0.jsonl", "1.parquet")]
             command("dedupe", *shards, "--output", where / "kept.jsonl")
-            alone = sorted(json.dumps(json.loads(line), sort_keys=True) for line in (where / "kept.jsonl").read_text().splitlines())
+            alone = sorted(
+                json.dumps(json.loads(line), sort_keys=True) for line in (where / "kept.jsonl").read_text().splitlines()
+            )
             together = sorted(json.dumps(row, sort_keys=True) for row in oomplan.ray.dedupe(shards).read(64).take_all())
             self.assertEqual(together, alone)
+
+    def test_files_that_change_are_not_read_again(self):
+        with folder() as where:
+            (where / "a.txt").write_text("a\nb\n")
+            found = oomplan.ray.dedupe(where)
+            (where / "a.txt").write_text("c\na\nb\n")
+            with self.assertRaisesRegex(Exception, r"changed since it was read \[measure/changed\]"):
+                found.read().take_all()
 
     def test_it_measures_them(self):
         with folder() as where:
             write_corpus(where / "corpus")
             alone = command("stream", where / "corpus", "--sizes")
             together = oomplan.ray.measure(where / "corpus")
-            self.assertEqual({name: together[name] for name in ("files", "rows")}, {name: alone["read"][name] for name in ("files", "rows")})
+            self.assertEqual(
+                {name: together[name] for name in ("files", "rows")},
+                {name: alone["read"][name] for name in ("files", "rows")},
+            )
             self.assertEqual(together["longest"], alone["row_bytes"]["longest"])
             self.assertAlmostEqual(together["mean"], alone["row_bytes"]["mean"])
 

@@ -35,19 +35,32 @@ def rows_of(batches):
 
 def ordinary_rows(count, seed=7):
     rng = random.Random(seed)
-    words = ["a", "row", "of", "Straße", "日本", "🚀", "with \"quotes\"", "and, commas", ""]
-    return [{"id": i, "score": rng.randrange(-320, 320) / 64, "text": " ".join(rng.choices(words, k=rng.randrange(9))) + "x",
-             "flag": rng.random() < 0.5, "maybe": None if rng.random() < 0.3 else rng.randrange(-5, 1 << 40),
-             "tokens": [rng.randrange(50000) for _ in range(rng.randrange(1, 5))]} for i in range(count)]
+    words = ["a", "row", "of", "Straße", "日本", "🚀", 'with "quotes"', "and, commas", ""]
+    return [
+        {
+            "id": i,
+            "score": rng.randrange(-320, 320) / 64,
+            "text": " ".join(rng.choices(words, k=rng.randrange(9))) + "x",
+            "flag": rng.random() < 0.5,
+            "maybe": None if rng.random() < 0.3 else rng.randrange(-5, 1 << 40),
+            "tokens": [rng.randrange(50000) for _ in range(rng.randrange(1, 5))],
+        }
+        for i in range(count)
+    ]
 
 
 def write_csv(path, rows):
     import csv
+
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(rows[0])
-        writer.writerows([["" if v is None else "true" if v is True else "false" if v is False else v
-                           for v in row.values()] for row in rows])
+        writer.writerows(
+            [
+                ["" if v is None else "true" if v is True else "false" if v is False else v for v in row.values()]
+                for row in rows
+            ]
+        )
 
 
 def write_all(where, rows):
@@ -63,13 +76,27 @@ def write_all(where, rows):
     with pa.CompressedOutputStream(pa.OSFile(str(where / "rows.jsonl.zst"), "wb"), "zstd") as out:
         out.write(lines)
     (where / "rows.json").write_text(json.dumps(rows))
-    return [("rows.parquet", "parquet"), ("rows.arrow", "arrow"), ("rows.feather", "feather"), ("rows.jsonl", "jsonl"),
-            ("rows.jsonl", "ndjson"), ("rows.jsonl.gz", "jsonl.gz"), ("rows.jsonl.zst", "jsonl.zst"),
-            ("rows.json", "json"), ("rows.parquet", "auto"), ("rows.jsonl", "")]
+    return [
+        ("rows.parquet", "parquet"),
+        ("rows.arrow", "arrow"),
+        ("rows.feather", "feather"),
+        ("rows.jsonl", "jsonl"),
+        ("rows.jsonl", "ndjson"),
+        ("rows.jsonl.gz", "jsonl.gz"),
+        ("rows.jsonl.zst", "jsonl.zst"),
+        ("rows.json", "json"),
+        ("rows.parquet", "auto"),
+        ("rows.jsonl", ""),
+    ]
 
 
 def in_child(script, *arguments):
     """What a fresh Python prints for it."""
-    done = subprocess.run([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+    )
     return done.stdout.strip() or done.stderr.strip().splitlines()[-1]

@@ -61,19 +61,35 @@ class SideBySide(unittest.TestCase):
 
     def test_types_of_values(self):
         with folder() as where:
-            table = pa.table({"i": [1, None], "f": pa.array([0.1, None], pa.float32()), "b": [True, None], "s": ["é", None],
-                              "l": [[1.5], None], "t": pa.array([["x"], []], pa.list_(pa.string()))})
+            table = pa.table(
+                {
+                    "i": [1, None],
+                    "f": pa.array([0.1, None], pa.float32()),
+                    "b": [True, None],
+                    "s": ["é", None],
+                    "l": [[1.5], None],
+                    "t": pa.array([["x"], []], pa.list_(pa.string())),
+                }
+            )
             pa.parquet.write_table(table, where / "a.parquet")
-            batch, = self.same("streaming_dataset_reader", str(where / "a.parquet"), "parquet")
-            ours, = oomplan.streaming_dataset_reader(str(where / "a.parquet"), "parquet")
+            (batch,) = self.same("streaming_dataset_reader", str(where / "a.parquet"), "parquet")
+            (ours,) = oomplan.streaming_dataset_reader(str(where / "a.parquet"), "parquet")
             self.assertEqual({key: repr(ours[key]) for key in ours}, {key: repr(batch[key]) for key in batch})
 
     def test_kinds_of_errors(self):
         with folder() as where:
             (where / "a.jsonl").write_text('{"a":1}\n')
             path = str(where / "a.jsonl")
-            for arguments in ((path, "jsonl", 0), (path, "jsonl", -1), (path, "jsonl", 1.5), (path, "JSONL"), (path, "parquet"),
-                              (path, "arrow"), (str(where / "none"), "csv"), (path, "jsonl", 1, -1)):
+            for arguments in (
+                (path, "jsonl", 0),
+                (path, "jsonl", -1),
+                (path, "jsonl", 1.5),
+                (path, "JSONL"),
+                (path, "parquet"),
+                (path, "arrow"),
+                (str(where / "none"), "csv"),
+                (path, "jsonl", 1, -1),
+            ):
                 with self.subTest(arguments=arguments[1:]):
                     self.assertIsInstance(self.same("streaming_dataset_reader", *arguments), type)
 
@@ -81,8 +97,21 @@ class SideBySide(unittest.TestCase):
         rng = random.Random(3)
         rows = ["".join(rng.choices("ab é日", k=rng.randrange(5))) for _ in range(5000)]
         hashes = self.same("deduplicate_indices", rows[:100])[1]
-        for arguments in ((rows,), (rows, hashes), (rows, hashes, 2), ((),), (["a"], ["no hash"]), ("ab",), ([1],), ([b"a"],), ({"a"},),
-                          (iter(["a"]),), (["a"], {"x"}), (["\ud800"],), (["a"], None, -1)):
+        for arguments in (
+            (rows,),
+            (rows, hashes),
+            (rows, hashes, 2),
+            ((),),
+            (["a"], ["no hash"]),
+            ("ab",),
+            ([1],),
+            ([b"a"],),
+            ({"a"},),
+            (iter(["a"]),),
+            (["a"], {"x"}),
+            (["\ud800"],),
+            (["a"], None, -1),
+        ):
             with self.subTest(arguments=str(arguments)[:40]):
                 self.same("deduplicate_indices", *arguments)
 

@@ -38,7 +38,7 @@ class Formats(unittest.TestCase):
     def test_cells_are_what_json_would_take_them_for(self):
         with folder() as where:
             (where / "a.tsv").write_text('a\tb\n1.0\t"1"\n007\t\nTrue\tx\n')
-            batch, = read(where / "a.tsv", "tsv")
+            (batch,) = read(where / "a.tsv", "tsv")
             self.assertEqual(repr(batch), repr({"a": [1.0, "007", True], "b": ["1", None, "x"]}))
 
     def test_lines_of_text(self):
@@ -48,30 +48,51 @@ class Formats(unittest.TestCase):
 
     def test_every_type_of_a_column(self):
         at = datetime.datetime(2020, 2, 29, 3, 4, 5, 678)
-        table = pa.table({
-            "i8": pa.array([-1, None], pa.int8()), "u64": pa.array([1 << 63, None], pa.uint64()),
-            "f16": pa.array([0.5, None], pa.float16()), "f32": pa.array([1.1, None], pa.float32()),
-            "large": pa.array(["é", None], pa.large_string()), "view": pa.array(["v", None], pa.string_view()),
-            "bytes": pa.array([b"\x00\xff", None]), "fixed": pa.array([b"ab", None], pa.binary(2)),
-            "decimal": pa.array([decimal.Decimal("-1.20"), None]), "null": pa.nulls(2), "bool": pa.array([False, None]),
-            "stamp": pa.array([at, None], pa.timestamp("us")), "nano": pa.array([at, None], pa.timestamp("ns")),
-            "zoned": pa.array([at, None], pa.timestamp("ms", "Asia/Tokyo")), "before": pa.array([datetime.datetime(1950, 1, 1, 1), None]),
-            "date": pa.array([datetime.date(1969, 12, 31), None]), "date64": pa.array([datetime.date(2000, 1, 1), None], pa.date64()),
-            "clock": pa.array([datetime.time(23, 59, 58, 7), None]), "second": pa.array([datetime.time(1), None], pa.time32("s")),
-            "long": pa.array([datetime.timedelta(days=-1, microseconds=5), None]),
-            "list": pa.array([[1, None], None]), "lists": pa.array([[[], ["x"]], None], pa.large_list(pa.list_(pa.string()))),
-            "pair": pa.array([[1, 2], None], pa.list_(pa.int64(), 2)), "word": pa.array(["w", None]).dictionary_encode(),
-            "object": pa.array([{"a": 1, "b": {"c": None}}, None], pa.struct([("a", pa.int64()), ("b", pa.struct([("c", pa.string())]))])),
-        })
+        table = pa.table(
+            {
+                "i8": pa.array([-1, None], pa.int8()),
+                "u64": pa.array([1 << 63, None], pa.uint64()),
+                "f16": pa.array([0.5, None], pa.float16()),
+                "f32": pa.array([1.1, None], pa.float32()),
+                "large": pa.array(["é", None], pa.large_string()),
+                "view": pa.array(["v", None], pa.string_view()),
+                "bytes": pa.array([b"\x00\xff", None]),
+                "fixed": pa.array([b"ab", None], pa.binary(2)),
+                "decimal": pa.array([decimal.Decimal("-1.20"), None]),
+                "null": pa.nulls(2),
+                "bool": pa.array([False, None]),
+                "stamp": pa.array([at, None], pa.timestamp("us")),
+                "nano": pa.array([at, None], pa.timestamp("ns")),
+                "zoned": pa.array([at, None], pa.timestamp("ms", "Asia/Tokyo")),
+                "before": pa.array([datetime.datetime(1950, 1, 1, 1), None]),
+                "date": pa.array([datetime.date(1969, 12, 31), None]),
+                "date64": pa.array([datetime.date(2000, 1, 1), None], pa.date64()),
+                "clock": pa.array([datetime.time(23, 59, 58, 7), None]),
+                "second": pa.array([datetime.time(1), None], pa.time32("s")),
+                "long": pa.array([datetime.timedelta(days=-1, microseconds=5), None]),
+                "list": pa.array([[1, None], None]),
+                "lists": pa.array([[[], ["x"]], None], pa.large_list(pa.list_(pa.string()))),
+                "pair": pa.array([[1, 2], None], pa.list_(pa.int64(), 2)),
+                "word": pa.array(["w", None]).dictionary_encode(),
+                "object": pa.array(
+                    [{"a": 1, "b": {"c": None}}, None],
+                    pa.struct([("a", pa.int64()), ("b", pa.struct([("c", pa.string())]))]),
+                ),
+            }
+        )
         with folder() as where:
             for file, make in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
                 with make(str(where / file), table.schema) as out:
                     out.write_table(table)
-                batch, = read(where / file, "arrow")
-                self.assertEqual(batch, table.drop(["nano", "zoned"]).to_pydict() | {"nano": [at, None], "zoned": batch["zoned"]})
+                (batch,) = read(where / file, "arrow")
+                self.assertEqual(
+                    batch, table.drop(["nano", "zoned"]).to_pydict() | {"nano": [at, None], "zoned": batch["zoned"]}
+                )
                 self.assertEqual(batch["zoned"][0], at.replace(microsecond=0, tzinfo=datetime.timezone.utc))
-                self.assertEqual({key: type(value[0]) for key, value in batch.items() if key not in ("nano", "zoned")},
-                                 {key: type(value[0]) for key, value in table.drop(["nano", "zoned"]).to_pydict().items()})
+                self.assertEqual(
+                    {key: type(value[0]) for key, value in batch.items() if key not in ("nano", "zoned")},
+                    {key: type(value[0]) for key, value in table.drop(["nano", "zoned"]).to_pydict().items()},
+                )
 
     def test_a_map_is_a_list_of_its_entries(self):
         table = pa.table({"m": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int64()))})
@@ -81,6 +102,7 @@ class Formats(unittest.TestCase):
 
     def test_samples_of_tar_and_whole_files_are_bytes(self):
         import tarfile
+
         with folder() as where:
             (where / "1.txt").write_bytes(b"\xff one")
             (where / "1.cls").write_bytes(b"7")
@@ -95,8 +117,16 @@ class Formats(unittest.TestCase):
                 with pa.ipc.new_stream(str(where / name), pa.schema([("a", pa.int64())])) as out:
                     out.write_table(pa.table({"a": [value]}))
             self.assertEqual(read(where, "hf_dataset"), [{"a": [1, 2]}])
-            (where / "state.json").write_text(json.dumps({"_data_files": [
-                {"filename": "data-00001-of-00002.arrow"}, {"filename": "data-00000-of-00002.arrow"}]}))
+            (where / "state.json").write_text(
+                json.dumps(
+                    {
+                        "_data_files": [
+                            {"filename": "data-00001-of-00002.arrow"},
+                            {"filename": "data-00000-of-00002.arrow"},
+                        ]
+                    }
+                )
+            )
             self.assertEqual(read(where, "hf_dataset"), [{"a": [2, 1]}])
             self.assertEqual(read(where, "auto"), [{"a": [2, 1]}])
 
@@ -120,19 +150,26 @@ class Rows(unittest.TestCase):
             return read(where / "a.jsonl", "jsonl", *arguments, **options)
 
     def test_a_missing_key_is_none_so_that_rows_stay_rows(self):
-        self.assertEqual(self.read_lines('{"a":1}\n{"b":2}\n{"a":3,"c":null}\n'),
-                         [{"a": [1, None, 3], "b": [None, 2, None], "c": [None, None, None]}])
+        self.assertEqual(
+            self.read_lines('{"a":1}\n{"b":2}\n{"a":3,"c":null}\n'),
+            [{"a": [1, None, 3], "b": [None, 2, None], "c": [None, None, None]}],
+        )
 
     def test_of_two_keys_of_one_name_the_last_counts(self):
-        self.assertEqual(self.read_lines('{"a":1,"b":0,"a":2}\n{"b":1,"a":{"x":1,"x":2}}\n'),
-                         [{"a": [2, {"x": 2}], "b": [0, 1]}])
+        self.assertEqual(
+            self.read_lines('{"a":1,"b":0,"a":2}\n{"b":1,"a":{"x":1,"x":2}}\n'), [{"a": [2, {"x": 2}], "b": [0, 1]}]
+        )
 
     def test_columns_may_come_in_any_order(self):
-        self.assertEqual(self.read_lines('{"a":1,"b":2,"c":3}\n{"c":6,"a":4,"b":5}\n{}\n{"b":8}\n'),
-                         [{"a": [1, 4, None, None], "b": [2, 5, None, 8], "c": [3, 6, None, None]}])
+        self.assertEqual(
+            self.read_lines('{"a":1,"b":2,"c":3}\n{"c":6,"a":4,"b":5}\n{}\n{"b":8}\n'),
+            [{"a": [1, 4, None, None], "b": [2, 5, None, 8], "c": [3, 6, None, None]}],
+        )
 
     def test_numbers_stay_what_they_are(self):
-        batch, = self.read_lines('{"a":1.0}\n{"a":-0.0}\n{"a":1}\n{"a":18446744073709551615}\n{"a":-9223372036854775808}\n')
+        (batch,) = self.read_lines(
+            '{"a":1.0}\n{"a":-0.0}\n{"a":1}\n{"a":18446744073709551615}\n{"a":-9223372036854775808}\n'
+        )
         self.assertEqual(repr(batch["a"]), "[1.0, -0.0, 1, 18446744073709551615, -9223372036854775808]")
 
     def test_values_nest(self):
@@ -146,12 +183,18 @@ class Rows(unittest.TestCase):
 class Errors(unittest.TestCase):
     def test_they_say_what_the_command_says(self):
         with folder() as where:
-            for name, kind, content in (("bad.jsonl", "jsonl", b'{"a":1}\n{bad\n'), ("cut.parquet", "parquet", b"PAR1 and no end"),
-                                        ("cut.jsonl.gz", "jsonl.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3\xab"), ("a.csv", "csv", b"a,b\n1\n")):
+            for name, kind, content in (
+                ("bad.jsonl", "jsonl", b'{"a":1}\n{bad\n'),
+                ("cut.parquet", "parquet", b"PAR1 and no end"),
+                ("cut.jsonl.gz", "jsonl.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3\xab"),
+                ("a.csv", "csv", b"a,b\n1\n"),
+            ):
                 with self.subTest(name):
                     (where / name).write_bytes(content)
                     form = {"jsonl": "json-lines"}.get(kind.split(".")[0], kind)
-                    said = subprocess.run([PROGRAM, "stream", "--format", form, name], cwd=where, stderr=subprocess.PIPE, text=True).stderr
+                    said = subprocess.run(
+                        [PROGRAM, "stream", "--format", form, name], cwd=where, stderr=subprocess.PIPE, text=True
+                    ).stderr
                     with self.assertRaises(oomplan.DataError) as caught:
                         read(where / name, kind)
                     self.assertIsInstance(caught.exception, RuntimeError)
@@ -185,16 +228,28 @@ class Errors(unittest.TestCase):
     def test_arguments(self):
         with folder() as where:
             (where / "a.txt").write_text("x")
-            for error, arguments, options in ((ValueError, ("text", 0), {}), (OverflowError, ("text", -1), {}), (TypeError, ("text", 1.5), {}),
-                                              (OverflowError, ("text", 1, -1), {}), (RuntimeError, ("txt",), {}), (RuntimeError, ("text.lz4",), {}),
-                                              (ValueError, ("text",), {"budget": "much"}), (TypeError, ("text",), {"budget": None}),
-                                              (ValueError, ("text",), {"on_error": "ignore"}), (oomplan.DataError, ("text",), {"budget": 1 << 20})):
+            for error, arguments, options in (
+                (ValueError, ("text", 0), {}),
+                (OverflowError, ("text", -1), {}),
+                (TypeError, ("text", 1.5), {}),
+                (OverflowError, ("text", 1, -1), {}),
+                (RuntimeError, ("txt",), {}),
+                (RuntimeError, ("text.lz4",), {}),
+                (ValueError, ("text",), {"budget": "much"}),
+                (TypeError, ("text",), {"budget": None}),
+                (ValueError, ("text",), {"on_error": "ignore"}),
+                (oomplan.DataError, ("text",), {"budget": 1 << 20}),
+            ):
                 with self.subTest(arguments=arguments, options=options), self.assertRaises(error):
                     read(where / "a.txt", *arguments, **options)
 
     def test_what_python_cannot_hold_is_an_error(self):
         with folder() as where:
-            for column in (pa.array([1], pa.timestamp("ns")), pa.array([1 << 62], pa.timestamp("s")), pa.array([1 << 62], pa.duration("s"))):
+            for column in (
+                pa.array([1], pa.timestamp("ns")),
+                pa.array([1 << 62], pa.timestamp("s")),
+                pa.array([1 << 62], pa.duration("s")),
+            ):
                 with pa.ipc.new_file(str(where / "a.arrow"), pa.schema([("a", column.type)])) as out:
                     out.write_table(pa.table({"a": column}))
                 with self.assertRaises((ValueError, OverflowError)):
@@ -209,6 +264,7 @@ class Errors(unittest.TestCase):
 
     def test_an_error_can_be_pickled(self):
         import pickle
+
         error = pickle.loads(pickle.dumps(oomplan.DataError("text", "measure/bad-row", "file")))
         self.assertEqual((str(error), error.code, error.path), ("text", "measure/bad-row", "file"))
 
@@ -247,6 +303,7 @@ class Budget(unittest.TestCase):
             rows = sum(len(b["text"]) for b in oomplan.streaming_dataset_reader(sys.argv[1], "jsonl.gz"))
             print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
         import gzip
+
         peaks = []
         with folder() as where:
             for rows in (20_000, 400_000):
@@ -297,7 +354,9 @@ class Process(unittest.TestCase):
             sys.path.insert(0, sys.argv[1])
             import oomplan"""
         with folder() as where:
-            self.assertRegex(in_child(script, where), r"ImportError: oomplan was built with libarrow\.so\.\d+, which is not")
+            self.assertRegex(
+                in_child(script, where), r"ImportError: oomplan was built with libarrow\.so\.\d+, which is not"
+            )
 
 
 if __name__ == "__main__":
