@@ -37,6 +37,7 @@ NB_MODULE(_native, m) {
              new (self) ValueReader(settings_of(paths, std::move(format), std::move(budget), skip_bad));
            })
       .def("next", &ValueReader::next)
+      .def_prop_ro("rows", &ValueReader::rows)
       .def_prop_ro("skipped", &ValueReader::skipped);
   nb::class_<HashReader>(m, "HashReader")
       .def("__init__",

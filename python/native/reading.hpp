@@ -49,6 +49,7 @@ class ValueReader {
   explicit ValueReader(const Settings& settings) : reading_(settings, std::nullopt) {}
   /// The next `count` rows, or as many as there are or as the budget holds as objects; None at the end.
   nb::object next(std::int64_t count);
+  std::int64_t rows() const { return read_; }  ///< Handed on so far.
   std::int64_t skipped() const { return reading_.rows().totals().skipped; }
 
  private:
@@ -56,8 +57,8 @@ class ValueReader {
 
   Reading reading_;
   Names names_{};
-  std::int64_t row_ = 0;                     // of the batch that was read last
-  std::int64_t read_ = 0;                    // rows handed on
+  std::int64_t row_ = 0;  // of the batch that was read last
+  std::int64_t read_ = 0;
   std::optional<nb::python_error> error_{};  // to raise once the rows before it are handed on
 };
 

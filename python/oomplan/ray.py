@@ -227,8 +227,7 @@ def _rows_of_file(file, state, kept, reading, batch_size):
     reader = _native.ValueReader([file], *reading)
     first = taken = 0
     while taken < len(kept) and (batch := reader.next(batch_size)) is not None:
-        count = len(next(iter(batch.values())))
-        here = kept[taken : np.searchsorted(kept, first + count)] - first
-        first, taken = first + count, taken + len(here)
+        here = kept[taken : np.searchsorted(kept, reader.rows)] - first
+        first, taken = reader.rows, taken + len(here)
         if len(here):
             yield pa.Table.from_pydict({name: [values[i] for i in here] for name, values in batch.items()})
