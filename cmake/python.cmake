@@ -8,7 +8,10 @@ if(OOMPLAN_DATA AND OOMPLAN_ARROW_WHEEL AND EXISTS "${OOMPLAN_NANOBIND}/nanobind
   find_package(Python 3.10 COMPONENTS Interpreter Development.Module QUIET)
   set(OOMPLAN_PYTHON ${Python_FOUND})
 endif()
-if(NOT OOMPLAN_PYTHON)
+if(SKBUILD AND NOT OOMPLAN_PYTHON)
+  message(FATAL_ERROR "The Python module needs Python 3.10 with its headers, and libsimdjson-dev, libxxhash-dev and "
+                      "pkg-config (or run scripts/setup).")
+elseif(NOT OOMPLAN_PYTHON)
   message(STATUS "The Python module is left out: it needs the pyarrow wheel, nanobind (${OOMPLAN_NANOBIND}) and "
                  "python3-dev. scripts/setup brings them.")
 endif()

@@ -146,10 +146,14 @@ Columns::Added Columns::add(const measure::RowReader& reader, std::int64_t row) 
   in_row_ = stopped_ = false;
   reader.tell(row, *this);
   open_.clear();
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
   if (!stopped_) {
     ++rows_;
     return Added::yes;
+  }
+  if (PyErr_Occurred() != nullptr) {
+    nb::python_error error;
+    take_back(columns_before);
+    throw error;
   }
   weight_ = weight_before;
   take_back(columns_before);

@@ -68,7 +68,12 @@ PyObject* object_of(const measure::Time& time) {
 }
 
 PyObject* decimal_of(std::string_view digits) {
-  return nb::module_::import_("decimal").attr("Decimal")(nb::str(digits.data(), digits.size())).release().ptr();
+  const nb::object module = nb::steal(PyImport_ImportModule("decimal"));
+  const nb::object type = module.is_valid() ? nb::steal(PyObject_GetAttrString(module.ptr(), "Decimal")) : module;
+  const auto size = static_cast<Py_ssize_t>(digits.size());
+  const nb::object text = nb::steal(PyUnicode_DecodeASCII(digits.data(), size, nullptr));
+  if (!type.is_valid() || !text.is_valid()) return nullptr;
+  return PyObject_CallFunctionObjArgs(type.ptr(), text.ptr(), nullptr);
 }
 
 nb::object Names::get(std::string_view name) {

@@ -15,9 +15,8 @@ namespace oomplan::python {
 
 namespace nb = nanobind;
 
-/// A new reference, or nullptr with Python's error set.
+/// New references, or nullptr with Python's error set.
 PyObject* object_of(const measure::Time& time);
-/// A new reference. Throws Python's error.
 PyObject* decimal_of(std::string_view digits);
 
 /// Keys of rows, each made once: there are few, and many rows.

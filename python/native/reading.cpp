@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::size_t most_told = 100;  // of skipped rows, at a time
 
-/// Sets `busy` while it lives.
-class Alone {
- public:
-  explicit Alone(std::atomic<bool>& busy) : busy_(busy) {
-    if (busy_.exchange(true)) throw std::runtime_error("another thread reads from this already");
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-  ~Alone() { busy_ = false; }
-
- private:
-  std::atomic<bool>& busy_;
-};
-
 Bytes size_of(const std::string& text) {
   const auto parsed = parse_bytes(text);
   if (!parsed) throw nb::value_error(("budget takes a size as 256MiB, not '" + text + "'").c_str());
@@ -42,6 +28,10 @@ Diagnostic too_large(std::int64_t row, std::int64_t limit) {
 
 }  // namespace
 
+Alone::Alone(std::atomic<bool>& busy) : busy_(busy) {
+  if (busy_.exchange(true)) throw std::runtime_error("another thread reads from this already");
+}
+
 Reading::Reading(const Settings& settings, const std::optional<std::vector<std::string>>& key)
     : budget_(size_of(settings.budget)) {
   measure::ReadOptions options{.budget = budget_, .format = settings.format, .skip_bad = settings.skip_bad};
@@ -55,7 +45,6 @@ Reading::Reading(const Settings& settings, const std::optional<std::vector<std::
 }
 
 bool Reading::next() {
-  const Alone alone(busy_);
   Result<bool> more = false;
   {
     const nb::gil_scoped_release unlocked;
@@ -85,6 +74,7 @@ bool ValueReader::fill(Columns& columns, std::int64_t count) {
 }
 
 nb::object ValueReader::next(std::int64_t count) {
+  const Alone alone(busy_);
   if (error_) throw *std::exchange(error_, std::nullopt);
   // Half of the budget is for two batches of objects: the one that the program has, and the next.
   const std::int64_t limit = reading_.budget().count() / 4;
@@ -100,6 +90,7 @@ nb::object ValueReader::next(std::int64_t count) {
 }
 
 nb::object HashReader::next() {
+  const Alone alone(busy_);
   if (!reading_.next()) return nb::none();
   const std::vector<measure::RowHash> hashes = reading_.rows().hashes();
   std::string out;

@@ -14,6 +14,19 @@
 
 namespace oomplan::python {
 
+/// Sets `busy` while it lives. Throws RuntimeError where it is set: another thread is in the same reader, without the
+/// lock.
+class Alone {
+ public:
+  explicit Alone(std::atomic<bool>& busy);
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+  ~Alone() { busy_ = false; }
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
 /// What both readers are made of.
 struct Settings {
   std::vector<std::string> paths{};
@@ -29,7 +42,7 @@ class Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
-  /// As RowReader::next, without the lock. Throws DataError, and RuntimeError where another thread is reading.
+  /// As RowReader::next, without the lock. Throws DataError.
   bool next();
   const measure::RowReader& rows() const { return *rows_; }
   Bytes budget() const { return budget_; }
@@ -40,7 +53,6 @@ class Reading {
   std::vector<Diagnostic> skipped_{};  // since they were told last, the first of them
   Bytes budget_{};
   std::optional<measure::RowReader> rows_{};
-  std::atomic<bool> busy_{false};
 };
 
 /// Rows as dicts of lists.
@@ -55,6 +67,7 @@ class ValueReader {
  private:
   bool fill(Columns& columns, std::int64_t count);
 
+  std::atomic<bool> busy_{false};
   Reading reading_;
   Names names_{};
   std::int64_t row_ = 0;  // of the batch that was read last
@@ -72,6 +85,7 @@ class HashReader {
   std::int64_t skipped() const { return reading_.rows().totals().skipped; }
 
  private:
+  std::atomic<bool> busy_{false};
   Reading reading_;
 };
 

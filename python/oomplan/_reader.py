@@ -43,6 +43,8 @@ def streaming_dataset_reader(
 
 def _files(path, dataset_type):
     """The files to read and the format that each has."""
+    if not isinstance(dataset_type, str):
+        raise TypeError(f"dataset_type is a str, not {type(dataset_type).__name__}")
     if dataset_type == "hf_dataset" or (dataset_type in ("", "auto") and os.path.exists(_state_of(path))):
         return _arguments.paths(_shards_of(path)), "arrow"
     if dataset_type in ("", "auto"):
@@ -70,5 +72,11 @@ def _shards_of(path):
     folder = pathlib.Path(os.fsdecode(path))
     if not os.path.exists(_state_of(path)):
         return sorted(folder.glob("*.arrow")) or [folder]
-    with open(_state_of(path), encoding="utf-8") as file:
-        return [folder / pathlib.Path(shard["filename"]).name for shard in json.load(file)["_data_files"]]
+    try:
+        with open(_state_of(path), encoding="utf-8") as file:
+            return [folder / pathlib.Path(shard["filename"]).name for shard in json.load(file)["_data_files"]]
+    except (KeyError, TypeError, ValueError) as error:
+        state = _state_of(path)
+        raise DataError(
+            f"{state}: error: it names no files of data [measure/bad-file]", "measure/bad-file", state
+        ) from error

@@ -129,6 +129,9 @@ class Formats(unittest.TestCase):
             )
             self.assertEqual(read(where, "hf_dataset"), [{"a": [2, 1]}])
             self.assertEqual(read(where, "auto"), [{"a": [2, 1]}])
+            (where / "state.json").write_text("{}")
+            with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
+                read(where, "auto")
 
     def test_names_of_files_need_not_be_text(self):
         with folder() as where:
@@ -255,6 +258,16 @@ class Errors(unittest.TestCase):
                 with self.assertRaises((ValueError, OverflowError)):
                     read(where / "a.arrow", "arrow")
 
+    def test_a_value_that_python_cannot_hold_leaves_the_rows_before_it_whole(self):
+        table = pa.table({"a": [1, 2, 3], "t": pa.array([1000, None, 1], pa.timestamp("ns")), "b": ["x", "y", "z"]})
+        with folder() as where:
+            with pa.ipc.new_file(str(where / "a.arrow"), table.schema) as out:
+                out.write_table(table)
+            batches = oomplan.streaming_dataset_reader(where / "a.arrow", "arrow")
+            self.assertEqual({name: len(values) for name, values in next(batches).items()}, {"a": 2, "t": 2, "b": 2})
+            with self.assertRaises(ValueError):
+                next(batches)
+
     def test_text_that_is_no_utf8_is_an_error(self):
         broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
         with folder() as where:
@@ -332,6 +345,29 @@ class Process(unittest.TestCase):
             finally:
                 sys.setswitchinterval(interval)
                 thread.join()
+
+    def test_two_threads_cannot_be_in_one_reader(self):
+        from oomplan import _native
+
+        errors, rows = [], []
+
+        def read_on():
+            try:
+                while (batch := reader.next(10_000)) is not None:
+                    rows.append(len(batch["text"]))
+            except RuntimeError as error:
+                errors.append(str(error))
+
+        with folder() as where:
+            (where / "a.txt").write_text("line\n" * 2_000_000)
+            reader = _native.ValueReader([os.fsencode(where / "a.txt")], "text", "256MiB", False)
+            threads = [threading.Thread(target=read_on) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(sum(rows), 2_000_000)
+        self.assertEqual(set(errors) - {"another thread reads from this already"}, set())
 
     def test_there_is_one_arrow_in_the_process_whoever_comes_first(self):
         script = """if True:
