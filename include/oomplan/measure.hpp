@@ -17,6 +17,7 @@ struct ReadOptions {
   Bytes budget = Bytes::mib(256);  ///< For the whole process, libraries included.
   std::string format{};            ///< "" tells each file's format by its content.
   bool row_sizes = false;          ///< Of stream: also how long rows are.
+  int threads = 0;                 ///< At most so many; 0 for one a core.
   bool skip_bad = false;           ///< Rows that cannot be read are left out and told to on_skip, instead of an end.
   std::function<void(const Diagnostic&)> on_skip{};
   std::function<void(std::int64_t rows, std::int64_t decoded)> on_progress{};  ///< Now and then.
@@ -101,6 +102,7 @@ struct DedupeOptions {
   std::vector<std::string> key{};  ///< Columns; none for the whole row.
   std::string output{};            ///< A dataset with the rows kept: .jsonl, .jsonl.zst or .parquet; "" for none.
   std::string indices{};           ///< A text file with their numbers, from 0; "" for none.
+  bool verify = false;             ///< Also compare the bytes of rows of one hash, in one more reading.
   std::string tmp{};               ///< Where hashes go that the budget does not hold; "" is $TMPDIR or /var/tmp.
 };
 
@@ -112,6 +114,8 @@ struct DedupeReport {
   std::int64_t duplicates = 0;
   std::int64_t table_bytes = 0;    ///< The most that the tables of hashes held.
   std::int64_t spilled_bytes = 0;  ///< Written to the disk in between.
+  bool verified = false;           ///< The duplicates' bytes were compared:
+  std::int64_t restored = 0;       ///< so many rows shared only the hash of one before them, and are no duplicates.
   double false_duplicate = 0;      ///< The chance that any two of the different rows had one hash.
   Diagnostics diagnostics{};       ///< What stopped it; the counts mean nothing then.
 };

@@ -19,23 +19,40 @@
 #include <string>
 #include <string_view>
 
+#include "byte_buffer.hpp"
+
 namespace oomplan::measure {
 
-void put_null(std::string& out);
-void put_boolean(std::string& out, bool value);
-void put_integer(std::string& out, std::int64_t value);
-void put_unsigned(std::string& out, std::uint64_t value);
-void put_number(std::string& out, double value);
+/// `tag`, the length and the bytes.
+inline void put_sized(ByteBuffer& out, char tag, std::string_view value) {
+  out.put(tag);
+  std::size_t length = value.size();
+  for (; length >= 0x80; length >>= 7) out.put(static_cast<char>(length | 0x80));
+  out.put(static_cast<char>(length));
+  out.put(value);
+}
+
+inline void put_null(ByteBuffer& out) { out.put('n'); }
+inline void put_boolean(ByteBuffer& out, bool value) { out.put(value ? 't' : 'f'); }
+inline void put_integer(ByteBuffer& out, std::int64_t value) { out.put_raw('i', value); }
+void put_unsigned(ByteBuffer& out, std::uint64_t value);
+void put_number(ByteBuffer& out, double value);
 /// `text` as digits, with or without sign and point.
-void put_decimal(std::string& out, std::string_view text);
-void put_text(std::string& out, std::string_view value);
+void put_decimal(ByteBuffer& out, std::string_view text);
+inline void put_text(ByteBuffer& out, std::string_view value) { put_sized(out, 's', value); }
 /// `kind` is T, D or C; `nanoseconds` are within a second and count forwards.
-void put_time(std::string& out, char kind, std::int64_t seconds, std::int32_t nanoseconds);
-void begin_list(std::string& out);
-void end_list(std::string& out);
-void begin_object(std::string& out);
-void put_name(std::string& out, std::string_view name);
-void end_object(std::string& out);
+void put_time(ByteBuffer& out, char kind, std::int64_t seconds, std::int32_t nanoseconds);
+inline void begin_list(ByteBuffer& out) { out.put('['); }
+inline void end_list(ByteBuffer& out) { out.put(']'); }
+inline void begin_object(ByteBuffer& out) { out.put('{'); }
+inline void put_name(ByteBuffer& out, std::string_view name) { put_sized(out, 'k', name); }
+/// A name as put_name() puts it.
+inline ByteBuffer named(std::string_view name) {
+  ByteBuffer out;
+  put_name(out, name);
+  return out;
+}
+inline void end_object(ByteBuffer& out) { out.put('}'); }
 
 /// The same value as JSON; times are text as ISO 8601 has them. Nothing where text is not UTF-8.
 std::optional<std::string> canonical_as_json(std::string_view canonical);

@@ -115,7 +115,7 @@ struct Each : Functions... {
 
 }  // namespace
 
-void put_cell(std::string& out, const Cell& cell) {
+void put_cell(ByteBuffer& out, const Cell& cell) {
   std::visit(
       Each{[&](std::monostate) { put_null(out); }, [&](bool value) { put_boolean(out, value); },
            [&](std::int64_t value) { put_integer(out, value); }, [&](std::uint64_t value) { put_unsigned(out, value); },

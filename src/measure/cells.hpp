@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "byte_buffer.hpp"
 #include "oomplan/values.hpp"
 #include "records.hpp"
 
@@ -36,7 +37,7 @@ using CellValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t
 CellValue value_of(const Cell& cell);
 
 /// A cell in the canonical form.
-void put_cell(std::string& out, const Cell& cell);
+void put_cell(ByteBuffer& out, const Cell& cell);
 /// The same as a value.
 void tell_cell(const Cell& cell, Values& values);
 inline bool is_null(const Cell& cell) { return !cell.quoted && cell.text.empty(); }

@@ -16,12 +16,20 @@ using arrow::Type;
 template <class ArrayType, class Put>
 class Cells final : public CellWriter {
  public:
-  Cells(const arrow::Array& column, Put put) : column_(static_cast<const ArrayType&>(column)), put_(std::move(put)) {}
-  bool is_null(std::int64_t row) const override { return column_.IsNull(row); }
-  void put(std::int64_t row, std::string& out) const override { put_(column_, row, out); }
+  Cells(const arrow::Array& column, Put put)
+      : column_(static_cast<const ArrayType&>(column)), nulls_(column.null_count() != 0), put_(std::move(put)) {}
+  bool is_null(std::int64_t row) const override { return nulls_ && column_.IsNull(row); }
+  void put(std::int64_t row, ByteBuffer& out) const override { put_(column_, row, out); }
+  // The same as the base's, where the compiler sees through all of it.
+  void put_field(std::string_view name, std::int64_t row, ByteBuffer& out) const override {
+    if (is_null(row)) return;
+    out.put(name);
+    put_(column_, row, out);
+  }
 
  private:
   const ArrayType& column_;
+  const bool nulls_;
   Put put_;
 };
 
@@ -33,12 +41,12 @@ std::unique_ptr<CellWriter> cells(const arrow::Array& column, Put put) {
 template <class ArrayType>
 std::unique_ptr<CellWriter> integers(const arrow::Array& column) {
   return cells<ArrayType>(column,
-                          [](const ArrayType& a, std::int64_t i, std::string& out) { put_integer(out, a.Value(i)); });
+                          [](const ArrayType& a, std::int64_t i, ByteBuffer& out) { put_integer(out, a.Value(i)); });
 }
 
 template <class ArrayType>
 std::unique_ptr<CellWriter> numbers(const arrow::Array& column) {
-  return cells<ArrayType>(column, [](const ArrayType& a, std::int64_t i, std::string& out) {
+  return cells<ArrayType>(column, [](const ArrayType& a, std::int64_t i, ByteBuffer& out) {
     put_number(out, static_cast<double>(a.Value(i)));
   });
 }
@@ -46,17 +54,17 @@ std::unique_ptr<CellWriter> numbers(const arrow::Array& column) {
 template <class ArrayType>
 std::unique_ptr<CellWriter> texts(const arrow::Array& column) {
   return cells<ArrayType>(column,
-                          [](const ArrayType& a, std::int64_t i, std::string& out) { put_text(out, a.GetView(i)); });
+                          [](const ArrayType& a, std::int64_t i, ByteBuffer& out) { put_text(out, a.GetView(i)); });
 }
 
 template <class ArrayType>
 std::unique_ptr<CellWriter> decimals(const arrow::Array& column) {
   return cells<ArrayType>(
-      column, [](const ArrayType& a, std::int64_t i, std::string& out) { put_decimal(out, a.FormatValue(i)); });
+      column, [](const ArrayType& a, std::int64_t i, ByteBuffer& out) { put_decimal(out, a.FormatValue(i)); });
 }
 
 /// `per_second` units; the quotient is rounded down, so that nanoseconds count forwards.
-void put_units(std::string& out, char kind, std::int64_t value, std::int64_t per_second) {
+void put_units(ByteBuffer& out, char kind, std::int64_t value, std::int64_t per_second) {
   std::int64_t seconds = value / per_second;
   std::int64_t rest = value % per_second;
   if (rest < 0) rest += per_second, --seconds;
@@ -79,7 +87,7 @@ std::int64_t per_second(arrow::TimeUnit::type unit) {
 
 template <class ArrayType>
 std::unique_ptr<CellWriter> times(const arrow::Array& column, char kind, std::int64_t units) {
-  return cells<ArrayType>(column, [kind, units](const ArrayType& a, std::int64_t i, std::string& out) {
+  return cells<ArrayType>(column, [kind, units](const ArrayType& a, std::int64_t i, ByteBuffer& out) {
     put_units(out, kind, a.Value(i), units);
   });
 }
@@ -95,7 +103,7 @@ class Lists final : public CellWriter {
   explicit Lists(const arrow::Array& column)
       : column_(static_cast<const ArrayType&>(column)), values_(column_.values()), elements_(cell_writer(*values_)) {}
   bool is_null(std::int64_t row) const override { return column_.IsNull(row); }
-  void put(std::int64_t row, std::string& out) const override {
+  void put(std::int64_t row, ByteBuffer& out) const override {
     begin_list(out);
     const std::int64_t begin = column_.value_offset(row);
     for (std::int64_t i = begin; i < begin + column_.value_length(row); ++i) {
@@ -118,24 +126,22 @@ class Structs final : public CellWriter {
   explicit Structs(const arrow::Array& column) : column_(static_cast<const arrow::StructArray&>(column)) {
     for (int i = 0; i < column_.num_fields(); ++i) {
       arrays_.push_back(column_.field(i));
-      fields_.push_back({column_.type()->field(i)->name(), cell_writer(*arrays_.back())});
+      const std::string& name = column_.type()->field(i)->name();
+      fields_.push_back({name, named(name), cell_writer(*arrays_.back())});
     }
     std::stable_sort(fields_.begin(), fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
   }
   bool is_null(std::int64_t row) const override { return column_.IsNull(row); }
-  void put(std::int64_t row, std::string& out) const override {
+  void put(std::int64_t row, ByteBuffer& out) const override {
     begin_object(out);
-    for (const Field& field : fields_) {
-      if (field.cells->is_null(row)) continue;
-      put_name(out, field.name);
-      field.cells->put(row, out);
-    }
+    for (const Field& field : fields_) field.cells->put_field(field.written.view(), row, out);
     end_object(out);
   }
 
  private:
   struct Field {
     std::string name;
+    ByteBuffer written;  // the name as put_name() has it
     std::unique_ptr<CellWriter> cells;
   };
   const arrow::StructArray& column_;
@@ -152,7 +158,7 @@ class Dictionary final : public CellWriter {
   bool is_null(std::int64_t row) const override {
     return column_.IsNull(row) || cells_->is_null(column_.GetValueIndex(row));
   }
-  void put(std::int64_t row, std::string& out) const override { cells_->put(column_.GetValueIndex(row), out); }
+  void put(std::int64_t row, ByteBuffer& out) const override { cells_->put(column_.GetValueIndex(row), out); }
 
  private:
   const arrow::DictionaryArray& column_;
@@ -165,7 +171,7 @@ class Storage final : public CellWriter {
   explicit Storage(const arrow::Array& column)
       : storage_(static_cast<const arrow::ExtensionArray&>(column).storage()), cells_(cell_writer(*storage_)) {}
   bool is_null(std::int64_t row) const override { return cells_->is_null(row); }
-  void put(std::int64_t row, std::string& out) const override { cells_->put(row, out); }
+  void put(std::int64_t row, ByteBuffer& out) const override { cells_->put(row, out); }
 
  private:
   std::shared_ptr<arrow::Array> storage_;
@@ -175,7 +181,7 @@ class Storage final : public CellWriter {
 class Nulls final : public CellWriter {
  public:
   bool is_null(std::int64_t) const override { return true; }
-  void put(std::int64_t, std::string&) const override {}
+  void put(std::int64_t, ByteBuffer&) const override {}
 };
 
 }  // namespace
@@ -184,7 +190,7 @@ std::unique_ptr<CellWriter> cell_writer(const arrow::Array& column) {
   switch (column.type_id()) {
     case Type::BOOL:
       return cells<arrow::BooleanArray>(
-          column, [](const arrow::BooleanArray& a, std::int64_t i, std::string& out) { put_boolean(out, a.Value(i)); });
+          column, [](const arrow::BooleanArray& a, std::int64_t i, ByteBuffer& out) { put_boolean(out, a.Value(i)); });
     case Type::INT8:
       return integers<arrow::Int8Array>(column);
     case Type::INT16:
@@ -201,9 +207,9 @@ std::unique_ptr<CellWriter> cell_writer(const arrow::Array& column) {
       return integers<arrow::UInt32Array>(column);
     case Type::UINT64:
       return cells<arrow::UInt64Array>(
-          column, [](const arrow::UInt64Array& a, std::int64_t i, std::string& out) { put_unsigned(out, a.Value(i)); });
+          column, [](const arrow::UInt64Array& a, std::int64_t i, ByteBuffer& out) { put_unsigned(out, a.Value(i)); });
     case Type::HALF_FLOAT:
-      return cells<arrow::HalfFloatArray>(column, [](const arrow::HalfFloatArray& a, std::int64_t i, std::string& out) {
+      return cells<arrow::HalfFloatArray>(column, [](const arrow::HalfFloatArray& a, std::int64_t i, ByteBuffer& out) {
         put_number(out, arrow::util::Float16::FromBits(a.Value(i)).ToDouble());
       });
     case Type::FLOAT:
@@ -226,7 +232,7 @@ std::unique_ptr<CellWriter> cell_writer(const arrow::Array& column) {
     case Type::DECIMAL256:
       return decimals<arrow::Decimal256Array>(column);
     case Type::DATE32:
-      return cells<arrow::Date32Array>(column, [](const arrow::Date32Array& a, std::int64_t i, std::string& out) {
+      return cells<arrow::Date32Array>(column, [](const arrow::Date32Array& a, std::int64_t i, ByteBuffer& out) {
         put_time(out, 'T', std::int64_t{a.Value(i)} * 86400, 0);
       });
     case Type::DATE64:

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
+
+#include "byte_buffer.hpp"
 
 namespace oomplan::measure {
 
@@ -17,7 +19,13 @@ class CellWriter {
   virtual ~CellWriter() = default;
   virtual bool is_null(std::int64_t row) const = 0;
   /// Of a cell that is not null.
-  virtual void put(std::int64_t row, std::string& out) const = 0;
+  virtual void put(std::int64_t row, ByteBuffer& out) const = 0;
+  /// The name as put_name() has it and the cell; nothing where that is null.
+  virtual void put_field(std::string_view name, std::int64_t row, ByteBuffer& out) const {
+    if (is_null(row)) return;
+    out.put(name);
+    put(row, out);
+  }
 };
 
 /// `column` must outlive it, and be of a type that objection_to() has nothing against.

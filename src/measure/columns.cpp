@@ -118,7 +118,7 @@ namespace {
 
 struct NamedColumn {
   std::string name{};
-  const arrow::Array* values = nullptr;
+  ByteBuffer written{};  // the name as put_name() has it
   std::unique_ptr<CellWriter> cells{};
 };
 
@@ -127,22 +127,18 @@ std::vector<NamedColumn> writers_of(const arrow::RecordBatch& batch, KeyColumns&
   std::vector<NamedColumn> out;
   for (int i = 0; i < batch.num_columns(); ++i) {
     const std::string& name = batch.column_name(i);
-    if (key.takes(name)) out.push_back({name, batch.column(i).get(), cell_writer(*batch.column(i))});
+    if (key.takes(name)) out.push_back({name, named(name), cell_writer(*batch.column(i))});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return out;
 }
 
-void put_rows(const arrow::RecordBatch& batch, KeyColumns& key, Texts& canonical) {
+void put_rows(const arrow::RecordBatch& batch, KeyColumns& key, CanonicalRows& canonical) {
   const std::vector<NamedColumn> columns = writers_of(batch, key);
   for (std::int64_t row = 0; row < batch.num_rows(); ++row) {
-    std::string& out = canonical.open();
+    ByteBuffer& out = canonical.open();
     begin_object(out);
-    for (const NamedColumn& column : columns) {
-      if (column.cells->is_null(row)) continue;
-      put_name(out, column.name);
-      column.cells->put(row, out);
-    }
+    for (const NamedColumn& column : columns) column.cells->put_field(column.written.view(), row, out);
     end_object(out);
     canonical.close();
   }

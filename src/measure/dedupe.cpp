@@ -1,12 +1,18 @@
-// Two readings: the first finds the duplicates, the second, where an output is wanted, writes the other rows.
+// The first reading finds the duplicates. Each output is written in one more, and so are bytes compared.
+#include <malloc.h>
+
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <thread>
 
+#include "ahead.hpp"
 #include "cost.hpp"
 #include "distinct.hpp"
 #include "oomplan/measure.hpp"
 #include "row_stream.hpp"
 #include "row_writer.hpp"
+#include "verify.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -25,18 +31,63 @@ Diagnostics unknown_columns(const KeyColumns& key) {
   return out;
 }
 
+using Hashes = std::vector<Hash>;
+
+bool may_use_two_threads(const ReadOptions& options) {
+  return options.threads == 0 ? std::thread::hardware_concurrency() > 1 : options.threads > 1;
+}
+
+/// The hashes of the next rows.
+Result<bool> next_hashes(RowStream& rows, RowBatch& batch, const ReadOptions& options, Hashes& out) {
+  Result<bool> more = rows.next(batch);
+  if (!more || !*more) return more;
+  out = batch.canonical.hashes();
+  if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
+  return true;
+}
+
+Diagnostics find_duplicates(const std::function<Result<bool>(Hashes&)>& next, Distinct& distinct) {
+  Hashes hashes;
+  while (true) {
+    const Result<bool> more = next(hashes);
+    if (!more) return more.errors();
+    if (!*more) break;
+    if (Result<bool> added = distinct.add(hashes); !added) return added.errors();
+  }
+  const Result<bool> finished = distinct.finish();
+  return finished ? Diagnostics{} : finished.errors();
+}
+
+/// Reading and hashing in one thread, telling duplicates in another, where there may be two.
 Diagnostics find_duplicates(RowStream& rows, Distinct& distinct, const ReadOptions& options) {
+  RowBatch batch(CanonicalRows::Keep::hashes);
+  const auto next = [&](Hashes& out) { return next_hashes(rows, batch, options, out); };
+  if (!may_use_two_threads(options)) return find_duplicates(next, distinct);
+  Ahead<Hashes> ahead(next, 2);
+  return find_duplicates([&](Hashes& out) { return ahead.next(out); }, distinct);
+}
+
+Diagnostic changed() {
+  return {.code = "measure/changed", .message = "the inputs had other rows the second time they were read"};
+}
+
+/// All rows whose hash a duplicate may have, with their bytes.
+Diagnostics compare_bytes(RowStream& rows, const HashFilter& filter, Verify& verify, std::int64_t expected) {
   RowBatch batch;
+  std::int64_t row = 0;
   while (true) {
     const Result<bool> more = rows.next(batch);
     if (!more) return more.errors();
     if (!*more) break;
-    for (std::size_t i = 0; i < batch.canonical.size(); ++i) {
-      if (Result<bool> added = distinct.add(hash_of(batch.canonical[i])); !added) return added.errors();
+    for (std::int64_t i = 0; i < batch.rows; ++i, ++row) {
+      const std::string_view canonical = batch.canonical[static_cast<std::size_t>(i)];
+      const Hash hash = hash_of(canonical);
+      if (!filter.may_hold(hash)) continue;
+      if (Result<bool> added = verify.add(hash, row, canonical); !added) return added.errors();
     }
-    if (options.on_progress) options.on_progress(rows.totals().rows, rows.totals().decoded);
   }
-  const Result<bool> finished = distinct.finish();
+  if (row != expected) return {changed()};
+  const Result<bool> finished = verify.finish();
   return finished ? Diagnostics{} : finished.errors();
 }
 
@@ -50,8 +101,7 @@ Diagnostics write_rows(RowStream& rows, RowWriter& writer, const RowSet& duplica
     if (Result<bool> written = writer.write(batch, row, duplicates); !written) return written.errors();
     row += batch.rows;
   }
-  if (row != expected)
-    return {{.code = "measure/changed", .message = "the inputs had other rows the second time they were read"}};
+  if (row != expected) return {changed()};
   const Result<bool> finished = writer.finish();
   return finished ? Diagnostics{} : finished.errors();
 }
@@ -76,12 +126,15 @@ class Dedupe {
     KeyColumns key(options_.key);
     RowStream rows(*shards, options_.read, room_, {.canonical = true}, key);
     Distinct distinct(room_, temporary_directory(options_.tmp));
+    HashFilter filter(options_.verify ? room_.free / 32 : 8);
+    if (options_.verify) distinct.tell(filter);
     Diagnostics errors = find_duplicates(rows, distinct, options_.read);
     report.totals = rows.totals();
+    if (errors.empty() && options_.verify) errors = verify(*shards, filter, distinct.duplicates(), report);
     report.duplicates = distinct.duplicates().size();
     report.unique = report.totals.rows - report.duplicates;
     report.table_bytes = distinct.most_table_bytes();
-    report.spilled_bytes = distinct.spilled_bytes();
+    report.spilled_bytes += distinct.spilled_bytes();
     const auto unique = static_cast<double>(report.unique);
     report.false_duplicate = std::ldexp(unique * (unique - 1) / 2, -128);
     if (errors.empty()) errors = unknown_columns(key);
@@ -95,9 +148,10 @@ class Dedupe {
     if (!options_.output.empty()) take(row_writer(options_.output, room_), {.canonical = true, .text = true}, errors);
     if (!options_.indices.empty()) take(index_writer(options_.indices), {}, errors);
     for (const Shard& shard : shards) {
-      if (shard.path == "-" && !outputs_.empty()) {
-        errors.push_back({.code = "measure/changed",
-                          .message = "standard input can be read only once, and an output takes two readings"});
+      if (shard.path == "-" && (!outputs_.empty() || options_.verify)) {
+        errors.push_back(
+            {.code = "measure/changed",
+             .message = "standard input can be read only once, and an output and --verify take a second reading"});
       }
     }
     return errors;
@@ -110,13 +164,35 @@ class Dedupe {
       errors.insert(errors.end(), writer.errors().begin(), writer.errors().end());
   }
 
+  Diagnostics verify(const std::vector<Shard>& shards, const HashFilter& filter, RowSet& duplicates,
+                     DedupeReport& report) {
+    ::malloc_trim(0);  // what the first reading freed in small pieces
+    Result<std::vector<Shard>> same = again(paths_, shards, room_);
+    if (!same) return same.errors();
+    KeyColumns key(options_.key);
+    ReadOptions quiet = quietly();
+    RowStream rows(std::move(*same), quiet, room_, {.canonical = true}, key);
+    Verify verify(room_, temporary_directory(options_.tmp), duplicates);
+    Diagnostics errors = compare_bytes(rows, filter, verify, report.totals.rows);
+    report.verified = errors.empty();
+    report.restored = verify.restored();
+    report.spilled_bytes += verify.spilled_bytes();
+    return errors;
+  }
+
+  /// What was skipped was told the first time.
+  ReadOptions quietly() const {
+    ReadOptions quiet = options_.read;
+    quiet.on_skip = [](const Diagnostic&) {};
+    return quiet;
+  }
+
   Diagnostics write(const std::vector<Shard>& shards, const RowSet& duplicates, std::int64_t expected) {
     for (Output& output : outputs_) {
       Result<std::vector<Shard>> same = again(paths_, shards, room_);
       if (!same) return same.errors();
       KeyColumns whole;
-      ReadOptions quiet = options_.read;  // what was skipped was told the first time
-      quiet.on_skip = [](const Diagnostic&) {};
+      const ReadOptions quiet = quietly();
       RowStream rows(std::move(*same), quiet, room_, output.wanted, whole);
       if (Diagnostics errors = write_rows(rows, *output.writer, duplicates, expected); !errors.empty()) return errors;
       output.writer.reset();

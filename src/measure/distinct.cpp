@@ -1,6 +1,8 @@
 #include "distinct.hpp"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <utility>
 
 namespace oomplan::measure {
@@ -17,43 +19,72 @@ std::size_t part_of(Hash hash, int shared_bits) {
 
 }  // namespace
 
-Distinct::Distinct(const Room& room, std::string tmp)
-    : room_(room), file_(std::move(tmp)), parts_(part_count), in_memory_(part_count) {
-  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 32, 1 << 19, 4 << 20));
-  for (Part& part : parts_) part.waiting.reserve(bytes / part_count / sizeof(HashedRow));
+Distinct::Distinct(const Room& room, std::string tmp) : room_(room), file_(std::move(tmp)), in_memory_(part_count) {
+  for (std::size_t i = 0; i < part_count; ++i) {
+    parts_.push_back({.set = HashSet(part_bits, static_cast<double>(i) / part_count)});
+  }
+  const std::int64_t each = sizeof(Hash) + sizeof(HashedRow);
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 20));
+  waiting_.reserve(most);
+  sorted_.resize(most);
 }
 
-Result<bool> Distinct::mark(std::int64_t row) {
-  duplicates_.insert(row);
+Result<bool> Distinct::check_duplicates() const {
   if (duplicates_.bytes() <= room_.free / 4) return true;
   return over_budget({}, "the list of duplicates", 2 * duplicates_.bytes(), room_.free / 4);
 }
 
-// Rows wait until there are some hundreds for one part: places in one table can be asked for ahead, where those in all
-// tables together would be on too many pages.
-Result<bool> Distinct::add(Hash hash) {
-  Part& part = parts_[part_of(hash, 0)];
-  part.waiting.push_back({hash, rows_++});
-  return part.waiting.size() < part.waiting.capacity() ? Result<bool>(true) : flush(part);
-}
-
-Result<bool> Distinct::flush(Part& part) {
-  constexpr std::size_t ahead = 12;
-  for (std::size_t i = 0; i < part.waiting.size(); ++i) {
-    if (i + ahead < part.waiting.size()) part.set.prefetch(part.waiting[i + ahead].hash);
-    if (Result<bool> inserted = insert(part, part.waiting[i]); !inserted) return inserted;
+Result<bool> Distinct::add(std::span<const Hash> hashes) {
+  while (!hashes.empty()) {
+    const std::size_t count = std::min(hashes.size(), waiting_.capacity() - waiting_.size());
+    waiting_.insert(waiting_.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(count));
+    hashes = hashes.subspan(count);
+    if (waiting_.size() < waiting_.capacity()) break;
+    if (Result<bool> flushed = flush(); !flushed) return flushed;
   }
-  part.waiting.clear();
-  return table_bytes_ > room_.table ? make_room() : Result<bool>(true);
+  return true;
 }
 
-Result<bool> Distinct::insert(Part& part, const HashedRow& row) {
-  if (part.on_disk) return part.spill.add(row, file_);
-  const std::int64_t before = part.set.bytes();
-  const bool is_new = part.set.insert(row.hash);
-  table_bytes_ += part.set.bytes() - before;
-  most_table_bytes_ = std::max(most_table_bytes_, table_bytes_);
-  return is_new ? Result<bool>(true) : mark(row.row);
+// Many rows at once, part by part: places in one table can be asked for ahead, where those in all tables together would
+// be on too many pages.
+Result<bool> Distinct::flush() {
+  std::array<std::size_t, part_count + 1> begins{};
+  for (const Hash& hash : waiting_) ++begins[part_of(hash, 0) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  auto next = begins;
+  for (const Hash& hash : waiting_) sorted_[next[part_of(hash, 0)]++] = {hash, rows_++};
+  waiting_.clear();
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const std::span rows(sorted_.data() + begins[i], begins[i + 1] - begins[i]);
+    if (parts_[i].on_disk) {
+      if (Result<bool> written = to_disk(parts_[i], rows); !written) return written;
+    } else {
+      const std::int64_t before = parts_[i].set.bytes();
+      insert(parts_[i].set, rows);
+      table_bytes_ += parts_[i].set.bytes() - before;
+      most_table_bytes_ = std::max(most_table_bytes_, table_bytes_);
+    }
+    if (table_bytes_ <= room_.table) continue;
+    if (Result<bool> made = make_room(); !made) return made;
+  }
+  return check_duplicates();
+}
+
+Result<bool> Distinct::to_disk(Part& part, std::span<const HashedRow> rows) {
+  for (const HashedRow& row : rows) {
+    if (Result<bool> added = part.spill.add(row, file_); !added) return added;
+  }
+  return true;
+}
+
+void Distinct::insert(HashSet& set, std::span<const HashedRow> rows) {
+  constexpr std::size_t ahead = 24;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + ahead < rows.size()) set.prefetch(rows[i + ahead].hash);
+    if (set.insert(rows[i].hash) || rows[i].row == seen_before) continue;
+    duplicates_.insert(rows[i].row);
+    if (filter_ != nullptr) filter_->insert(rows[i].hash);
+  }
 }
 
 /// Only so many parts at once that the disk is not asked for each new row.
@@ -76,10 +107,9 @@ Result<bool> Distinct::move_to_disk(Part& part) {
 }
 
 Result<bool> Distinct::finish() {
-  for (Part& part : parts_) {
-    if (Result<bool> flushed = flush(part); !flushed) return flushed;
-    part.waiting = {};
-  }
+  if (Result<bool> flushed = flush(); !flushed) return flushed;
+  waiting_ = {};
+  sorted_ = {};
   for (Part& part : parts_) part.set.clear();
   for (Part& part : parts_) {
     if (Result<bool> settled = settle(std::exchange(part.spill, {}), part_bits); !settled) return settled;
@@ -87,22 +117,29 @@ Result<bool> Distinct::finish() {
   return true;
 }
 
-Result<bool> Distinct::settle(Spill spill, int shared_bits) {
+Result<bool> Distinct::settle(Spill<HashedRow> spill, int shared_bits) {
   // Past the last bits there is nothing left to split by; that many rows of such equal hashes do not come.
   if (spill.size() * bytes_of_hash > room_.table && shared_bits + part_bits < 48)
     return split(std::move(spill), shared_bits);
   HashSet set(shared_bits);
-  return spill.drain(file_, [&](const HashedRow& row) -> Result<bool> {
-    return set.insert(row.hash) || row.row == seen_before ? Result<bool>(true) : mark(row.row);
+  set.reserve(static_cast<std::size_t>(std::min(spill.size(), room_.table / bytes_of_hash)));
+  const Result<bool> drained = spill.drain(file_, [&](std::span<const HashedRow> rows) -> Result<bool> {
+    insert(set, rows);
+    return true;
   });
+  return drained ? check_duplicates() : drained;
 }
 
-Result<bool> Distinct::split(Spill spill, int shared_bits) {
-  std::vector<Spill> parts(part_count);
-  Result<bool> written =
-      spill.drain(file_, [&](const HashedRow& row) { return parts[part_of(row.hash, shared_bits)].add(row, file_); });
+Result<bool> Distinct::split(Spill<HashedRow> spill, int shared_bits) {
+  std::vector<Spill<HashedRow>> parts(part_count);
+  Result<bool> written = spill.drain(file_, [&](std::span<const HashedRow> rows) -> Result<bool> {
+    for (const HashedRow& row : rows) {
+      if (Result<bool> added = parts[part_of(row.hash, shared_bits)].add(row, file_); !added) return added;
+    }
+    return true;
+  });
   if (!written) return written;
-  for (Spill& part : parts) {
+  for (Spill<HashedRow>& part : parts) {
     if (Result<bool> settled = settle(std::exchange(part, {}), shared_bits + part_bits); !settled) return settled;
   }
   return true;

@@ -1,5 +1,6 @@
 #include "hash.hpp"
 
+#define XXH_INLINE_ALL  // a call for each short row costs as much as its hash
 #include <xxhash.h>
 
 #include <algorithm>

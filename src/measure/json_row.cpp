@@ -30,7 +30,7 @@ std::int64_t memory_for(std::string_view text) {
 
 class Canonical {
  public:
-  explicit Canonical(std::string& out) : out_(out) {}
+  explicit Canonical(ByteBuffer& out) : out_(out) {}
 
   void object(dom::object object, KeyColumns* key) {
     std::vector<std::pair<std::string_view, dom::element>> fields;
@@ -75,10 +75,10 @@ class Canonical {
   }
 
  private:
-  std::string& out_;
+  ByteBuffer& out_;
 };
 
-void put_row(std::string& out, dom::element row, KeyColumns& key) {
+void put_row(ByteBuffer& out, dom::element row, KeyColumns& key) {
   if (row.is_object()) return Canonical(out).object(row.get_object().value_unsafe(), key.whole_row() ? nullptr : &key);
   Canonical(out).element(row);
 }

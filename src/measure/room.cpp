@@ -19,9 +19,9 @@ constexpr std::int64_t least_free = 8 * mib;
 // What is freed and larger than this goes back to the kernel and is no part of the peak; what is smaller is kept, as a
 // page that is taken anew costs as much time as decoding it does. Arenas of many threads would each keep their own.
 void keep_heap_small(std::int64_t free) {
-  const auto kept = static_cast<int>(std::clamp(free / 8, mib, 4 * mib));
+  const auto kept = static_cast<int>(std::clamp(free / 16, mib, 16 * mib));
   mallopt(M_MMAP_THRESHOLD, kept);
-  mallopt(M_TRIM_THRESHOLD, kept / 2);
+  mallopt(M_TRIM_THRESHOLD, kept);
   mallopt(M_ARENA_MAX, 2);
 }
 

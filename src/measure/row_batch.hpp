@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "canonical_rows.hpp"
+
 namespace arrow {
 class RecordBatch;
 }
@@ -16,15 +18,11 @@ namespace oomplan::measure {
 /// Byte strings one after another in one block.
 class Texts {
  public:
-  std::string& open() { return bytes_; }                            ///< Append the next one here,
-  void close() { ends_.push_back(bytes_.size()); }                  ///< and then say that it is whole,
-  void drop() { bytes_.resize(ends_.empty() ? 0 : ends_.back()); }  ///< or that there is none after all.
   void add(std::string_view text) {
     bytes_ += text;
-    close();
+    ends_.push_back(bytes_.size());
   }
   std::size_t size() const { return ends_.size(); }
-  std::size_t bytes() const { return bytes_.size(); }
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(bytes_).substr(begin, ends_[i] - begin);
@@ -49,10 +47,11 @@ struct Wanted {
 };
 
 struct RowBatch {
+  explicit RowBatch(CanonicalRows::Keep keep = CanonicalRows::Keep::bytes) : canonical(keep) {}
   std::int64_t rows = 0;
   std::int64_t decoded = 0;           ///< Bytes of their values.
   std::vector<std::int64_t> sizes{};  ///< The same for each row, where wanted.
-  Texts canonical{};                  ///< Each row (or its key) in the canonical form, where wanted.
+  CanonicalRows canonical;            ///< Each row (or its key) in the canonical form, where wanted.
   Texts text{};                       ///< Each row as it stands, of JSON Lines and arrays, where wanted.
   Texts values{};                     ///< Each row as ValueBytes writes it, where wanted and not in columns.
   std::shared_ptr<arrow::RecordBatch> columns{};  ///< The rows, of Parquet and Arrow.

@@ -24,7 +24,7 @@ struct RowReader::Reading {
   bool hashed;
   bool ended = false;
   Diagnostics errors{};  // that ended it, once the rows before are handed on
-  RowBatch batch{};
+  RowBatch batch{CanonicalRows::Keep::hashes};
   std::optional<ColumnValues> columns{};
   RowStream rows;
 };
@@ -83,11 +83,8 @@ void RowReader::tell(std::int64_t row, Values& values) const {
 
 std::vector<RowHash> RowReader::hashes() const {
   std::vector<RowHash> out;
-  out.reserve(reading_->batch.canonical.size());
-  for (std::size_t i = 0; i < reading_->batch.canonical.size(); ++i) {
-    const Hash hash = hash_of(reading_->batch.canonical[i]);
-    out.push_back({hash.high, hash.low});
-  }
+  out.reserve(static_cast<std::size_t>(reading_->batch.rows));
+  for (const Hash& hash : reading_->batch.canonical.hashes()) out.push_back({hash.high, hash.low});
   return out;
 }
 

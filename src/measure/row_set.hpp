@@ -19,6 +19,12 @@ class RowSet {
     size_ += (word & bit) == 0 ? 1 : 0;
     word |= bit;
   }
+  void erase(std::int64_t row) {
+    if (!contains(row)) return;
+    (*blocks_[static_cast<std::size_t>(row) / rows_in_block])[static_cast<std::size_t>(row) % rows_in_block / 64] &=
+        ~(std::uint64_t{1} << (row % 64));
+    --size_;
+  }
   bool contains(std::int64_t row) const {
     const std::size_t block = static_cast<std::size_t>(row) / rows_in_block;
     if (block >= blocks_.size() || !blocks_[block]) return false;

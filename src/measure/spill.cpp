@@ -8,12 +8,6 @@
 #include "output_file.hpp"
 
 namespace oomplan::measure {
-namespace {
-
-constexpr std::size_t rows_in_buffer = 16384 / sizeof(HashedRow);
-
-}  // namespace
-
 SpillFile::~SpillFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -44,33 +38,6 @@ Result<bool> SpillFile::read(std::int64_t offset, void* bytes, std::size_t count
     next += got;
     count -= static_cast<std::size_t>(got);
     offset += got;
-  }
-  return true;
-}
-
-Result<bool> Spill::add(const HashedRow& row, SpillFile& file) {
-  if (buffer_.capacity() < rows_in_buffer) buffer_.reserve(rows_in_buffer);
-  buffer_.push_back(row);
-  ++size_;
-  if (buffer_.size() < rows_in_buffer) return true;
-  const Result<std::int64_t> place = file.write(buffer_.data(), buffer_.size() * sizeof(HashedRow));
-  if (!place) return place.errors();
-  chunks_.push_back(*place);
-  buffer_.clear();
-  return true;
-}
-
-Result<bool> Spill::drain(SpillFile& file, const std::function<Result<bool>(const HashedRow&)>& visit) {
-  const std::vector<HashedRow> last = std::move(buffer_);
-  std::vector<HashedRow> chunk(rows_in_buffer);
-  for (const std::int64_t place : chunks_) {
-    if (Result<bool> read = file.read(place, chunk.data(), chunk.size() * sizeof(HashedRow)); !read) return read;
-    for (const HashedRow& row : chunk) {
-      if (Result<bool> visited = visit(row); !visited) return visited;
-    }
-  }
-  for (const HashedRow& row : last) {
-    if (Result<bool> visited = visit(row); !visited) return visited;
   }
   return true;
 }

@@ -16,6 +16,7 @@ struct Options {
   Reading reading{};
   measure::DedupeOptions dedupe{};
   std::vector<std::string> key{};
+  int threads = 0;
 };
 
 std::string text_of(const measure::DedupeReport& report) {
@@ -26,8 +27,10 @@ std::string text_of(const measure::DedupeReport& report) {
     out += fmt::format("  {} rows skipped, {} files left unfinished\n", with_separators(totals.skipped),
                        totals.broken_files);
   }
-  out += fmt::format("  hashes: at most {} in memory, {} written to disk; chance of a false duplicate {:.1e}\n",
-                     to_text(Bytes(report.table_bytes)), to_text(Bytes(report.spilled_bytes)), report.false_duplicate);
+  out += fmt::format("  hashes: at most {} in memory, {} written to disk; ", to_text(Bytes(report.table_bytes)),
+                     to_text(Bytes(report.spilled_bytes)));
+  out += report.verified ? fmt::format("bytes compared: {} rows only shared a hash\n", with_separators(report.restored))
+                         : fmt::format("chance of a false duplicate {:.1e}\n", report.false_duplicate);
   return out + "  " + cost_text(report.cost, report.budget) + "\n";
 }
 
@@ -39,6 +42,8 @@ Json json_of(const measure::DedupeReport& report) {
           {"table_bytes", report.table_bytes},
           {"spilled_bytes", report.spilled_bytes},
           {"false_duplicate", report.false_duplicate},
+          {"verified", report.verified},
+          {"restored", report.restored},
           {"read", data::json_of(report.totals)},
           {"cost", data::json_of(report.cost)}};
 }
@@ -49,6 +54,7 @@ Outcome run_dedupe(const Options& options) {
   if (!read) return outcome_of(schema, Json::object(), "", options.reading.json, read.errors());
   measure::DedupeOptions dedupe = options.dedupe;
   dedupe.read = std::move(*read);
+  dedupe.read.threads = options.threads;
   const bool whole_row = options.key.size() == 1 && options.key.front() == "row";
   if (!whole_row) dedupe.key = options.key;
   const measure::DedupeReport report = measure::dedupe(options.reading.paths, dedupe);
@@ -72,8 +78,13 @@ Command commands::dedupe(CLI::App& program) {
       ->type_name("FILE");
   app->add_option("--indices", options->dedupe.indices, "Write the numbers of the rows kept, from 0, one a line")
       ->type_name("FILE");
+  app->add_flag("--verify", options->dedupe.verify, "Also compare the bytes of rows that have one hash");
   app->add_option("--tmp", options->dedupe.tmp, "Where hashes go that the budget does not hold ($TMPDIR or /var/tmp)")
       ->type_name("DIR");
+  app->add_option("--threads", options->threads,
+                  "1 reads, compares and writes in one thread; more let two work (a core each)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   return {app, [options] { return run_dedupe(*options); }};
 }
 

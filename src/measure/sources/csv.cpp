@@ -72,8 +72,8 @@ class Csv final : public RowSource {
     return true;
   }
 
-  void put(Texts& canonical) {
-    std::string& row = canonical.open();
+  void put(CanonicalRows& canonical) {
+    ByteBuffer& row = canonical.open();
     begin_object(row);
     for (const Column& column : columns_) {
       if (is_null(cells_[column.cell])) continue;

@@ -37,8 +37,8 @@ class Opaque final : public RowSource {
  private:
   std::int64_t most() const { return input_.room.row / 2; }  // it is here twice for a moment, and may have just grown
 
-  void put(Texts& canonical, std::string_view contents) {
-    std::string& row = canonical.open();
+  void put(CanonicalRows& canonical, std::string_view contents) {
+    ByteBuffer& row = canonical.open();
     begin_object(row);
     if (input_.key->takes("bytes")) {
       put_name(row, "bytes");

@@ -70,9 +70,9 @@ class TarShard final : public RowSource {
     sample_ = {};
   }
 
-  void put(Texts& canonical) {
+  void put(CanonicalRows& canonical) {
     if (input_.key->takes("__key__")) sample_.files["__key__"] = sample_.key;
-    std::string& row = canonical.open();
+    ByteBuffer& row = canonical.open();
     begin_object(row);
     for (const auto& [name, bytes] : sample_.files) {
       if (!input_.key->takes(name)) continue;

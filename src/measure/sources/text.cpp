@@ -39,8 +39,8 @@ class Text final : public RowSource {
     return true;
   }
 
-  void put(Texts& canonical, std::string_view text) {
-    std::string& row = canonical.open();
+  void put(CanonicalRows& canonical, std::string_view text) {
+    ByteBuffer& row = canonical.open();
     begin_object(row);
     if (input_.key->takes("text")) {
       put_name(row, "text");

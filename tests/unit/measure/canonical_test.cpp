@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "canonical_rows.hpp"
 #include "shards.hpp"
 #include "temporary.hpp"
 
@@ -11,15 +12,15 @@ namespace oomplan::measure {
 namespace {
 
 std::string number(double value) {
-  std::string out;
+  ByteBuffer out;
   put_number(out, value);
-  return out;
+  return std::string(out.view());
 }
 
 std::string whole(std::int64_t value) {
-  std::string out;
+  ByteBuffer out;
   put_integer(out, value);
-  return out;
+  return std::string(out.view());
 }
 
 TEST(Canonical, OneNumberHasOneForm) {
@@ -27,16 +28,16 @@ TEST(Canonical, OneNumberHasOneForm) {
   EXPECT_EQ(number(-0.0), whole(0));
   EXPECT_NE(number(1.5), whole(1));
   EXPECT_EQ(number(std::numeric_limits<double>::quiet_NaN()), number(-std::numeric_limits<double>::quiet_NaN()));
-  std::string large;
+  ByteBuffer large;
   put_unsigned(large, std::uint64_t{1} << 63);
-  EXPECT_EQ(number(9223372036854775808.0), large);
-  std::string decimal;
+  EXPECT_EQ(number(9223372036854775808.0), large.view());
+  ByteBuffer decimal;
   put_decimal(decimal, "12.00");
-  EXPECT_EQ(decimal, whole(12));
+  EXPECT_EQ(decimal.view(), whole(12));
 }
 
 TEST(Canonical, IsReadBackAsJson) {
-  std::string row;
+  ByteBuffer row;
   begin_object(row);
   put_name(row, "a");
   begin_list(row);
@@ -51,11 +52,25 @@ TEST(Canonical, IsReadBackAsJson) {
   put_time(row, 'T', -1, 5);
   end_object(row);
   EXPECT_EQ(
-      canonical_as_json(row),
+      canonical_as_json(row.view()),
       "{\"a\": [-1, null, 0.5, true], \"t\\\"\": \"x\\u000a\\\\\", \"when\": \"1969-12-31T23:59:59.000000005Z\"}");
-  std::string bytes;
+  ByteBuffer bytes;
   put_text(bytes, "\xff");
-  EXPECT_FALSE(canonical_as_json(bytes).has_value());
+  EXPECT_FALSE(canonical_as_json(bytes.view()).has_value());
+}
+
+TEST(CanonicalRows, HashesAreOfTheBytes) {
+  CanonicalRows kept(CanonicalRows::Keep::bytes);
+  CanonicalRows hashed(CanonicalRows::Keep::hashes);
+  for (std::size_t i = 0; i < 3'000; ++i) {
+    for (CanonicalRows* rows : {&kept, &hashed}) {
+      put_text(rows->open(), std::string(i % 40, 'x') + std::to_string(i));
+      rows->close();
+    }
+  }
+  const std::vector<Hash>& hashes = hashed.hashes();
+  ASSERT_EQ(hashes.size(), 3'000U);
+  for (std::size_t i = 0; i < hashes.size(); ++i) EXPECT_EQ(hashes[i], hash_of(kept[i])) << i;
 }
 
 TEST(Shards, ComeInTheOrderOfTheirNumbers) {

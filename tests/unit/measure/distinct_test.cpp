@@ -22,7 +22,8 @@ void expect_exact(std::int64_t table, std::uint64_t kinds, bool spills) {
   for (int i = 0; i < 300'000; ++i) {
     const std::uint64_t kind = random() % kinds;
     duplicate.push_back(!reference.insert(kind).second);
-    ASSERT_TRUE(distinct.add(hash_of({reinterpret_cast<const char*>(&kind), sizeof kind})).ok());
+    const Hash hash = hash_of({reinterpret_cast<const char*>(&kind), sizeof kind});
+    ASSERT_TRUE(distinct.add({&hash, 1}).ok());
   }
   ASSERT_TRUE(distinct.finish().ok());
   for (std::size_t i = 0; i < duplicate.size(); ++i) {
@@ -42,7 +43,8 @@ TEST(Distinct, SaysWhereItCannotWrite) {
   Distinct distinct(room_with_table(1'000), "/nowhere");
   Result<bool> added = true;
   for (std::uint64_t i = 0; i < 1'000'000 && added; ++i) {
-    added = distinct.add(hash_of({reinterpret_cast<const char*>(&i), sizeof i}));
+    const Hash hash = hash_of({reinterpret_cast<const char*>(&i), sizeof i});
+    added = distinct.add({&hash, 1});
   }
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.errors()[0].code, "measure/cannot-write");
