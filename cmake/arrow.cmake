@@ -1,6 +1,7 @@
 # Arrow C++ with Parquet as the target oomplan_arrow: from the system, or out of the pyarrow wheel, which carries headers
 # and libraries, in .deps/pyarrow (scripts/setup puts it there) or OOMPLAN_PYARROW. Without it there is no oomplan-data.
 set(OOMPLAN_PYARROW "${PROJECT_SOURCE_DIR}/.deps/pyarrow" CACHE PATH "The folder pyarrow/ of an unpacked pyarrow wheel")
+set(OOMPLAN_ARROW_WHEEL OFF)
 find_package(Arrow CONFIG QUIET)
 find_package(Parquet CONFIG QUIET)
 file(GLOB wheel_arrow "${OOMPLAN_PYARROW}/libarrow.so.*")
@@ -12,7 +13,10 @@ elseif(wheel_arrow AND wheel_parquet AND EXISTS "${OOMPLAN_PYARROW}/include/parq
   add_library(oomplan_arrow INTERFACE)
   target_include_directories(oomplan_arrow SYSTEM INTERFACE "${OOMPLAN_PYARROW}/include")
   target_link_libraries(oomplan_arrow INTERFACE "${wheel_arrow}" "${wheel_parquet}")
-  target_link_options(oomplan_arrow INTERFACE "LINKER:-rpath,${OOMPLAN_PYARROW}")
+  set(OOMPLAN_ARROW_WHEEL ON)
+  if(NOT SKBUILD)  # A module that is installed finds them by itself.
+    target_link_options(oomplan_arrow INTERFACE "LINKER:-rpath,${OOMPLAN_PYARROW}")
+  endif()
 endif()
 if(PkgConfig_FOUND)
   pkg_check_modules(xxhash QUIET IMPORTED_TARGET libxxhash)

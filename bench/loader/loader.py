@@ -2,7 +2,8 @@
 """Reads the same datasets with oomplan and with what else people use, each in a fresh process, side by side.
 
     python3 -m venv .venv && .venv/bin/pip install pyarrow polars duckdb datasets fast-axolotl zstandard
-    .venv/bin/python bench/loader/loader.py --program build/release/oomplan-data --data /var/tmp/loader [--scale 0.5]
+    PYTHONPATH=build/release/python .venv/bin/python bench/loader/loader.py --program build/release/oomplan-data \\
+        --data /var/tmp/loader [--scale 0.5]
 
 The datasets are generated into --data with a fixed seed, once. Times are CPU seconds of the process and its threads, so
 that a busy machine changes them little; peaks are the kernel's own (ru_maxrss). A reader that fails is in the table too.
@@ -59,6 +60,12 @@ def _(path):
     return sum(1 for _ in datasets.load_dataset("parquet", data_files=path, split="train", streaming=True))
 
 
+@reader("parquet", "oomplan, Python")
+def _(path):
+    import oomplan
+    return sum(len(next(iter(batch.values()))) for batch in oomplan.streaming_dataset_reader(path, "parquet", 1000, 2))
+
+
 @reader("parquet", "fast-axolotl")
 def _(path):
     import fast_axolotl
@@ -97,6 +104,13 @@ def _(path):
     return sum(1 for _ in datasets.load_dataset("json", data_files=path, split="train", streaming=True))
 
 
+@reader("jsonl", "oomplan, Python")
+def _(path):
+    import oomplan
+    batches = oomplan.streaming_dataset_reader(path, "jsonl." + path.rsplit(".", 1)[1], 1000, 2)
+    return sum(len(next(iter(batch.values()))) for batch in batches)
+
+
 @reader("jsonl", "fast-axolotl")
 def _(path):
     import fast_axolotl
@@ -121,6 +135,14 @@ def _(path):
 def _(path):
     import duckdb
     return duckdb.connect().execute(f"select count(*) from (select distinct * from '{path}')").fetchone()[0]
+
+
+@reader("dedupe", "oomplan, Python")
+def _(path):
+    import oomplan
+    import polars
+    rows = [str(row) for row in polars.read_parquet(path).iter_rows()]
+    return len(oomplan.deduplicate_indices(rows)[0])
 
 
 @reader("dedupe", "fast-axolotl")

@@ -89,21 +89,46 @@ bool split_cells(std::string_view record, char separator, std::vector<Cell>& cel
   }
 }
 
-void put_cell(ByteBuffer& out, const Cell& cell) {
-  if (is_null(cell)) return put_null(out);
-  if (!cell.quoted) {
-    if (one_of(cell.text, "true", "True", "TRUE")) return put_boolean(out, true);
-    if (one_of(cell.text, "false", "False", "FALSE")) return put_boolean(out, false);
-    if (is_number(cell.text)) {
-      std::int64_t whole = 0;
-      std::uint64_t positive = 0;
-      double number = 0;
-      if (parsed(cell.text, whole)) return put_integer(out, whole);
-      if (parsed(cell.text, positive)) return put_unsigned(out, positive);
-      if (parsed(cell.text, number)) return put_number(out, number);
-    }
+CellValue value_of(const Cell& cell) {
+  if (is_null(cell)) return std::monostate{};
+  if (cell.quoted) return cell.text;
+  if (one_of(cell.text, "true", "True", "TRUE")) return true;
+  if (one_of(cell.text, "false", "False", "FALSE")) return false;
+  if (is_number(cell.text)) {
+    std::int64_t whole = 0;
+    std::uint64_t positive = 0;
+    double number = 0;
+    if (parsed(cell.text, whole)) return whole;
+    if (parsed(cell.text, positive)) return positive;
+    if (parsed(cell.text, number)) return number;
   }
-  put_text(out, cell.text);
+  return cell.text;
+}
+
+namespace {
+
+/// A function for each kind of value.
+template <class... Functions>
+struct Each : Functions... {
+  using Functions::operator()...;
+};
+
+}  // namespace
+
+void put_cell(ByteBuffer& out, const Cell& cell) {
+  std::visit(
+      Each{[&](std::monostate) { put_null(out); }, [&](bool value) { put_boolean(out, value); },
+           [&](std::int64_t value) { put_integer(out, value); }, [&](std::uint64_t value) { put_unsigned(out, value); },
+           [&](double value) { put_number(out, value); }, [&](std::string_view value) { put_text(out, value); }},
+      value_of(cell));
+}
+
+void tell_cell(const Cell& cell, Values& values) {
+  std::visit(Each{[&](std::monostate) { values.null(); }, [&](bool value) { values.boolean(value); },
+                  [&](std::int64_t value) { values.integer(value); },
+                  [&](std::uint64_t value) { values.large_integer(value); },
+                  [&](double value) { values.number(value); }, [&](std::string_view value) { values.text(value); }},
+             value_of(cell));
 }
 
 }  // namespace oomplan::measure

@@ -1,11 +1,14 @@
 // Records of comma- or tab-separated values, as RFC 4180 has them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "byte_buffer.hpp"
+#include "oomplan/values.hpp"
 #include "records.hpp"
 
 namespace oomplan::measure {
@@ -29,9 +32,14 @@ struct Cell {
 /// closed or something follows a closed one.
 bool split_cells(std::string_view record, char separator, std::vector<Cell>& cells, std::string& undone);
 
-/// A cell in the canonical form: nothing for an empty one, numbers as JSON writes them, true and false; in quotes, and
-/// all others, text.
+/// Nothing for an empty one, numbers as JSON writes them, true and false; in quotes, and all others, text.
+using CellValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string_view>;
+CellValue value_of(const Cell& cell);
+
+/// A cell in the canonical form.
 void put_cell(ByteBuffer& out, const Cell& cell);
+/// The same as a value.
+void tell_cell(const Cell& cell, Values& values);
 inline bool is_null(const Cell& cell) { return !cell.quoted && cell.text.empty(); }
 
 }  // namespace oomplan::measure

@@ -159,10 +159,10 @@ std::int64_t Slices::bytes_in(std::int64_t begin, std::int64_t end) const {
 
 Result<bool> Slices::next(RowBatch& out) {
   for (const auto& field : batch_->schema()->fields()) {
-    const auto why = wanted_.canonical ? objection_to(*field->type()) : std::nullopt;
+    const auto why = wanted_.contents() ? objection_to(*field->type()) : std::nullopt;
     if (why)
-      return bad_file(path_,
-                      "the column '" + field->name() + "' has the type " + *why + ", whose values are not compared");
+      return bad_file(path_, "the column '" + field->name() + "' has the type " + *why + ", whose values are not " +
+                                 (wanted_.canonical ? "compared" : "handed on"));
   }
   const std::int64_t rows = batch_->num_rows();
   std::int64_t end = rows;

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "canonical.hpp"
+#include "json_values.hpp"
 #include "records.hpp"
+#include "value_bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -108,10 +110,20 @@ Result<bool> JsonRows::add(std::string_view text, std::int64_t row, std::int64_t
     if (skip_(diagnostic)) return false;
     return diagnostic;
   }
+  if (wanted_.values && !element.is_object()) {
+    const Diagnostic diagnostic = bad_row(path_, row, offset, "this is no object, so it has no columns");
+    if (skip_(diagnostic)) return false;
+    return diagnostic;
+  }
   out.add_row(static_cast<std::int64_t>(text.size()), wanted_);
   if (wanted_.canonical) {
     put_row(out.canonical.open(), element, *key_);
     out.canonical.close();
+  }
+  if (wanted_.values) {
+    ValueBytes values(out.values.open());
+    tell(element, values);
+    out.values.close();
   }
   if (wanted_.text) out.text.add(text);
   return true;

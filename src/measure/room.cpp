@@ -25,20 +25,19 @@ void keep_heap_small(std::int64_t free) {
   mallopt(M_ARENA_MAX, 2);
 }
 
-}  // namespace
-
-Result<Room> room_within(Bytes budget) {
-  const std::int64_t base = memory_of_this_process().rss + later;
-  const std::int64_t free = budget.count() - base;
+/// Of one of `parts` parts of the budget, `base` is not for rows.
+Result<Room> divided(Bytes budget, std::int64_t parts, std::int64_t base) {
+  const std::int64_t free = budget.count() / parts - base;
   if (free < least_free) {
     return Diagnostic{.code = "measure/small-budget",
                       .message = "a budget of " + to_text(budget) + " is too small",
-                      .hint = "the least is " + to_text(Bytes((base + least_free + mib) / mib * mib)) +
+                      .hint = "the least is " + to_text(Bytes(parts * ((base + least_free + mib) / mib * mib))) +
                               ": the program itself takes most of that"};
   }
-  keep_heap_small(free);
   return room_from(budget.count(), free);
 }
+
+}  // namespace
 
 Room room_from(std::int64_t budget, std::int64_t free) {
   Room room{.budget = budget, .free = free};
@@ -50,6 +49,14 @@ Room room_from(std::int64_t budget, std::int64_t free) {
       static_cast<int>(std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(free / 3)) - 1, 31));
   return room;
 }
+
+Result<Room> room_within(Bytes budget) {
+  Result<Room> room = divided(budget, 1, memory_of_this_process().rss + later);
+  if (room) keep_heap_small(room->free);
+  return room;
+}
+
+Result<Room> room_beside(Bytes budget, std::int64_t parts) { return divided(budget, parts, later); }
 
 Diagnostic over_budget(Location where, const std::string& what, std::int64_t needed, std::int64_t room) {
   return {

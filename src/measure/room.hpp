@@ -25,6 +25,9 @@ Result<Room> room_within(Bytes budget);
 
 /// The shares of `free` bytes.
 Room room_from(std::int64_t budget, std::int64_t free);
+/// The same for what is taken beside what this process holds now, in a program that is not ours: malloc stays as it is.
+/// One of `parts` equal parts of the budget is for reading, the others are the caller's. Error: measure/small-budget.
+Result<Room> room_beside(Bytes budget, std::int64_t parts);
 
 /// The row, page or batch at `where` needs `needed` bytes of the `room` there is.
 Diagnostic over_budget(Location where, const std::string& what, std::int64_t needed, std::int64_t room);

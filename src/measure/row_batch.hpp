@@ -42,15 +42,18 @@ struct Wanted {
   bool sizes = false;
   bool canonical = false;
   bool text = false;
+  bool values = false;
+  bool contents() const { return canonical || values; }  ///< Whether what is in a row is looked at.
 };
 
 struct RowBatch {
   explicit RowBatch(CanonicalRows::Keep keep = CanonicalRows::Keep::bytes) : canonical(keep) {}
   std::int64_t rows = 0;
-  std::int64_t decoded = 0;                       ///< Bytes of their values.
-  std::vector<std::int64_t> sizes{};              ///< The same for each row, where wanted.
-  CanonicalRows canonical;                        ///< Each row (or its key) in the canonical form, where wanted.
-  Texts text{};                                   ///< Each row as it stands, of JSON Lines and arrays, where wanted.
+  std::int64_t decoded = 0;           ///< Bytes of their values.
+  std::vector<std::int64_t> sizes{};  ///< The same for each row, where wanted.
+  CanonicalRows canonical;            ///< Each row (or its key) in the canonical form, where wanted.
+  Texts text{};                       ///< Each row as it stands, of JSON Lines and arrays, where wanted.
+  Texts values{};                     ///< Each row as ValueBytes writes it, where wanted and not in columns.
   std::shared_ptr<arrow::RecordBatch> columns{};  ///< The rows, of Parquet and Arrow.
 
   void clear() {
@@ -58,6 +61,7 @@ struct RowBatch {
     sizes.clear();
     canonical.clear();
     text.clear();
+    values.clear();
     columns.reset();
   }
   /// What it may be compared with room.batch by: a row takes memory even where it has no bytes.

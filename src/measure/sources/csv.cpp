@@ -6,6 +6,7 @@
 #include "../canonical.hpp"
 #include "../cells.hpp"
 #include "../source.hpp"
+#include "../value_bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -43,6 +44,7 @@ class Csv final : public RowSource {
     for (std::size_t i = 0; i < width_; ++i) {
       if (input_.key->takes(cells_[i].text)) columns_.push_back({std::string(cells_[i].text), i});
     }
+    in_order_ = columns_;
     std::stable_sort(columns_.begin(), columns_.end(),
                      [](const Column& a, const Column& b) { return a.name < b.name; });
     const auto twin = std::adjacent_find(columns_.begin(), columns_.end(),
@@ -66,6 +68,7 @@ class Csv final : public RowSource {
     }
     out.add_row(static_cast<std::int64_t>(text.size()), input_.wanted);
     if (input_.wanted.canonical) put(out.canonical);
+    if (input_.wanted.values) tell_row(out.values);
     return true;
   }
 
@@ -81,13 +84,25 @@ class Csv final : public RowSource {
     canonical.close();
   }
 
+  void tell_row(Texts& out) {
+    ValueBytes values(out.open());
+    values.begin_object();
+    for (const Column& column : in_order_) {
+      values.name(column.name);
+      tell_cell(cells_[column.cell], values);
+    }
+    values.end_object();
+    out.close();
+  }
+
   Input input_;
   CellsBoundary boundary_;
   Records records_;
   bool begun_ = false;
   char separator_ = ',';
   std::size_t width_ = 0;
-  std::vector<Column> columns_{};  // that count, by name
+  std::vector<Column> columns_{};   // that count, by name
+  std::vector<Column> in_order_{};  // the same as the file has them
   std::vector<Cell> cells_{};
   std::string undone_{};
 };

@@ -3,6 +3,7 @@
 
 #include "../canonical.hpp"
 #include "../source.hpp"
+#include "../value_bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -22,13 +23,14 @@ class Opaque final : public RowSource {
       if (!got) return got.errors();
       if (*got == 0) break;
       length += static_cast<std::int64_t>(*got);
-      if (input_.wanted.canonical && length <= most()) contents.append(piece.data(), *got);
+      if (input_.wanted.contents() && length <= most()) contents.append(piece.data(), *got);
     }
-    if (input_.wanted.canonical && length > most()) {
+    if (input_.wanted.contents() && length > most()) {
       return over_budget({input_.path}, "a file of " + std::to_string(length) + " bytes as one row", length, most());
     }
     out.add_row(length, input_.wanted);
     if (input_.wanted.canonical) put(out.canonical, contents);
+    if (input_.wanted.values) tell_row(out.values, contents);
     return true;
   }
 
@@ -44,6 +46,15 @@ class Opaque final : public RowSource {
     }
     end_object(row);
     canonical.close();
+  }
+
+  static void tell_row(Texts& out, std::string_view contents) {
+    ValueBytes values(out.open());
+    values.begin_object();
+    values.name("bytes");
+    values.bytes(contents);
+    values.end_object();
+    out.close();
   }
 
   Input input_;

@@ -7,6 +7,7 @@
 
 #include "../canonical.hpp"
 #include "../source.hpp"
+#include "../value_bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -45,7 +46,7 @@ class TarShard final : public RowSource {
       sample_.key = key;
     }
     sample_.size += entry.size;
-    if (input_.wanted.canonical && sample_.size > most()) {
+    if (input_.wanted.contents() && sample_.size > most()) {
       return over_budget({input_.path}, "the sample '" + key + "'", sample_.size, most());
     }
     return contents(sample_.files[ending]);
@@ -57,7 +58,7 @@ class TarShard final : public RowSource {
       const Result<std::size_t> got = tar_.read(piece.data(), piece.size());
       if (!got) return got.errors();
       if (*got == 0) return true;
-      if (input_.wanted.canonical) out.append(piece.data(), *got);
+      if (input_.wanted.contents()) out.append(piece.data(), *got);
     }
   }
 
@@ -65,6 +66,7 @@ class TarShard final : public RowSource {
     if (sample_.files.empty()) return;
     out.add_row(sample_.size, input_.wanted);
     if (input_.wanted.canonical) put(out.canonical);
+    if (input_.wanted.values) tell_row(out.values);
     sample_ = {};
   }
 
@@ -79,6 +81,19 @@ class TarShard final : public RowSource {
     }
     end_object(row);
     canonical.close();
+  }
+
+  void tell_row(Texts& out) const {
+    ValueBytes values(out.open());
+    values.begin_object();
+    values.name("__key__");
+    values.text(sample_.key);
+    for (const auto& [name, bytes] : sample_.files) {
+      values.name(name);
+      values.bytes(bytes);
+    }
+    values.end_object();
+    out.close();
   }
 
   Input input_;

@@ -4,6 +4,7 @@
 #include "../canonical.hpp"
 #include "../records.hpp"
 #include "../source.hpp"
+#include "../value_bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -34,6 +35,7 @@ class Text final : public RowSource {
     }
     out.add_row(static_cast<std::int64_t>(text.size()), input_.wanted);
     if (input_.wanted.canonical) put(out.canonical, text);
+    if (input_.wanted.values) tell_row(out.values, text);
     return true;
   }
 
@@ -46,6 +48,15 @@ class Text final : public RowSource {
     }
     end_object(row);
     canonical.close();
+  }
+
+  static void tell_row(Texts& out, std::string_view text) {
+    ValueBytes values(out.open());
+    values.begin_object();
+    values.name("text");
+    values.text(text);
+    values.end_object();
+    out.close();
   }
 
   Input input_;

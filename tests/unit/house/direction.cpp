@@ -28,7 +28,8 @@ const std::map<std::string_view, std::string_view> owners{
     {"advice_view.hpp", "report"}, {"advise.hpp", "advise"},
     {"watch.hpp", "watch"},        {"report.hpp", "report"},
     {"replay.hpp", "report"},      {"cli.hpp", "cli"},
-    {"data.hpp", "data"}};
+    {"data.hpp", "data"},          {"rows.hpp", "measure"},
+    {"values.hpp", "measure"}};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
@@ -44,6 +45,7 @@ const std::map<std::string_view, Names> stages{
     {"survey", {"read", "ingest", "catalog", "estimate"}},
     {"report", {"estimate"}},  // its values: Fit
     {"data", {"measure"}},
+    {"native", {"measure"}},  // of python/
     {"cli", {"read", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch", "report"}},
 };
 
@@ -55,6 +57,8 @@ const std::map<std::string_view, Names> foreign{
     {"CLI/", {"cli", "data"}},
     {"Eigen/", {"estimate"}},
     {"arrow/", {"measure"}},
+    {"nanobind/", {"native"}},
+    {"datetime.h", {"native"}},  // Python's
     {"parquet/", {"measure"}},
     {"simdjson.h", {"measure"}},
     {"zstd.h", {"read", "measure"}},

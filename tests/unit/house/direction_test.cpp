@@ -42,6 +42,14 @@ TEST(Direction, HoldsInEveryStage) {
   }
 }
 
+TEST(Direction, HoldsInThePythonModule) {
+  const std::vector<std::string> files = sources_below(root / "python");
+  ASSERT_GT(files.size(), 8U);
+  for (const std::string& file : files) {
+    EXPECT_THAT(violations(file, text_of(root / "python" / file), files), IsEmpty());
+  }
+}
+
 TEST(Direction, HoldsInEveryPublicHeader) {
   const std::vector<std::string> files = sources_below(root / "include" / "oomplan");
   ASSERT_GT(files.size(), 8U);

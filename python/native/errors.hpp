@@ -1,0 +1,16 @@
+// Our errors as Python's.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "oomplan/result.hpp"
+
+namespace oomplan::python {
+
+/// oomplan.DataError with the text that the command line prints, and the first one's code and file.
+[[noreturn]] void raise(const Diagnostics& errors);
+
+/// oomplan.SkippedRow. Throws where the program made errors of warnings.
+void warn(const Diagnostic& skipped);
+
+}  // namespace oomplan::python

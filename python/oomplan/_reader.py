@@ -1,0 +1,82 @@
+"""Rows of a dataset as dicts of lists, a batch at a time."""
+
+import json
+import os
+import pathlib
+
+from oomplan import _arguments, _native
+from oomplan._errors import DataError
+
+# fast-axolotl's names for formats, and what they are here. What a file is packed with is told by its content.
+FORMATS = {
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "feather": "arrow",
+    "ipc": "arrow",
+    "csv": "csv",
+    "tsv": "csv",
+    "json": "json-array",
+    "jsonl": "json-lines",
+    "ndjson": "json-lines",
+    "text": "text",
+}
+PACKED = ("zst", "zstd", "gz", "gzip")
+
+
+def streaming_dataset_reader(
+    file_path, dataset_type, batch_size=1000, num_threads=4, *, budget="256MiB", on_error="stop"
+):
+    """Yields batches of `batch_size` rows, each a dict of lists, while the file is read.
+
+    `dataset_type` is a name of fast-axolotl's ("parquet", "jsonl.zst", "hf_dataset"), or "auto" for what is in the file.
+    `budget` is what reading may take beside what the process holds already; a batch is shorter where it would be past
+    it. Raises DataError, and with on_error="skip" warns of rows that it leaves out.
+    """
+    batch_size = _arguments.count("batch_size", batch_size, least=1)
+    _arguments.count("num_threads", num_threads, least=0)
+    reader = _native.ValueReader(
+        *_files(os.fspath(file_path), dataset_type), _arguments.budget(budget), _arguments.skips(on_error)
+    )
+    while (batch := reader.next(batch_size)) is not None:
+        yield batch
+
+
+def _files(path, dataset_type):
+    """The files to read and the format that each has."""
+    if not isinstance(dataset_type, str):
+        raise TypeError(f"dataset_type is a str, not {type(dataset_type).__name__}")
+    if dataset_type == "hf_dataset" or (dataset_type in ("", "auto") and os.path.exists(_state_of(path))):
+        return _arguments.paths(_shards_of(path)), "arrow"
+    if dataset_type in ("", "auto"):
+        return _arguments.paths(path), ""
+    base, _, packed = dataset_type.partition(".")
+    if base not in FORMATS or (packed and packed not in PACKED):
+        raise DataError(
+            f"Unsupported dataset type: {dataset_type}. Known are: {', '.join(FORMATS)}, each also with"
+            f" .{', .'.join(PACKED)}; hf_dataset; auto",
+            "measure/unknown-format",
+            str(path),
+        )
+    paths = _arguments.paths(path)
+    if base == "json" and {_native.format_of(file) for file in _native.shards(paths)} <= {"json-array", "json-lines"}:
+        return paths, ""  # an array, or an object a line: as each file has it
+    return paths, FORMATS[base]
+
+
+def _state_of(path):
+    return os.path.join(os.fsdecode(path), "state.json")
+
+
+def _shards_of(path):
+    """Of a folder that datasets.save_to_disk wrote, the files in their order."""
+    folder = pathlib.Path(os.fsdecode(path))
+    if not os.path.exists(_state_of(path)):
+        return sorted(folder.glob("*.arrow")) or [folder]
+    try:
+        with open(_state_of(path), encoding="utf-8") as file:
+            return [folder / pathlib.Path(shard["filename"]).name for shard in json.load(file)["_data_files"]]
+    except (KeyError, TypeError, ValueError) as error:
+        state = _state_of(path)
+        raise DataError(
+            f"{state}: error: it names no files of data [measure/bad-file]", "measure/bad-file", state
+        ) from error

@@ -1,0 +1,120 @@
+"""Both functions beside fast-axolotl's own."""
+
+import inspect
+import random
+import sys
+import unittest
+
+import oomplan
+import pyarrow as pa
+from samples import folder, ordinary_rows, rows_of, write_all, write_csv
+
+try:
+    import fast_axolotl
+except ImportError as error:
+    print(f"side_by_side: skipped, as fast-axolotl is not here ({error})")
+    sys.exit(77)
+
+
+def answer(function, *arguments, **options):
+    """What came, or which kind of error."""
+    try:
+        result = function(*arguments, **options)
+        return list(result) if inspect.isgenerator(result) else result
+    except Exception as error:
+        kinds = (UnicodeEncodeError, OverflowError, TypeError, ValueError, RuntimeError)
+        return next(kind for kind in kinds if isinstance(error, kind))
+
+
+class SideBySide(unittest.TestCase):
+    def same(self, name, *arguments, **options):
+        theirs = answer(getattr(fast_axolotl, name), *arguments, **options)
+        self.assertEqual(answer(getattr(oomplan, name), *arguments, **options), theirs)
+        return theirs
+
+    def test_names_and_defaults_of_the_arguments(self):
+        for name in ("streaming_dataset_reader", "deduplicate_indices"):
+            theirs = list(inspect.signature(getattr(fast_axolotl, name)).parameters.values())
+            ours = list(inspect.signature(getattr(oomplan, name)).parameters.values())[: len(theirs)]
+            self.assertEqual([(p.name, p.default) for p in ours], [(p.name, p.default) for p in theirs])
+
+    def test_rows_of_every_format(self):
+        rows = ordinary_rows(250)
+        with folder() as where:
+            for file, kind in write_all(where, rows):
+                arrow = kind in ("arrow", "feather")
+                for size in (100, 1000) if arrow else (1, 100, 1000):  # of theirs it drops rows, where size is small
+                    with self.subTest(file=file, kind=kind, size=size):
+                        ours = list(oomplan.streaming_dataset_reader(str(where / file), kind, size, 2))
+                        theirs = list(fast_axolotl.streaming_dataset_reader(str(where / file), kind, size, 2))
+                        self.assertEqual(rows_of(ours), rows_of(theirs))
+                        if not arrow:  # which has theirs, whatever size was wanted
+                            self.assertEqual(ours, theirs)
+                        self.assertEqual(len(rows_of(ours)), 250)
+
+    def test_rows_of_tables(self):
+        rows = [{key: value for key, value in row.items() if key != "tokens"} for row in ordinary_rows(100)]
+        with folder() as where:
+            write_csv(where / "rows.csv", rows)
+            batches = self.same("streaming_dataset_reader", str(where / "rows.csv"), "csv", 30, 2)
+            self.assertEqual([len(batch["id"]) for batch in batches], [30, 30, 30, 10])
+
+    def test_types_of_values(self):
+        with folder() as where:
+            table = pa.table(
+                {
+                    "i": [1, None],
+                    "f": pa.array([0.1, None], pa.float32()),
+                    "b": [True, None],
+                    "s": ["é", None],
+                    "l": [[1.5], None],
+                    "t": pa.array([["x"], []], pa.list_(pa.string())),
+                }
+            )
+            pa.parquet.write_table(table, where / "a.parquet")
+            (batch,) = self.same("streaming_dataset_reader", str(where / "a.parquet"), "parquet")
+            (ours,) = oomplan.streaming_dataset_reader(str(where / "a.parquet"), "parquet")
+            self.assertEqual({key: repr(ours[key]) for key in ours}, {key: repr(batch[key]) for key in batch})
+
+    def test_kinds_of_errors(self):
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n')
+            path = str(where / "a.jsonl")
+            for arguments in (
+                (path, "jsonl", 0),
+                (path, "jsonl", -1),
+                (path, "jsonl", 1.5),
+                (path, "JSONL"),
+                (path, "parquet"),
+                (path, "arrow"),
+                (str(where / "none"), "csv"),
+                (path, "jsonl", 1, -1),
+            ):
+                with self.subTest(arguments=arguments[1:]):
+                    self.assertIsInstance(self.same("streaming_dataset_reader", *arguments), type)
+
+    def test_deduplication(self):
+        rng = random.Random(3)
+        rows = ["".join(rng.choices("ab é日", k=rng.randrange(5))) for _ in range(5000)]
+        hashes = self.same("deduplicate_indices", rows[:100])[1]
+        for arguments in (
+            (rows,),
+            (rows, hashes),
+            (rows, hashes, 2),
+            ((),),
+            (["a"], ["no hash"]),
+            ("ab",),
+            ([1],),
+            ([b"a"],),
+            ({"a"},),
+            (iter(["a"]),),
+            (["a"], {"x"}),
+            (["\ud800"],),
+            (["a"], None, -1),
+        ):
+            with self.subTest(arguments=str(arguments)[:40]):
+                self.same("deduplicate_indices", *arguments)
+
+
+if __name__ == "__main__":
+    unittest.main()
