@@ -3,31 +3,39 @@
 Every step sleeps, as a step on a GPU would leave the loader time to fill its queue."""
 import argparse
 import random
+import string
 import time
 
 
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows-as", choices=["list", "numpy", "arrow"], default="numpy")
+    parser.add_argument("--values", choices=["int64", "int32", "int16", "bytes"], default="int64")
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--tokens", type=int, default=512)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--prefetch", type=int, default=2)
-    parser.add_argument("--start", choices=["fork", "spawn"], default="fork")
+    parser.add_argument("--start", choices=["fork", "spawn", "forkserver"], default="fork")
     parser.add_argument("--persistent", action="store_true")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--steps", type=int, default=0, help="of an epoch; 0 for all")
     parser.add_argument("--sleep", type=float, default=0.002)
-    parser.add_argument("--hold", type=float, default=0.3, help="seconds of the first step, in which the queue fills")
+    parser.add_argument("--hold", type=float, default=1.0, help="seconds of the first step, in which the queue fills")
     parser.add_argument("--no-shuffle", action="store_true")
     return parser.parse_args()
 
 
 class Listed:
-    def __init__(self, rows, tokens):
+    """Rows as Python objects: lists of ints, or texts."""
+
+    def __init__(self, rows, tokens, values):
         draw = random.Random(7)
-        self.rows = [[draw.randrange(1000, 32000) for _ in range(tokens)] for _ in range(rows)]
+        if values == "bytes":
+            self.rows = [draw.choices(string.ascii_letters, k=tokens) for _ in range(rows)]
+            self.rows = ["".join(letters) for letters in self.rows]
+        else:
+            self.rows = [[draw.randrange(1000, 32000) for _ in range(tokens)] for _ in range(rows)]
 
     def __len__(self):
         return len(self.rows)
@@ -35,14 +43,19 @@ class Listed:
     def __getitem__(self, index):
         import torch
 
-        return torch.tensor(self.rows[index])
+        row = self.rows[index]
+        return torch.frombuffer(bytearray(row, "ascii"), dtype=torch.uint8) if isinstance(row, str) else torch.tensor(row)
 
 
 class Numpy:
-    def __init__(self, rows, tokens):
+    """Rows in one array."""
+
+    def __init__(self, rows, tokens, values):
         import numpy
 
-        self.rows = numpy.random.default_rng(7).integers(1000, 32000, (rows, tokens), dtype=numpy.int64)
+        kind = "uint8" if values == "bytes" else values
+        top = 128 if values == "bytes" else 32000
+        self.rows = numpy.random.default_rng(7).integers(0, top, (rows, tokens), dtype=kind)
 
     def __len__(self):
         return len(self.rows)
@@ -54,12 +67,14 @@ class Numpy:
 
 
 class Arrow:
-    def __init__(self, rows, tokens):
+    """Rows in an Arrow array."""
+
+    def __init__(self, rows, tokens, values):
         import numpy
         import pyarrow
 
-        values = numpy.random.default_rng(7).integers(1000, 32000, rows * tokens, dtype=numpy.int64)
-        self.rows = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(values), tokens)
+        flat = numpy.random.default_rng(7).integers(0, 32000, rows * tokens, dtype=values)
+        self.rows = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(flat), tokens)
 
     def __len__(self):
         return len(self.rows)
@@ -76,7 +91,8 @@ def main():
     from torch.utils.data import DataLoader
 
     torch.set_num_threads(1)
-    dataset = {"list": Listed, "numpy": Numpy, "arrow": Arrow}[given.rows_as](given.rows, given.tokens)
+    dataset = {"list": Listed, "numpy": Numpy, "arrow": Arrow}[given.rows_as](given.rows, given.tokens,
+                                                                               given.values)
     workers = {} if given.workers == 0 else {
         "prefetch_factor": given.prefetch,
         "multiprocessing_context": given.start,

@@ -17,22 +17,22 @@ struct Library {
   std::string source{};
 };
 
-struct Cost {
+struct Price {
   Bytes bytes{};
   std::string source{};
 };
 
 /// Python's processes and objects.
 struct PythonCosts {
-  Cost forked_worker{};         ///< What a forked worker and its parent come to hold apart, rows in arrays.
-  Cost forked_object_worker{};  ///< The same where rows are Python objects.
-  Cost helper{};                ///< multiprocessing's resource tracker or fork server, a bare interpreter.
-  Cost integer{};               ///< An int above Python's cache of small ones.
-  Cost slot{};                  ///< A reference in a list.
-  Cost list{};                  ///< A list itself.
-  Cost text{};                  ///< A bytes or str object, beside its text.
-  Cost pickled_integer{};
-  Cost page{};  ///< Of the kernel: what is copied on a write, and what /dev/shm rounds up to.
+  Price forked_worker{};         ///< What a forked worker and its parent come to hold apart, rows in arrays.
+  Price forked_object_worker{};  ///< The same where rows are Python objects.
+  Price helper{};                ///< multiprocessing's resource tracker or fork server, a bare interpreter.
+  Price integer{};               ///< An int above Python's cache of small ones.
+  Price slot{};                  ///< A reference in a list.
+  Price list{};                  ///< A list itself.
+  Price text{};                  ///< A bytes or str object, beside its text.
+  Price pickled_integer{};
+  Price page{};  ///< Of the kernel: what is copied on a write, and what /dev/shm rounds up to.
 };
 
 }  // namespace oomplan

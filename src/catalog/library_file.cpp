@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 5> library_keys{"title", "imports", "own"
 
 struct CostKey {
   std::string_view name{};
-  Cost PythonCosts::*cost = nullptr;
+  Price PythonCosts::*cost = nullptr;
 };
 constexpr std::array cost_keys{CostKey{"forked_worker", &PythonCosts::forked_worker},
                                CostKey{"forked_object_worker", &PythonCosts::forked_object_worker},

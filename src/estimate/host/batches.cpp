@@ -98,7 +98,7 @@ void add_shuffle_buffer(const Question& question, HostFootprint& out) {
   const LoaderPlan& loader = question.plan.loader;
   if (loader.rows_as.value != RowsAs::stream || loader.shuffle_buffer.value == 0) return;
   const auto row = question.rows.object();
-  if (!row) return out.missing.emplace_back("the shuffle buffer: --loader says how long the rows are");
+  if (!row) return out.missing.push_back("the shuffle buffer: --loader says how long the rows are");
   const std::int64_t buffers = saturating_mul(loader.ranks.value, std::max<std::int64_t>(loader.workers.value, 1));
   const std::int64_t rows = std::min(loader.shuffle_buffer.value, question.rows.count().value_or(INT64_MAX));
   out.terms.push_back(

@@ -67,7 +67,7 @@ void add_dataset(const Question& question, HostFootprint& out) {
   if (loader.rows_as.value == RowsAs::stream) return;
   if (loader.rows_as.value == RowsAs::mapped) return add_page_cache(question, out);
   const auto held = question.rows.held();
-  if (!held) return out.missing.emplace_back("the dataset: --loader says how large it is");
+  if (!held) return out.missing.push_back("the dataset: --loader says how large it is");
   const double row = question.rows.are_objects() ? *question.rows.object() : *question.rows.stored();
   out.terms.push_back(term("dataset", HostPlace::process, loader.ranks.value * *held, HostMoment::starting,
                            counted(loader.ranks.value, "rank") + " × " + rows_text(question, row),

@@ -9,7 +9,7 @@
 
 namespace oomplan::host {
 
-inline double number(const Cost& cost) { return static_cast<double>(cost.bytes.count()); }
+inline double number(const Price& cost) { return static_cast<double>(cost.bytes.count()); }
 
 /// Rounded up to a byte, and held at the end of the range.
 inline Bytes times(std::int64_t count, double bytes) {

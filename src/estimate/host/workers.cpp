@@ -11,7 +11,7 @@ void add_spawned(const Question& question, HostFootprint& out) {
   out.terms.push_back(term("workers", HostPlace::process, all_workers(loader) * each, HostMoment::starting,
                            workers_text(loader) + " × " + to_text(each) + ", which import what a rank does",
                            "as a rank"));
-  const Cost& helper = question.costs.helper;
+  const Price& helper = question.costs.helper;
   const std::int64_t helpers = loader.start.value == WorkerStart::spawn ? 1 : 2;
   out.terms.push_back(
       term("multiprocessing's helpers", HostPlace::process, loader.ranks.value * helpers * helper.bytes,
@@ -24,7 +24,7 @@ void add_forked(const Question& question, HostFootprint& out) {
   const LoaderPlan& loader = question.plan.loader;
   const RowsAs form = loader.rows_as.value;
   const bool arrays = form == RowsAs::numpy || form == RowsAs::arrow;
-  const Cost& cost = arrays ? question.costs.forked_worker : question.costs.forked_object_worker;
+  const Price& cost = arrays ? question.costs.forked_worker : question.costs.forked_object_worker;
   out.terms.push_back(term("workers", HostPlace::process, all_workers(loader) * cost.bytes, HostMoment::starting,
                            workers_text(loader) + " × " + to_text(cost.bytes) + ", forked", cost.source));
 }
