@@ -35,7 +35,8 @@ HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, 
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", with_separators(count), noun, count == 1 ? "" : "s");
+  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
+  return fmt::format("{} {}{}", with_separators(count), noun, ending);
 }
 
 std::string workers_text(const LoaderPlan& loader) {
