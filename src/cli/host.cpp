@@ -21,7 +21,8 @@ std::optional<Bytes> size_of(std::string_view option, const std::string& text, D
   if (text.empty()) return std::nullopt;
   const std::optional<Bytes> size = parse_bytes(text);
   if (size && *size > Bytes(0)) return size;
-  errors.push_back(misused(std::string(option) + " takes a size (64GiB), not \"" + printable(text) + "\""));
+  errors.push_back({.code = "cli/bad-size",
+                    .message = std::string(option) + " takes a size (64GiB), not '" + printable(text) + "'"});
   return std::nullopt;
 }
 
@@ -36,7 +37,7 @@ std::optional<double> seconds_of(const std::string& text, Diagnostics& errors) {
   const auto number =
       unit == units.end() ? std::nullopt : parse_number(text.substr(0, text.size() - unit->name.size()));
   if (number && *number * unit->seconds > 1e-9) return *number * unit->seconds;
-  errors.push_back(misused("--step-time takes a time (1.3s, 250ms, 2min), not \"" + printable(text) + "\""));
+  errors.push_back(misused("--step-time takes a time (1.3s, 250ms, 2min), not '" + printable(text) + "'"));
   return std::nullopt;
 }
 

@@ -21,7 +21,7 @@ struct HostQuestion {
   bool is_asked() const { return !(loader + ram + shared + cgroup + step_time).empty(); }
 };
 
-/// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/usage, ingest/bad-profile,
+/// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/bad-size, cli/usage, ingest/bad-profile,
 /// catalog/unknown-library, and those of read_document.
 Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const Catalog& catalog);
 
