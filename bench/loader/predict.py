@@ -8,7 +8,8 @@
 
 Each case is a fresh process (job.py) with its workers, looked at every 20 ms from outside: RAM is what all its processes
 hold of anonymous memory (PSS, so that pages which a fork shares count once), the pages of files of the one that has
-most, and what /dev/shm grew by, touched or not; the most of the sum. Nothing else on the machine may use /dev/shm
+most, and what /dev/shm grew by, touched or not; the most of the sum. Of /dev/shm alone it is the most that two looks in a
+row saw. Nothing else on the machine may use /dev/shm
 meanwhile. The prediction is the program's, from a config, and from a profile that `oomplan measure` made of the same
 rows as Parquet. With --measured nothing is run: the measured figures are those of an earlier run.
 
@@ -87,6 +88,7 @@ def held(pid):
 def watch(command):
     before = shm_used()
     most = {"ram": 0, "shm": 0, "anonymous": 0, "files": 0}
+    last = 0
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     while process.poll() is None:
         parts = [held(pid) for pid in tree(process.pid)]
@@ -94,7 +96,9 @@ def watch(command):
         anonymous, files = sum(part[0] for part in parts), max(part[1] for part in parts)
         if anonymous + files + shm > most["ram"]:
             most.update(ram=anonymous + files + shm, anonymous=anonymous, files=files)
-        most["shm"] = max(most["shm"], shm)
+        # A batch that takes another's place is there beside it for less than a look.
+        most["shm"] = max(most["shm"], min(shm, last))
+        last = shm
         time.sleep(0.02)
     if process.returncode != 0:
         sys.exit(f"{shlex.join(command)}\n{process.stderr.read().decode()}")

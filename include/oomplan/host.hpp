@@ -39,6 +39,7 @@ struct HostTerm {
 struct HostFootprint {
   std::vector<HostTerm> terms{};
   std::vector<std::string> missing{};  ///< What is not known and takes RAM.
+  Bytes in_passing{};                  ///< Of /dev/shm: one batch a rank more, while it takes the last one's place.
   bool shared_is_known = true;         ///< Whether nothing is missing of /dev/shm.
 
   Bytes in(HostPlace place, HostMoment moment) const;
@@ -61,8 +62,9 @@ struct HostLimits {
   std::optional<Bytes> cgroup{};
 };
 
-/// A footprint held against one limit. at_the_edge: more than 95 % of it, or for a cgroup more than it with the pages
-/// of libraries, which it would read again and again. undecided: what is known fits, and something is not known.
+/// A footprint held against one limit. at_the_edge: more than 95 % of it; of /dev/shm, more than it in passing; of a
+/// cgroup, more than it with the pages of libraries, which it would read again and again. undecided: what is known
+/// fits, and something is not known.
 struct HostFit {
   std::string name{};  ///< "host_ram", "shm", "cgroup".
   Bytes limit{};

@@ -32,7 +32,8 @@ struct PythonCosts {
   Price list{};                  ///< A list itself.
   Price text{};                  ///< A bytes or str object, beside its text.
   Price pickled_integer{};
-  Price page{};  ///< Of the kernel: what is copied on a write, and what /dev/shm rounds up to.
+  Price apart{};  ///< Of a row's ints, beyond the pages that they fill: on those of other rows.
+  Price page{};   ///< Of the kernel: what is copied on a write, and what /dev/shm rounds up to.
 };
 
 }  // namespace oomplan

@@ -23,6 +23,7 @@ constexpr std::array cost_keys{CostKey{"forked_worker", &PythonCosts::forked_wor
                                CostKey{"list", &PythonCosts::list},
                                CostKey{"text", &PythonCosts::text},
                                CostKey{"pickled_integer", &PythonCosts::pickled_integer},
+                               CostKey{"apart", &PythonCosts::apart},
                                CostKey{"page", &PythonCosts::page}};
 
 }  // namespace

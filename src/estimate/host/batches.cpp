@@ -88,6 +88,7 @@ void add_batches(const Question& question, HostFootprint& out) {
   } else {
     out.terms.push_back(of_all(question, "batches queued", HostPlace::shared,
                                tensor.rounded_up(question.costs.page.bytes.count()), in_flight));
+    out.in_passing = saturating_mul(loader.ranks.value, loader.columns.value) * tensor;
   }
   if (loader.pin_memory.value) {
     out.terms.push_back(of_all(question, "pinned copies", HostPlace::pinned, power_of_two(tensor), pinned_source));

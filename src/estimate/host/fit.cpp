@@ -12,6 +12,13 @@ FitVerdict verdict_of(Bytes needed, Bytes limit, bool is_known) {
   return needed > Bytes(limit.count() - limit.count() / 20) ? FitVerdict::at_the_edge : FitVerdict::fits;
 }
 
+HostFit shared_fit(const HostFootprint& footprint, Bytes limit) {
+  const Bytes needed = footprint.shared();
+  FitVerdict verdict = verdict_of(needed, limit, footprint.shared_is_known);
+  if (verdict == FitVerdict::fits && needed + footprint.in_passing > limit) verdict = FitVerdict::at_the_edge;
+  return {"shm", limit, needed, verdict};
+}
+
 HostFit cgroup_fit(const HostFootprint& footprint, Bytes limit) {
   const Bytes needed = footprint.unreclaimable();
   FitVerdict verdict = verdict_of(needed, limit, footprint.missing.empty());
@@ -39,8 +46,7 @@ std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limit
     out.push_back({"host_ram", *limits.ram, footprint.ram(), verdict_of(footprint.ram(), *limits.ram, known)});
   }
   if (limits.shared) {
-    const Bytes shared = footprint.shared();
-    out.push_back({"shm", *limits.shared, shared, verdict_of(shared, *limits.shared, footprint.shared_is_known)});
+    out.push_back(shared_fit(footprint, *limits.shared));
   }
   if (limits.cgroup) out.push_back(cgroup_fit(footprint, *limits.cgroup));
   return out;

@@ -89,7 +89,7 @@ std::optional<Bytes> Rows::copied_by_a_worker() const {
   }
   // Of a row of ints every int is touched, and not the list's array of references.
   const double ints = *row * number(costs_.integer);
-  return times(*count(), ints * touched(1 + page / (ints * run), seen) + number(costs_.list));
+  return times(*count(), ints * touched(1 + (page + number(costs_.apart)) / (ints * run), seen) + number(costs_.list));
 }
 
 }  // namespace oomplan::host

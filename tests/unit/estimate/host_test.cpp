@@ -126,7 +126,7 @@ TEST(HostFootprint, ObjectsTakeFortyBytesAToken) {
   EXPECT_EQ(running(out, "rows copied on write"), Bytes(-1));
 }
 
-// A row of 16 KiB of ints: four pages and a fifth that it shares with the next row.
+// A row of 16 KiB of ints: four pages, and a quarter of each shared with the next row.
 TEST(HostFootprint, AForkedWorkerCopiesThePagesOfTheIntsThatItSees) {
   const double seen_by_one = 0.75 * 0.5 + 0.25 * 0.75;
   const auto each = static_cast<std::int64_t>(1000 * (512 * 32 * seen_by_one + 88));
@@ -218,6 +218,16 @@ TEST(HostFit, SaysNearTheLimitSo) {
   EXPECT_EQ(held_against(of, {.ram = of.ram() - Bytes(1)}), FitVerdict::does_not_fit);
   EXPECT_EQ(held_against(of, {.ram = of.ram()}), FitVerdict::at_the_edge);
   EXPECT_EQ(held_against(of, {.ram = of.ram() * 2}), FitVerdict::fits);
+}
+
+TEST(HostFit, ABatchMayTakeAnothersPlace) {
+  TrainingPlan plenty = with_workers(4);
+  plenty.loader.prefetch.value = 1;
+  plenty.micro_batch_size.value = 64;
+  const HostFootprint of = footprint(plenty);
+  const Bytes batch(64 * 4096);
+  EXPECT_EQ(held_against(of, {.shared = of.shared() + batch - Bytes(1)}), FitVerdict::at_the_edge);
+  EXPECT_EQ(held_against(of, {.shared = of.shared() + batch}), FitVerdict::fits);
 }
 
 TEST(HostFit, ACgroupCanGiveFilesBack) {
