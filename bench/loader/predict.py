@@ -118,13 +118,15 @@ def read_arguments(text):
 
 def profile_of(given, program, folder):
     """The rows as a dataset on the disk, measured by the program."""
+    import numpy
     import pyarrow
     import pyarrow.parquet
 
     if given.values == "bytes":
         rows = pyarrow.array([b"x" * given.tokens] * given.rows)
     else:
-        flat = pyarrow.array([1000 + i % 31000 for i in range(given.tokens)] * given.rows, type=given.values)
+        row = numpy.arange(1000, 1000 + given.tokens).astype(given.values)
+        flat = pyarrow.array(numpy.tile(row, given.rows))
         rows = pyarrow.FixedSizeListArray.from_arrays(flat, given.tokens)
     path = folder / "rows.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"rows": rows}), path, row_group_size=2000)
