@@ -9,6 +9,7 @@
 #include "oomplan/document.hpp"
 #include "oomplan/machine.hpp"
 #include "oomplan/result.hpp"
+#include "oomplan/runtime.hpp"
 
 namespace oomplan {
 
@@ -24,8 +25,8 @@ struct Catalog {
   std::vector<ModelFile> files{};
 };
 
-/// The .yaml files in the folders gpus, generations, presets and architectures of `directory`. Errors:
-/// catalog/unreadable-directory, catalog/bad-file, and those of read_document.
+/// The .yaml files in the folders architectures, generations, gpus, libraries, presets and runtimes of `directory`.
+/// Errors: catalog/unreadable-directory, catalog/bad-file, and those of read_document.
 Result<Catalog> read_models(const std::string& directory);
 
 /// A model by hub id ("meta-llama/Llama-3.1-8B", case counts nothing), or from a directory with a config.json, or a
@@ -40,6 +41,13 @@ Result<Architecture> architecture_of(const Document& config, const Catalog& cata
 /// A GPU by name, alias, or size ("rtx-4090", "RTX 4090", "24GiB"). A size's context and workspace are those of the
 /// most common generation, and `context_source` says so. Error: catalog/unknown-gpu, with near names.
 Result<Gpu> find_gpu(std::string_view name, const Catalog& catalog = {});
+
+/// The libraries of these names and all that they import, each once. Errors: catalog/unknown-library, catalog/bad-file
+/// (of a data file of the user's own).
+Result<std::vector<Library>> find_libraries(const std::vector<std::string>& names, const Catalog& catalog = {});
+
+/// Errors: catalog/bad-file (of a data file of the user's own).
+Result<PythonCosts> python_costs(const Catalog& catalog = {});
 
 /// What there is, sorted by name; files that cannot be read are left out.
 std::vector<Gpu> known_gpus(const Catalog& catalog = {});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oomplan/document.hpp"
+#include "oomplan/loader_profile.hpp"
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
 
@@ -62,5 +63,9 @@ const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name);
 
 /// Sets it as oomplan.yaml would; false where there is no such fact or it takes no such value.
 bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value);
+
+/// What `oomplan measure PATH --json` wrote. Errors: ingest/bad-profile (another schema, a failed measurement, one of a
+/// command, a key that is missing or out of range).
+Result<LoaderProfile> read_loader_profile(const Document& document);
 
 }  // namespace oomplan

@@ -8,34 +8,11 @@
 #include <vector>
 
 #include "oomplan/dtype.hpp"
+#include "oomplan/loader_plan.hpp"
 #include "oomplan/result.hpp"
+#include "oomplan/setting.hpp"
 
 namespace oomplan {
-
-/// Where a fact came from.
-struct Origin {
-  enum class Kind {
-    assumed,            ///< Nobody said; `source` says what was assumed and why.
-    framework_default,  ///< The default of the framework named in `source` ("transformers 5.23.0: TrainingArguments").
-    model,              ///< The model's own config.
-    config,             ///< The user's file, at `where`; `source` is the key as written ("micro_batch_size").
-    command_line,       ///< --set or another option; `source` is the text given.
-  };
-  Kind kind = Kind::assumed;
-  std::string source{};
-  Location where{};
-  std::string written{};     ///< Of config: the value as its line has it ("qlora"); empty for a mapping.
-  std::string derivation{};  ///< How the fact follows where it is not that value ("padded up to a multiple of 64").
-  friend bool operator==(const Origin&, const Origin&) = default;
-};
-
-/// A fact and its origin. Comparing two compares the facts, not their origins.
-template <class T>
-struct Setting {
-  T value{};
-  Origin origin{};
-  friend bool operator==(const Setting& a, const Setting& b) { return a.value == b.value; }
-};
 
 enum class Autocast : std::uint8_t { none, bf16, fp16 };
 inline constexpr std::array<std::string_view, 3> autocast_names{"none", "bf16", "fp16"};
@@ -96,10 +73,10 @@ struct TrainingPlan {
   std::string dialect{};    ///< "axolotl", "hf", "oomplan".
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
-  Setting<std::string> model{};              ///< A hub id, a directory, or a config.json.
-  Setting<std::int64_t> micro_batch_size{};  ///< Rows in one forward pass on one device.
-  Setting<std::int64_t> sequence_length{};   ///< Tokens in a row after padding: the longest batch of the run.
-  Setting<std::vector<std::int64_t>> lengths{};      ///< Of each step's rows, where they vary; at most sequence_length.
+  Setting<std::string> model{};                  ///< A hub id, a directory, or a config.json.
+  Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
+  Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
   Setting<bool> padding_mask{};  ///< Rows are padded, so attention gets a mask.
   Setting<WeightsDType> weights_dtype{};
@@ -136,6 +113,7 @@ struct TrainingPlan {
   Setting<bool> set_grads_to_none{};
   Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
   Setting<std::string> alloc_conf{};  ///< PYTORCH_ALLOC_CONF; empty: torch's defaults.
+  LoaderPlan loader{};                ///< What decides host memory; nothing of it reaches the GPU.
 
   std::vector<Unmodelled> unmodelled{};
   Diagnostics warnings{};

@@ -13,6 +13,7 @@
 #include "oomplan/architecture.hpp"
 #include "oomplan/estimate.hpp"
 #include "oomplan/footprint.hpp"
+#include "oomplan/host.hpp"
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
 
@@ -32,6 +33,7 @@ struct Findings {
   std::optional<Footprint> footprint{};  ///< With its slack and fragmentation where `reserved` is known.
   std::optional<Reserved> reserved{};
   std::vector<Fit> fits{};
+  std::optional<HostAnswer> host{};  ///< Where it was asked for.
   Diagnostics diagnostics{};
   Verdict verdict = Verdict::answered;
 };
@@ -61,8 +63,8 @@ struct ViewOptions {
   std::optional<Bucket> bucket{};  ///< For the view "explain".
 };
 
-/// The report as the view `name` writes it; nothing where there is no such view. Without a footprint "text" and
-/// "explain" are empty: then the diagnostics are the answer.
+/// The report as the view `name` writes it; nothing where there is no such view. Without a footprint "explain" is
+/// empty, and "text" says what there is of the host: the rest of the answer are the diagnostics.
 std::optional<std::string> render(const Report& report, std::string_view name, const ViewOptions& options = {});
 
 /// "explain", "json", "text".

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan::catalog {
 
@@ -34,6 +35,13 @@ std::string Fields::text(std::string_view key, bool is_required) {
   if (node == nullptr) return {};
   if (node->is_scalar() && !node->text.empty()) return node->text;
   refuse(*node, shown(key) + " must be text, not " + shown(*node));
+  return {};
+}
+
+Bytes Fields::size(std::string_view key) {
+  const std::string written = text(key);
+  if (const std::optional<Bytes> bytes = parse_bytes(written)) return *bytes;
+  if (!written.empty()) refuse(*find(key), shown(key) + " must be a size (\"512 MiB\"), not " + shown(written));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oomplan/bytes.hpp"
 #include "oomplan/document.hpp"
 #include "oomplan/result.hpp"
 
@@ -26,6 +27,8 @@ class Fields {
   const Node* required(std::string_view key);
   std::string text(std::string_view key, bool is_required = true);
   std::vector<std::string> texts(std::string_view key);
+  /// "512 MiB".
+  Bytes size(std::string_view key);
   /// A whole number above 0.
   std::optional<std::int64_t> count(std::string_view key, bool is_required = true);
 

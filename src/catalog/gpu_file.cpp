@@ -45,13 +45,6 @@ Bytes total_in(Fields& fields, std::string_view key) {
   return {};
 }
 
-Bytes size_in(Fields& fields, std::string_view key) {
-  const std::string text = fields.text(key);
-  if (const std::optional<Bytes> size = parse_bytes(text)) return *size;
-  if (!text.empty()) fields.refuse(*fields.find(key), shown(key) + " must be a size (\"512 MiB\"), not " + shown(text));
-  return {};
-}
-
 std::string total_source(Fields& fields) {
   const std::string highest = fields.text("total_highest", false);
   const std::string evidence = fields.text("evidence");
@@ -80,8 +73,8 @@ Result<Generation> read_generation(const DataFile& file) {
   Diagnostics errors;
   Fields fields(*document, document->root, errors);
   fields.only(generation_keys);
-  Generation out{fields.text("title"), size_in(fields, "context"), fields.text("context_source"),
-                 size_in(fields, "cublas_workspace")};
+  Generation out{fields.text("title"), fields.size("context"), fields.text("context_source"),
+                 fields.size("cublas_workspace")};
   if (!errors.empty()) return errors;
   return out;
 }

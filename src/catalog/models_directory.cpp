@@ -10,6 +10,7 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "gpu_file.hpp"
+#include "library_file.hpp"
 #include "oomplan/catalog.hpp"
 #include "preset_file.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 using namespace catalog;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> folders{"architectures", "generations", "gpus", "presets"};
+constexpr std::array<std::string_view, 6> folders{"architectures", "generations", "gpus",
+                                                  "libraries",     "presets",     "runtimes"};
 
 Diagnostic error_of(const fs::path& path, std::string code, std::string message, std::string hint = {}) {
   return {Severity::error, std::move(code), std::move(message), {path.string(), 0, 0}, std::move(hint), {}};
@@ -66,12 +68,16 @@ void collect(const Result<T>& result, Diagnostics& errors) {
   if (!result) errors.insert(errors.end(), result.errors().begin(), result.errors().end());
 }
 
-/// GPUs and presets stand on their own; an architecture can be judged only with a config.
+/// These stand on their own; an architecture can be judged only with a config.
 void check(const Catalog& catalog, Diagnostics& errors) {
   for (const DataFile& file : files_in("gpus", catalog))
     if (!file.file.empty()) collect(read_gpu(file, catalog), errors);
   for (const DataFile& file : files_in("presets", catalog))
     if (!file.file.empty()) collect(*find_preset(id_of(file), catalog), errors);
+  for (const DataFile& file : files_in("libraries", catalog))
+    if (!file.file.empty()) collect(read_library(file), errors);
+  for (const DataFile& file : files_in("runtimes", catalog))
+    if (!file.file.empty()) collect(read_python(file), errors);
 }
 
 }  // namespace

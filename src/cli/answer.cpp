@@ -136,10 +136,25 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
   count_reserved(*findings.footprint, *findings.reserved);
 }
 
+void ask_host(Findings& findings, const HostQuestion& question, const Catalog& catalog) {
+  if (!question.is_asked()) return;
+  Result<HostAnswer> host = answer_host(question, *findings.plan, catalog);
+  if (!host) {
+    append(findings.diagnostics, host.errors());
+    return findings.footprint.reset();
+  }
+  append(findings.diagnostics, undecided_on(*host));
+  findings.host = std::move(*host);
+}
+
 Verdict verdict_after(const Findings& findings) {
   if (!findings.footprint) return verdict_of(findings.diagnostics);
-  if (findings.fits.empty()) return Verdict::answered;
-  const auto any = [&](FitVerdict verdict) { return std::ranges::count(findings.fits, verdict, &Fit::verdict) > 0; };
+  const std::vector<HostFit> limits = findings.host ? findings.host->fits : std::vector<HostFit>{};
+  if (findings.fits.empty() && limits.empty()) return Verdict::answered;
+  const auto any = [&](FitVerdict verdict) {
+    return std::ranges::count(findings.fits, verdict, &Fit::verdict) > 0 ||
+           std::ranges::count(limits, verdict, &HostFit::verdict) > 0;
+  };
   if (any(FitVerdict::undecided)) return Verdict::undecided;
   return any(FitVerdict::does_not_fit) ? Verdict::does_not_fit : Verdict::fits;
 }
@@ -157,6 +172,7 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
     if (findings.footprint) hold_against(findings, gpus);
+    if (findings.plan) ask_host(findings, question.host, *catalog);
     if (document) add_excerpts(findings.diagnostics, *document);
   } else {
     append(findings.diagnostics, catalog.errors());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host.hpp"
 #include "oomplan/document.hpp"
 #include "oomplan/ingest.hpp"
 #include "oomplan/report.hpp"
@@ -17,7 +18,8 @@ struct Question {
   std::vector<std::string> overrides{};
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
-  std::string models{};                              ///< A directory of the user's own data files, or "".
+  HostQuestion host{};
+  std::string models{};  ///< A directory of the user's own data files, or "".
 };
 
 /// How its config is read.

@@ -29,6 +29,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "lists the known ones; docs/catalog.md says how to describe another."},
     {"catalog/unknown-gpu", Verdict::usage,
      "No GPU of that name is known. `oomplan gpus` lists them; a size such as 24GiB is taken as well."},
+    {"catalog/unknown-library", Verdict::undecided,
+     "What a library of loader_libraries takes of a process is not in models/libraries. A file of that name in a "
+     "folder "
+     "of --models says it; `oomplan measure --exec` measures it."},
     {"catalog/unknown-model", Verdict::undecided,
      "The model is neither a path that exists nor a hub id that oomplan knows, and it never asks the network. "
      "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
@@ -73,6 +77,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
      "it."},
+    {"estimate/host-unknown", Verdict::undecided,
+     "A limit of the host was named, and not all that takes host memory is known. What is known fits; that says "
+     "nothing. "
+     "The message says what would tell: most often a profile of the dataset, --loader."},
     {"estimate/no-target", Verdict::invalid,
      "None of the modules that LoRA is asked for is in the model, and peft stops with a ValueError. A target is a "
      "module's name or the end of its path (q_proj), all-linear, or peft-default."},
@@ -97,6 +105,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      " key of this config is one's alone. The message says which was taken; --set trainer=… says it."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
+    {"ingest/bad-profile", Verdict::invalid,
+     "The file of --loader is not what `oomplan measure PATH --json` writes of a dataset, or a value in it is out of "
+     "range."},
     {"ingest/bad-value", Verdict::invalid,
      "A key has a value of the wrong type or out of range. The message says what was expected; the framework "
      "would refuse it too, or misread it."},

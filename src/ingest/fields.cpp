@@ -14,6 +14,13 @@ constexpr Row<Plan> field(std::string_view name) {
   return row<Plan, Member, Format>(name);
 }
 
+template <auto Member, const auto& Format>
+constexpr Row<Plan> loader(std::string_view name) {
+  return row<Plan, Member, Format, &Plan::loader>(name);
+}
+
+using L = LoaderPlan;
+
 constexpr std::array rows{
     field<&Plan::model, as::text>("model"),
     field<&Plan::micro_batch_size, as::positive>("micro_batch_size"),
@@ -50,6 +57,23 @@ constexpr std::array rows{
     field<&Plan::set_grads_to_none, as::boolean>("set_grads_to_none"),
     field<&Plan::use_cache, as::boolean>("use_cache"),
     field<&Plan::alloc_conf, as::text_or_nothing>("alloc_conf"),
+    loader<&L::ranks, as::positive>("ranks"),
+    loader<&L::workers, as::count>("loader_workers"),
+    loader<&L::prefetch, as::positive>("loader_prefetch"),
+    loader<&L::start, as::worker_start>("loader_start"),
+    loader<&L::persistent, as::boolean>("loader_persistent"),
+    loader<&L::epochs, as::positive>("loader_epochs"),
+    loader<&L::shuffle, as::boolean>("loader_shuffle"),
+    loader<&L::pin_memory, as::boolean>("loader_pin_memory"),
+    loader<&L::rows_as, as::rows_as>("loader_rows_as"),
+    loader<&L::values, as::row_values>("loader_values"),
+    loader<&L::row_values, as::count>("loader_row_values"),
+    loader<&L::padded, as::boolean>("loader_padded"),
+    loader<&L::packed, as::boolean>("loader_packed"),
+    loader<&L::columns, as::positive>("loader_columns"),
+    loader<&L::shuffle_buffer, as::count>("loader_shuffle_buffer"),
+    loader<&L::map_processes, as::count>("loader_map_processes"),
+    loader<&L::libraries, as::names>("loader_libraries"),
 };
 
 // A value that converts to anything: an aggregate of n members can be made from at most n of them.
@@ -72,8 +96,8 @@ constexpr std::size_t members() {
   }
 }
 
-// dialect, framework, unmodelled and warnings are about the plan, not in it.
-static_assert(members<Plan>() == rows.size() + 4, "a field of TrainingPlan has no row in fields.cpp");
+// dialect, framework, unmodelled and warnings are about the plan, not in it; loader holds fields of its own.
+static_assert(members<Plan>() + members<L>() == rows.size() + 5, "a field of TrainingPlan has no row in fields.cpp");
 
 }  // namespace
 

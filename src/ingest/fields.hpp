@@ -23,6 +23,9 @@ inline constexpr auto quantized_linear =
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
 inline constexpr auto loss = choice<Loss, loss_names>("one of full_logits, chunked_logprob");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");
+inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
+inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");
+inline constexpr auto row_values = choice<RowValues, row_values_names>("one of int64, int32, int16, bytes");
 inline constexpr auto adapter_dtype = choice<AdapterDType, adapter_dtype_names>("one of fp32, bf16, as_base");
 }  // namespace as
 

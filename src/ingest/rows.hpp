@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -85,27 +86,37 @@ const Origin* origin_in(const T& held) {
   return &held.origin;
 }
 
-template <class Args, auto Member, const auto& Format>
+/// A member of Args, or of Args' member `Within`.
+template <auto Member, auto Within, class Args>
+auto& member_of(Args& args) {
+  if constexpr (std::is_null_pointer_v<decltype(Within)>) {
+    return args.*Member;
+  } else {
+    return args.*Within.*Member;
+  }
+}
+
+template <class Args, auto Member, const auto& Format, auto Within = nullptr>
 constexpr Row<Args> row(std::string_view key) {
   return {key,
           Format.expected,
           [](const Node& node, const Origin& origin, Args& args) {
             auto value = Format.read(node);
-            if (value) assign(args.*Member, *std::move(value), origin);
+            if (value) assign(member_of<Member, Within>(args), *std::move(value), origin);
             return value.has_value();
           },
           [](const Args& args) -> std::optional<std::string> {
-            const auto value = held(args.*Member);
+            const auto value = held(member_of<Member, Within>(args));
             return value ? std::optional(Format.write(*value)) : std::nullopt;
           },
           {Format.names, Format.name_count},
-          [](const Args& args) { return origin_in(args.*Member); }};
+          [](const Args& args) { return origin_in(member_of<Member, Within>(args)); }};
 }
 
 /// A key that is read like `row` but never written: another name for something.
-template <class Args, auto Member, const auto& Format>
+template <class Args, auto Member, const auto& Format, auto Within = nullptr>
 constexpr Row<Args> alias(std::string_view key) {
-  Row<Args> out = row<Args, Member, Format>(key);
+  Row<Args> out = row<Args, Member, Format, Within>(key);
   out.write = nullptr;
   return out;
 }

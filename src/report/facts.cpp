@@ -109,6 +109,29 @@ std::vector<Fact> facts_of(const TrainingPlan& plan) {
   return facts;
 }
 
+void add_loader_facts(const LoaderPlan& loader, std::vector<Fact>& facts) {
+  const auto add = [&](const Fact& row) { facts.push_back(row); };
+  add(fact("ranks", loader.ranks));
+  add(fact("loader_workers", loader.workers));
+  if (loader.workers.value > 0) {
+    add(fact("loader_prefetch", loader.prefetch));
+    add(fact("loader_start", loader.start, worker_start_names));
+    add(fact("loader_persistent", loader.persistent));
+    add(fact("loader_epochs", loader.epochs));
+    add(fact("loader_shuffle", loader.shuffle));
+  }
+  add(fact("loader_pin_memory", loader.pin_memory));
+  add(fact("loader_rows_as", loader.rows_as, rows_as_names));
+  add(fact("loader_values", loader.values, row_values_names));
+  add(fact("loader_row_values", loader.row_values));
+  add(fact("loader_padded", loader.padded));
+  add(fact("loader_packed", loader.packed));
+  add(fact("loader_columns", loader.columns));
+  if (loader.rows_as.value == RowsAs::stream) add(fact("loader_shuffle_buffer", loader.shuffle_buffer));
+  add(fact("loader_map_processes", loader.map_processes));
+  add(fact("loader_libraries", loader.libraries));
+}
+
 void resolve_facts(std::vector<Fact>& facts, const Architecture& model) {
   for (Fact& fact : facts) {
     if (fact.name != "weights_dtype" || to_text(fact.value) != "checkpoint") continue;

@@ -12,6 +12,9 @@ namespace oomplan::report {
 /// One row for each setting of `plan` that has an effect there: without an adapter, no LoRA rank.
 std::vector<Fact> facts_of(const TrainingPlan& plan);
 
+/// Adds those of the loader that have an effect there.
+void add_loader_facts(const LoaderPlan& loader, std::vector<Fact>& facts);
+
 /// Adds what `model` makes of facts that leave something to it.
 void resolve_facts(std::vector<Fact>& facts, const Architecture& model);
 

@@ -28,6 +28,7 @@ Report collect(Findings findings) {
   Report report;
   if (findings.plan) {
     report.facts = report::facts_of(*findings.plan);
+    if (findings.host) report::add_loader_facts(findings.plan->loader, report.facts);
     report.diagnostics = findings.plan->warnings;
     if (findings.architecture) report::resolve_facts(report.facts, *findings.architecture);
   }

@@ -8,6 +8,9 @@
 
 namespace oomplan::report {
 
+/// What of it is known, even without a footprint.
+std::string host_section(const Report& report, const ViewOptions& options);
+
 std::string verdict_section(const Report& report, const ViewOptions& options);
 std::string model_section(const Report& report, const ViewOptions& options);
 std::string phases_section(const Report& report, const ViewOptions& options);

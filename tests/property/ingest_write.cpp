@@ -34,6 +34,49 @@ std::string word(Dice& dice) {
   return out;
 }
 
+LoaderPlan any_loader(Dice& dice) {
+  LoaderPlan loader;
+  for (auto count :
+       {&LoaderPlan::workers, &LoaderPlan::row_values, &LoaderPlan::shuffle_buffer, &LoaderPlan::map_processes}) {
+    (loader.*count).value = dice.number(0, 1'000'000);
+  }
+  for (auto count : {&LoaderPlan::ranks, &LoaderPlan::prefetch, &LoaderPlan::epochs, &LoaderPlan::columns}) {
+    (loader.*count).value = dice.number(1, 1'000'000'000'000);
+  }
+  for (auto fact : {&LoaderPlan::persistent, &LoaderPlan::shuffle, &LoaderPlan::pin_memory, &LoaderPlan::padded,
+                    &LoaderPlan::packed}) {
+    (loader.*fact).value = dice.flip();
+  }
+  loader.start.value = static_cast<WorkerStart>(dice.number(0, 2));
+  loader.rows_as.value = static_cast<RowsAs>(dice.number(0, 4));
+  loader.values.value = static_cast<RowValues>(dice.number(0, 3));
+  for (std::int64_t i = dice.number(1, 3); i > 0; --i) loader.libraries.value.push_back(word(dice));
+  return loader;
+}
+
+// What a Trainer's keys can say; the rest is as its reader has it.
+LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
+  const LoaderPlan any = any_loader(dice);
+  LoaderPlan loader;
+  const bool axolotl = plan.dialect == "axolotl";
+  for (auto one : {&LoaderPlan::ranks, &LoaderPlan::epochs}) (loader.*one).value = 1;
+  loader.workers = any.workers;
+  loader.prefetch.value = loader.workers.value > 0 ? any.prefetch.value : 2;
+  loader.pin_memory = any.pin_memory;
+  if (!axolotl) loader.start = any.start;
+  if (!axolotl) loader.persistent = any.persistent;
+  loader.map_processes = any.map_processes;
+  loader.shuffle.value = true;
+  loader.padded.value = true;
+  loader.packed.value = axolotl && !plan.padding_mask.value;
+  loader.columns.value = axolotl && !plan.padding_mask.value ? 4 : 3;
+  loader.rows_as.value = dice.flip() ? RowsAs::stream : RowsAs::mapped;
+  const bool buffered = axolotl && loader.rows_as.value == RowsAs::stream;
+  loader.shuffle_buffer.value = buffered ? any.shuffle_buffer.value + 1 : 0;
+  loader.libraries.value = {"torch", "transformers", "datasets", "cuda"};
+  return loader;
+}
+
 // Whatever a plan can hold, but for what is never a plan: quantized weights that are trained.
 TrainingPlan any_plan(Dice& dice) {
   TrainingPlan plan;
@@ -66,6 +109,7 @@ TrainingPlan any_plan(Dice& dice) {
                     &TrainingPlan::use_cache, &TrainingPlan::fp32_embedding_state}) {
     (plan.*fact).value = dice.flip();
   }
+  plan.loader = any_loader(dice);
   return plan;
 }
 
@@ -160,6 +204,11 @@ TrainingPlan axolotl_plan(Dice& dice) {
   return plan;
 }
 
+TrainingPlan with_loader(TrainingPlan plan, Dice& dice) {
+  plan.loader = trainer_loader(dice, plan);
+  return plan;
+}
+
 TrainingPlan read_back(const TrainingPlan& plan, const std::string& dialect) {
   const std::string text = write_plan(plan, dialect);
   const auto document = parse_document(text, "written.yaml", Syntax::yaml);
@@ -194,17 +243,19 @@ TEST(WrittenPlans, OomplanSaysAll) {
 
 TEST(WrittenPlans, HfSaysAnSftRun) {
   Dice dice(2);
-  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(sft_plan(dice), "hf");
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(with_loader(sft_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, HfSaysAPlainRun) {
   Dice dice(3);
-  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(trainer_plan(dice), "hf");
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
+    expect_same(with_loader(trainer_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, AxolotlSaysItsRuns) {
   Dice dice(4);
-  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(axolotl_plan(dice), "axolotl");
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
+    expect_same(with_loader(axolotl_plan(dice), dice), "axolotl");
 }
 
 // Of a plan that a dialect cannot say in full it says the same each time.

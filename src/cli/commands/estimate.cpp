@@ -27,6 +27,18 @@ struct Options {
   bool alloc_conf_from_environment = false;
 };
 
+void add_host_options(CLI::App& app, HostQuestion& host) {
+  app.add_option("--loader", host.loader, "What `oomplan measure PATH --json` said of the dataset: adds host memory")
+      ->type_name("FILE");
+  app.add_option("--host-ram", host.ram, "Hold host memory against this much RAM (64GiB)")->type_name("SIZE");
+  app.add_option("--shm", host.shared, "Hold the loaders' batches against a /dev/shm of this size (64MiB in Docker)")
+      ->type_name("SIZE");
+  app.add_option("--cgroup", host.cgroup, "Hold host memory against a cgroup's or container's limit")
+      ->type_name("SIZE");
+  app.add_option("--step-time", host.step_time, "What an optimizer step takes (1.3s): can the loader keep up?")
+      ->type_name("TIME");
+}
+
 void add_options(CLI::App& app, Options& options) {
   Question& question = options.question;
   app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
@@ -44,6 +56,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--alloc-conf-env", options.alloc_conf_from_environment,
                "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
       ->excludes(conf);
+  add_host_options(app, question.host);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");

@@ -254,6 +254,31 @@ void plan_step(const Axolotl& a, Draft& draft) {
   plan.alloc_conf = {"expandable_segments:True", default_of("axolotl 0.18.0: set_pytorch_cuda_alloc_conf")};
 }
 
+// ---- The loader ----------------------------------------------------------------------------------------------------
+
+// Where nothing is said of three keys, the schema sets all of them (default_dataloader_opts).
+void default_loader(LoaderPlan& plan) {
+  constexpr std::string_view source = "axolotl 0.18.0: default_dataloader_opts";
+  plan.workers = {1, default_of(source)};
+  derive(plan.workers.origin, "as many as GPUs");
+  plan.prefetch = {256, default_of(source)};
+  plan.pin_memory = {true, default_of(source)};
+}
+
+void plan_loader(const Axolotl& a, TrainingPlan& plan) {
+  const LoaderKeys& keys = a.loader;
+  plan.loader = loader_plan(keys, {"transformers 5.14.1: TrainingArguments", "axolotl 0.18.0: load_datasets",
+                                   "axolotl 0.18.0: DataCollatorForSeq2Seq"});
+  if (!keys.workers.value && !keys.prefetch.value && !keys.pin_memory.value) default_loader(plan.loader);
+  const bool streams = plan.loader.rows_as.value == RowsAs::stream;
+  plan.loader.shuffle_buffer = streams ? setting(keys.shuffle_buffer, std::int64_t{10'000}, schema)
+                                       : Setting<std::int64_t>{0, default_of("axolotl 0.18.0: nothing is streamed")};
+  if (!on(a.sample_packing)) return;
+  plan.loader.packed = {true, a.sample_packing.origin};
+  plan.loader.columns = {4, a.sample_packing.origin};
+  derive(plan.loader.columns.origin, "which adds position_ids");
+}
+
 // ---- Plugins -------------------------------------------------------------------------------------------------------
 
 bool has_plugin(const Axolotl& a, std::string_view name) {
@@ -293,6 +318,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
   plan_step(a, draft);
+  plan_loader(a, plan);
   apply_plugins(a, draft);
   check_sizes(a, draft, document);
   check_adapter(a, draft, document);
@@ -365,6 +391,7 @@ std::string write(const TrainingPlan& plan) {
   write_adapter(plan, a);
   write_quantization(plan, a);
   write_step(plan, a);
+  write_loader(plan.loader, a.loader);
   return write_rows(table(), a);
 }
 

@@ -18,6 +18,9 @@ constexpr std::string_view from_pretrained = "transformers 5.23.0: PreTrainedMod
 constexpr std::string_view base_config = "trl 1.16.0: _BaseConfig";
 constexpr std::string_view sft_config = "trl 1.16.0: SFTConfig";
 constexpr std::string_view model_config = "trl 1.16.0: ModelConfig";
+constexpr std::string_view datasets = "datasets 5.2.0: Dataset, memory-mapped Arrow";
+constexpr std::string_view collator = "transformers 5.23.0: input_ids, attention_mask and labels";
+constexpr std::string_view sft_collator = "trl 1.16.0: DataCollatorForLanguageModeling";
 constexpr std::string_view sft_trainer = "trl 1.16.0: SFTTrainer";
 
 // ---- Which trainer -------------------------------------------------------------------------------------------------
@@ -242,6 +245,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_padding(hf, sft, plan);
   plan_step(hf, sft, plan, draft);
   plan_adapter(hf, plan);
+  plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
+  if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
   warn_guessed(reader, document, draft);
   warn_renamed(inputs, sft, plan);
   warn_foreign_length(inputs, sft, plan);
@@ -300,6 +305,7 @@ std::string write(const TrainingPlan& plan) {
   give(hf.attn_implementation, plan.attention.value);
   if (!sft) give(hf.use_cache, plan.use_cache.value);
   if (!plan.alloc_conf.value.empty()) give(hf.alloc_conf, plan.alloc_conf.value);
+  write_loader(plan.loader, hf.loader);
   return write_rows(table(), hf);
 }
 

@@ -1,6 +1,7 @@
 // The plain oomplan.yaml: the plan's own fields by name. Documented in docs/oomplan-yaml.md.
 #include "../dialect.hpp"
 #include "../fields.hpp"
+#include "../loader_keys.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -90,6 +91,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan.framework = framework;
   default_method(plan);
   default_step(plan);
+  plan.loader = plain_loader();
   Findings findings;
   read_rows(table(), inputs, plan, findings);
   take(draft, std::move(findings));

@@ -3,6 +3,7 @@
 
 #include "../facts.hpp"
 #include "../group.hpp"
+#include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "../view.hpp"
 
@@ -149,6 +150,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
+                 {"host", report.found.host ? host_json(*report.found.host) : Json()},
                  {"not_counted",
                   report.found.footprint ? Json::array({"other_processes", "evaluation", "saving"}) : Json::array()},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},

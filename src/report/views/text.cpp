@@ -13,10 +13,10 @@
 namespace oomplan::report::views {
 
 std::string text(const Report& report, const ViewOptions& options) {
-  if (!report.found.footprint) return {};
+  if (!report.found.footprint) return host_section(report, options);
   std::string out;
-  for (auto section : {verdict_section, model_section, phases_section, largest_section, runtime_section, facts_section,
-                       limits_section}) {
+  for (auto section : {verdict_section, model_section, phases_section, largest_section, runtime_section, host_section,
+                       facts_section, limits_section}) {
     const std::string part = section(report, options);
     if (!part.empty()) out += (out.empty() ? "" : "\n") + part;
   }

@@ -33,7 +33,18 @@ constexpr Row<Axolotl> key(std::string_view name) {
   return row<Axolotl, Member, Format>(name);
 }
 
+template <auto Member, const auto& Format>
+constexpr Row<Axolotl> loader(std::string_view name) {
+  return row<Axolotl, Member, Format, &Axolotl::loader>(name);
+}
+
+template <auto Member, const auto& Format>
+constexpr Row<Axolotl> old_loader_key(std::string_view name) {
+  return alias<Axolotl, Member, Format, &Axolotl::loader>(name);
+}
+
 using A = Axolotl;
+using K = LoaderKeys;
 
 constexpr std::array rows{
     key<&A::base_model, as::text>("base_model"),
@@ -77,6 +88,13 @@ constexpr std::array rows{
     key<&A::eager_attention, as::boolean>("eager_attention"),
     key<&A::cut_cross_entropy, as::boolean>("cut_cross_entropy"),
     key<&A::plugins, as::names>("plugins"),
+    loader<&K::workers, as::count>("dataloader_num_workers"),
+    loader<&K::prefetch, as::positive>("dataloader_prefetch_factor"),
+    loader<&K::pin_memory, as::boolean>("dataloader_pin_memory"),
+    loader<&K::streaming, as::boolean>("streaming"),
+    loader<&K::shuffle_buffer, as::positive>("streaming_multipack_buffer_size"),
+    loader<&K::map_processes, as::count>("dataset_num_proc"),
+    old_loader_key<&K::map_processes, as::count>("dataset_processes"),
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "../../loader_keys.hpp"
 #include "../../rows.hpp"
 
 namespace oomplan::ingestion::axolotl {
@@ -54,6 +55,7 @@ struct Axolotl {
   Arg<bool> eager_attention{};
   Arg<bool> cut_cross_entropy{};
   Arg<std::vector<std::string>> plugins{};
+  LoaderKeys loader{};
 };
 
 Table<Axolotl> table();

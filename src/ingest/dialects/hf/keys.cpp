@@ -75,6 +75,18 @@ constexpr Row<Hf> old_key(std::string_view name) {
   return alias<Hf, Member, Format>(name);
 }
 
+using K = LoaderKeys;
+
+template <auto Member, const auto& Format>
+constexpr Row<Hf> loader(std::string_view name) {
+  return row<Hf, Member, Format, &Hf::loader>(name);
+}
+
+template <auto Member, const auto& Format>
+constexpr Row<Hf> other_loader_key(std::string_view name) {
+  return alias<Hf, Member, Format, &Hf::loader>(name);
+}
+
 constexpr std::array rows{
     key<&Hf::trainer, trainer_hint>("trainer"),
     key<&Hf::model_name_or_path, as::text>("model_name_or_path"),
@@ -114,21 +126,29 @@ constexpr std::array rows{
     key<&Hf::bnb_4bit_quant_type, quant_type>("bnb_4bit_quant_type"),
     key<&Hf::use_bnb_nested_quant, as::boolean>("use_bnb_nested_quant"),
     key<&Hf::alloc_conf, environment>("env"),
+    loader<&K::workers, as::count>("dataloader_num_workers"),
+    loader<&K::prefetch, as::positive>("dataloader_prefetch_factor"),
+    loader<&K::start, as::worker_start>("dataloader_multiprocessing_context"),
+    loader<&K::pin_memory, as::boolean>("dataloader_pin_memory"),
+    loader<&K::persistent, as::boolean>("dataloader_persistent_workers"),
+    loader<&K::streaming, as::boolean>("streaming"),
+    other_loader_key<&K::streaming, as::boolean>("dataset_streaming"),
+    loader<&K::map_processes, as::count>("dataset_num_proc"),
+    other_loader_key<&K::map_processes, as::count>("preprocessing_num_workers"),
 };
 
-constexpr std::array<std::string_view, 10> shared_no_effect{"dataset_name",
-                                                            "model_revision",
-                                                            "streaming",
-                                                            "trust_remote_code",
-                                                            "config",
-                                                            "model_init_kwargs.device_map",
-                                                            "model_init_kwargs.low_cpu_mem_usage",
-                                                            "model_init_kwargs.revision",
-                                                            "model_init_kwargs.trust_remote_code",
-                                                            "model_init_kwargs.use_cache"};
+constexpr std::array<std::string_view, 9> shared_no_effect{"dataset_name",
+                                                           "model_revision",
+                                                           "trust_remote_code",
+                                                           "config",
+                                                           "model_init_kwargs.device_map",
+                                                           "model_init_kwargs.low_cpu_mem_usage",
+                                                           "model_init_kwargs.revision",
+                                                           "model_init_kwargs.trust_remote_code",
+                                                           "model_init_kwargs.use_cache"};
 
 // TrainingArguments of transformers 5.23, then what earlier versions had besides.
-constexpr std::array<std::string_view, 90> arguments_no_effect{"accelerator_config",
+constexpr std::array<std::string_view, 85> arguments_no_effect{"accelerator_config",
                                                                "adam_beta1",
                                                                "adam_beta2",
                                                                "adam_epsilon",
@@ -138,11 +158,6 @@ constexpr std::array<std::string_view, 90> arguments_no_effect{"accelerator_conf
                                                                "data_seed",
                                                                "dataloader_drop_last",
                                                                "dataloader_in_order",
-                                                               "dataloader_multiprocessing_context",
-                                                               "dataloader_num_workers",
-                                                               "dataloader_persistent_workers",
-                                                               "dataloader_pin_memory",
-                                                               "dataloader_prefetch_factor",
                                                                "ddp_backend",
                                                                "ddp_broadcast_buffers",
                                                                "ddp_bucket_cap_mb",

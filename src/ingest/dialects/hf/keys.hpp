@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "../../loader_keys.hpp"
 #include "../../rows.hpp"
 
 namespace oomplan::ingestion::hf {
@@ -46,6 +47,7 @@ struct Hf {
   Arg<Quantization> bnb_4bit_quant_type{};
   Arg<bool> use_bnb_nested_quant{};
   Arg<std::string> alloc_conf{};
+  LoaderKeys loader{};
 };
 
 /// The feature that a key of another trainer of TRL asks for.
@@ -55,29 +57,13 @@ Table<Hf> table();
 std::span<const Feature> features();
 
 // What only TRL knows, and what transformers' scripts know as well.
-inline constexpr std::array<std::string_view, 21> trl_only{"assistant_only_loss",
-                                                           "bnb_4bit_quant_storage",
-                                                           "completion_only_loss",
-                                                           "dataset_config",
-                                                           "dataset_kwargs",
-                                                           "dataset_num_proc",
-                                                           "dataset_streaming",
-                                                           "dataset_test_split",
-                                                           "dataset_text_field",
-                                                           "dataset_train_split",
-                                                           "datasets",
-                                                           "eos_token",
-                                                           "eval_packing",
-                                                           "ignore_bias_buffers",
-                                                           "lora_alpha",
-                                                           "pad_token",
-                                                           "router_aux_loss_coef",
-                                                           "shuffle_dataset",
-                                                           "test_split_size",
-                                                           "truncation_mode",
-                                                           "use_rslora"};
+inline constexpr std::array<std::string_view, 19> trl_only{
+    "assistant_only_loss", "bnb_4bit_quant_storage", "completion_only_loss", "dataset_config", "dataset_kwargs",
+    "dataset_test_split",  "dataset_text_field",     "dataset_train_split",  "datasets",       "eos_token",
+    "eval_packing",        "ignore_bias_buffers",    "lora_alpha",           "pad_token",      "router_aux_loss_coef",
+    "shuffle_dataset",     "test_split_size",        "truncation_mode",      "use_rslora"};
 
-inline constexpr std::array<std::string_view, 22> trl_only_modelled{"max_length",
+inline constexpr std::array<std::string_view, 24> trl_only_modelled{"max_length",
                                                                     "packing",
                                                                     "packing_strategy",
                                                                     "padding_free",
@@ -98,10 +84,12 @@ inline constexpr std::array<std::string_view, 22> trl_only_modelled{"max_length"
                                                                     "lora_modules_to_save",
                                                                     "lora_target_parameters",
                                                                     "lora_task_type",
-                                                                    "chat_template_path"};
+                                                                    "chat_template_path",
+                                                                    "dataset_num_proc",
+                                                                    "dataset_streaming"};
 
 // transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's.
-inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
+inline constexpr std::array<std::string_view, 20> scripts_only{"cache_dir",
                                                                "dataset_config_name",
                                                                "ignore_mismatched_sizes",
                                                                "keep_linebreaks",
@@ -113,7 +101,6 @@ inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
                                                                "mlm_probability",
                                                                "model_type",
                                                                "overwrite_cache",
-                                                               "preprocessing_num_workers",
                                                                "test_file",
                                                                "token",
                                                                "tokenizer_name",
@@ -123,7 +110,7 @@ inline constexpr std::array<std::string_view, 21> scripts_only{"cache_dir",
                                                                "validation_file",
                                                                "validation_split_percentage"};
 
-inline constexpr std::array<std::string_view, 5> scripts_only_modelled{"block_size", "config_name", "model_max_length",
-                                                                       "pad_to_max_length", "task_name"};
+inline constexpr std::array<std::string_view, 6> scripts_only_modelled{
+    "block_size", "config_name", "model_max_length", "pad_to_max_length", "task_name", "preprocessing_num_workers"};
 
 }  // namespace oomplan::ingestion::hf

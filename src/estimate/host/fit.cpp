@@ -1,0 +1,72 @@
+// A footprint against the limits, and the reader's speed against the step's.
+#include <algorithm>
+
+#include "oomplan/host.hpp"
+
+namespace oomplan {
+namespace {
+
+FitVerdict verdict_of(Bytes needed, Bytes limit, bool is_known) {
+  if (needed > limit) return FitVerdict::does_not_fit;
+  if (!is_known) return FitVerdict::undecided;
+  return needed > Bytes(limit.count() - limit.count() / 20) ? FitVerdict::at_the_edge : FitVerdict::fits;
+}
+
+HostFit shared_fit(const HostFootprint& footprint, Bytes limit) {
+  const Bytes needed = footprint.shared();
+  FitVerdict verdict = verdict_of(needed, limit, footprint.shared_is_known);
+  if (verdict == FitVerdict::fits && needed + footprint.in_passing > limit) verdict = FitVerdict::at_the_edge;
+  return {"shm", limit, needed, verdict};
+}
+
+HostFit cgroup_fit(const HostFootprint& footprint, Bytes limit) {
+  const Bytes needed = footprint.unreclaimable();
+  FitVerdict verdict = verdict_of(needed, limit, footprint.missing.empty());
+  if (verdict == FitVerdict::fits && footprint.ram() > limit) verdict = FitVerdict::at_the_edge;
+  return {"cgroup", limit, needed, verdict};
+}
+
+/// Of the dataset, by one rank in one optimizer step.
+std::optional<double> rows_of_a_step(const TrainingPlan& plan) {
+  const LoaderPlan& loader = plan.loader;
+  if (loader.packed.value && loader.row_values.value == 0) return std::nullopt;
+  const double joined = loader.packed.value ? static_cast<double>(plan.sequence_length.value) /
+                                                  static_cast<double>(loader.row_values.value)
+                                            : 1;
+  return joined * static_cast<double>(plan.micro_batch_size.value) *
+         static_cast<double>(plan.gradient_accumulation_steps.value);
+}
+
+}  // namespace
+
+std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limits) {
+  std::vector<HostFit> out;
+  const bool known = footprint.missing.empty();
+  if (limits.ram) {
+    out.push_back({"host_ram", *limits.ram, footprint.ram(), verdict_of(footprint.ram(), *limits.ram, known)});
+  }
+  if (limits.shared) {
+    out.push_back(shared_fit(footprint, *limits.shared));
+  }
+  if (limits.cgroup) out.push_back(cgroup_fit(footprint, *limits.cgroup));
+  return out;
+}
+
+std::optional<bool> Feed::keeps_up() const {
+  if (!taken_per_second) return std::nullopt;
+  return read_per_second * static_cast<double>(readers) >= *taken_per_second;
+}
+
+Feed feed(const TrainingPlan& plan, const LoaderProfile& profile, std::optional<double> step_seconds) {
+  Feed out{profile.rows_per_second, std::nullopt, {}, std::max<std::int64_t>(plan.loader.workers.value, 1)};
+  if (!step_seconds) {
+    out.unknown = "how long a step takes is not known: --step-time says it";
+  } else if (const auto rows = rows_of_a_step(plan)) {
+    out.taken_per_second = *rows / *step_seconds;
+  } else {
+    out.unknown = "rows are packed, and how many tokens they have is not known: --set loader_row_values=…";
+  }
+  return out;
+}
+
+}  // namespace oomplan

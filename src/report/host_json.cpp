@@ -1,0 +1,57 @@
+#include "host_json.hpp"
+
+namespace oomplan::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array moments{HostMoment::preparing, HostMoment::starting, HostMoment::running};
+
+Json json_of(const HostTerm& term) {
+  Json out{{"name", term.name}, {"place", name_of(term.place)}};
+  for (const HostMoment moment : moments) {
+    out[std::string(name_of(moment))] = term.at[static_cast<std::size_t>(moment)].count();
+  }
+  out["formula"] = term.formula;
+  out["source"] = term.source;
+  return out;
+}
+
+Json json_of(const HostFit& fit) {
+  return {{"name", fit.name},
+          {"limit", fit.limit.count()},
+          {"needed", fit.needed.count()},
+          {"headroom", fit.headroom().count()},
+          {"fits", fit.fits()},
+          {"verdict", name_of(fit.verdict)}};
+}
+
+Json json_of(const Feed& feed) {
+  const auto keeps_up = feed.keeps_up();
+  return {{"read_per_second", feed.read_per_second},
+          {"readers", feed.readers},
+          {"taken_per_second", feed.taken_per_second ? Json(*feed.taken_per_second) : Json()},
+          {"keeps_up", keeps_up ? Json(*keeps_up) : Json()}};
+}
+
+}  // namespace
+
+Json host_json(const HostAnswer& host) {
+  const HostFootprint& footprint = host.footprint;
+  Json terms = Json::array();
+  for (const HostTerm& term : footprint.terms) terms.push_back(json_of(term));
+  Json fits = Json::array();
+  for (const HostFit& fit : host.fits) fits.push_back(json_of(fit));
+  return {{"profile", host.profile ? Json(host.profile->file) : Json()},
+          {"ram", footprint.ram().count()},
+          {"worst", name_of(footprint.worst())},
+          {"shm", footprint.shared().count()},
+          {"unreclaimable", footprint.unreclaimable().count()},
+          {"page_cache", footprint.page_cache().count()},
+          {"terms", std::move(terms)},
+          {"missing", footprint.missing},
+          {"limits", std::move(fits)},
+          {"feed", host.feed ? json_of(*host.feed) : Json()}};
+}
+
+}  // namespace oomplan::report
