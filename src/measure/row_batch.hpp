@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,22 +17,24 @@ namespace oomplan::measure {
 /// Byte strings one after another in one block.
 class Texts {
  public:
+  ByteBuffer& open() { return bytes_; }             ///< Append the next one here,
+  void close() { ends_.push_back(bytes_.size()); }  ///< and then say that it is whole.
   void add(std::string_view text) {
-    bytes_ += text;
-    ends_.push_back(bytes_.size());
+    bytes_.put(text);
+    close();
   }
   std::size_t size() const { return ends_.size(); }
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return std::string_view(bytes_).substr(begin, ends_[i] - begin);
+    return bytes_.view(begin).substr(0, ends_[i] - begin);
   }
   void clear() {
-    bytes_.clear();
+    bytes_.cut(0);
     ends_.clear();
   }
 
  private:
-  std::string bytes_{};
+  ByteBuffer bytes_{};
   std::vector<std::size_t> ends_{};
 };
 

@@ -5,17 +5,9 @@
 namespace oomplan::measure {
 namespace {
 
-template <class T>
-void put_raw(std::string& out, char tag, const T& value) {
-  char bytes[1 + sizeof value];
-  bytes[0] = tag;
-  std::memcpy(bytes + 1, &value, sizeof value);
-  out.append(bytes, sizeof bytes);
-}
-
-void put_sized(std::string& out, char tag, std::string_view value) {
-  put_raw(out, tag, value.size());
-  out += value;
+void put_sized(ByteBuffer& out, char tag, std::string_view value) {
+  out.put_raw(tag, value.size());
+  out.put(value);
 }
 
 template <class T>
@@ -69,20 +61,20 @@ void tell_one(char tag, std::string_view& in, Values& values) {
 
 }  // namespace
 
-void ValueBytes::null() { out_ += 'n'; }
-void ValueBytes::boolean(bool value) { out_ += value ? 't' : 'f'; }
-void ValueBytes::integer(std::int64_t value) { put_raw(out_, 'i', value); }
-void ValueBytes::large_integer(std::uint64_t value) { put_raw(out_, 'u', value); }
-void ValueBytes::number(double value) { put_raw(out_, 'x', value); }
+void ValueBytes::null() { out_.put('n'); }
+void ValueBytes::boolean(bool value) { out_.put(value ? 't' : 'f'); }
+void ValueBytes::integer(std::int64_t value) { out_.put_raw('i', value); }
+void ValueBytes::large_integer(std::uint64_t value) { out_.put_raw('u', value); }
+void ValueBytes::number(double value) { out_.put_raw('x', value); }
 void ValueBytes::decimal(std::string_view digits) { put_sized(out_, 'd', digits); }
 void ValueBytes::text(std::string_view utf8) { put_sized(out_, 's', utf8); }
 void ValueBytes::bytes(std::string_view bytes) { put_sized(out_, 'b', bytes); }
-void ValueBytes::time(const Time& value) { put_raw(out_, 'T', value); }
-void ValueBytes::begin_list() { out_ += '['; }
-void ValueBytes::end_list() { out_ += ']'; }
-void ValueBytes::begin_object() { out_ += '{'; }
+void ValueBytes::time(const Time& value) { out_.put_raw('T', value); }
+void ValueBytes::begin_list() { out_.put('['); }
+void ValueBytes::end_list() { out_.put(']'); }
+void ValueBytes::begin_object() { out_.put('{'); }
 void ValueBytes::name(std::string_view utf8) { put_sized(out_, 'k', utf8); }
-void ValueBytes::end_object() { out_ += '}'; }
+void ValueBytes::end_object() { out_.put('}'); }
 
 void tell(std::string_view written, Values& values) {
   while (!written.empty()) {

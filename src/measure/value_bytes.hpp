@@ -1,16 +1,16 @@
 // Values as bytes, for a batch of rows that is read at one time and told at another.
 #pragma once
 
-#include <string>
 #include <string_view>
 
+#include "byte_buffer.hpp"
 #include "oomplan/values.hpp"
 
 namespace oomplan::measure {
 
 class ValueBytes final : public Values {
  public:
-  explicit ValueBytes(std::string& out) : out_(out) {}
+  explicit ValueBytes(ByteBuffer& out) : out_(out) {}
   void null() override;
   void boolean(bool value) override;
   void integer(std::int64_t value) override;
@@ -27,7 +27,7 @@ class ValueBytes final : public Values {
   void end_object() override;
 
  private:
-  std::string& out_;
+  ByteBuffer& out_;
 };
 
 /// What ValueBytes wrote, told again. It trusts the bytes.
