@@ -231,7 +231,7 @@ def main():
         cases = (measure(options.program, text) for text in options.case or CASES)
     cases = list(cases)
     if options.save:
-        Path(options.save).write_text(json.dumps(cases, indent=1) + "\n")
+        Path(options.save).write_text("[\n" + ",\n".join(map(json.dumps, cases)) + "\n]\n")
     if table(cases, options.program) < options.least:
         sys.exit(f"fewer than {options.least} are within 10 %")
 

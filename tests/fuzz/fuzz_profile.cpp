@@ -51,12 +51,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!document) return 0;
   const auto profile = read_loader_profile(*document);
   if (profile) {
-    fuzz::require(profile->rows > 0 && std::isfinite(profile->mean_row), "a profile has rows");
+    require(profile->rows > 0 && std::isfinite(profile->mean_row), "a profile has rows");
     fuzz::predict(*profile);
     return 0;
   }
   for (const Diagnostic& error : profile.errors()) {
-    fuzz::require(error.code == "ingest/bad-profile" && !error.message.empty(), "a refusal has its code and says why");
+    require(error.code == "ingest/bad-profile" && !error.message.empty(), "a refusal has its code and says why");
   }
   return 0;
 }
