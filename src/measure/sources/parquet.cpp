@@ -17,11 +17,18 @@
 #include "../parquet_footer.hpp"
 #include "../pool.hpp"
 #include "../source.hpp"
+#include "oomplan/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
 
 constexpr std::int64_t most_rows = std::int64_t{64} << 10;
+
+std::int64_t rows_in_groups(const parquet::FileMetaData& metadata) {
+  std::int64_t out = 0;
+  for (int i = 0; i < metadata.num_row_groups(); ++i) out = saturating_add(out, metadata.RowGroup(i)->num_rows());
+  return out;
+}
 
 class Parquet final : public RowSource {
  public:
@@ -50,7 +57,10 @@ class Parquet final : public RowSource {
       arrow_properties.set_pre_buffer(false);
       ARROW_ASSIGN_OR_RAISE(reader_, builder.memory_pool(&pool_)->properties(arrow_properties)->Build());
       ARROW_RETURN_NOT_OK(reader_->GetSchema(&schema_));
-      declared_ = reader_->parquet_reader()->metadata()->num_rows();
+      const auto metadata = reader_->parquet_reader()->metadata();
+      declared_ = metadata->num_rows();
+      if (declared_ != rows_in_groups(*metadata))
+        return arrow::Status::Invalid("its row groups have other rows than it");
       columns_.resize(static_cast<std::size_t>(schema_->num_fields()));
       for (int i = 0; i < schema_->num_fields(); ++i) {
         ARROW_RETURN_NOT_OK(reader_->GetColumn(i, &columns_[static_cast<std::size_t>(i)]));
@@ -63,7 +73,7 @@ class Parquet final : public RowSource {
 
   Result<bool> next(RowBatch& out) override {
     while (slices_.empty()) {
-      if (row_ >= declared_) return false;
+      if (row_ >= declared_) return whole();
       if (Result<bool> read = read_on(); !read) return read.errors();
     }
     return slices_.next(out);
@@ -81,6 +91,20 @@ class Parquet final : public RowSource {
       why = error.what();
     }
     return arrow_error(path_, what, why, pool_);
+  }
+
+  /// At the end of what the footer says: false, unless a column has more.
+  Result<bool> whole() {
+    const Result<bool> looked = guarded("the end", [&]() -> arrow::Status {
+      for (const auto& column : columns_) {
+        std::shared_ptr<arrow::ChunkedArray> more;
+        ARROW_RETURN_NOT_OK(column->NextBatch(1, &more));
+        if (more && more->length() > 0) return arrow::Status::Invalid("a column has more rows than the file");
+      }
+      return arrow::Status::OK();
+    });
+    if (!looked) return looked.errors();
+    return false;
   }
 
   Result<bool> read_on() {
