@@ -42,14 +42,33 @@ struct HostFootprint {
   Bytes in_passing{};                  ///< Of /dev/shm: one batch a rank more, while it takes the last one's place.
   bool shared_is_known = true;         ///< Whether nothing is missing of /dev/shm.
 
-  Bytes in(HostPlace place, HostMoment moment) const;
+  Bytes in(HostPlace place, HostMoment moment) const {
+    Bytes out;
+    for (const HostTerm& term : terms) {
+      if (term.place == place) out += term.at[static_cast<std::size_t>(moment)];
+    }
+    return out;
+  }
   /// All but the page cache.
-  Bytes ram(HostMoment moment) const;
-  HostMoment worst() const;  ///< The moment of most RAM.
+  Bytes ram(HostMoment moment) const {
+    return in(HostPlace::process, moment) + in(HostPlace::shared, moment) + in(HostPlace::pinned, moment) +
+           in(HostPlace::files, moment);
+  }
+  /// The moment of most RAM; of equal ones the last.
+  HostMoment worst() const {
+    HostMoment out = HostMoment::running;
+    for (const HostMoment moment : {HostMoment::starting, HostMoment::preparing}) {
+      if (ram(moment) > ram(out)) out = moment;
+    }
+    return out;
+  }
   Bytes ram() const { return ram(worst()); }
-  Bytes shared() const;         ///< The most in /dev/shm.
-  Bytes unreclaimable() const;  ///< The most that a cgroup cannot give back: RAM without files.
-  Bytes page_cache() const;     ///< What would be cached if there were room.
+  /// The most in /dev/shm.
+  Bytes shared() const { return in(HostPlace::shared, HostMoment::running); }
+  /// The most that a cgroup cannot give back: RAM without files.
+  Bytes unreclaimable() const { return ram() - in(HostPlace::files, worst()); }
+  /// What would be cached if there were room.
+  Bytes page_cache() const { return in(HostPlace::page_cache, HostMoment::running); }
 };
 
 /// `profile` is null where none was given. The plan's libraries are `libraries`.
@@ -85,7 +104,10 @@ struct Feed {
   std::int64_t readers = 1;                  ///< Of a rank: its workers, or itself.
 
   /// Nothing where that is not known.
-  std::optional<bool> keeps_up() const;
+  std::optional<bool> keeps_up() const {
+    if (!taken_per_second) return std::nullopt;
+    return read_per_second * static_cast<double>(readers) >= *taken_per_second;
+  }
 };
 
 /// `step_seconds` is that of one optimizer step.

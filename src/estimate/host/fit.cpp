@@ -52,11 +52,6 @@ std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limit
   return out;
 }
 
-std::optional<bool> Feed::keeps_up() const {
-  if (!taken_per_second) return std::nullopt;
-  return read_per_second * static_cast<double>(readers) >= *taken_per_second;
-}
-
 Feed feed(const TrainingPlan& plan, const LoaderProfile& profile, std::optional<double> step_seconds) {
   Feed out{profile.rows_per_second, std::nullopt, {}, std::max<std::int64_t>(plan.loader.workers.value, 1)};
   if (!step_seconds) {

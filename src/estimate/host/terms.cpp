@@ -59,7 +59,7 @@ void add_imports(const Question& question, HostFootprint& out) {
                            fmt::format("{} × {} ({})", counted(ranks, "rank"), to_text(each), names),
                            sources_of(question.libraries)));
   out.terms.push_back(term("libraries' files", HostPlace::files, mapped, HostMoment::preparing,
-                           "mapped pages of " + names + ", once for all processes", sources_of(question.libraries)));
+                           "mapped pages of " + names + ", once for all processes", "measured with them"));
 }
 
 }  // namespace oomplan::host
