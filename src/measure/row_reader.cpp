@@ -24,9 +24,9 @@ struct RowReader::Reading {
   bool hashed;
   bool ended = false;
   Diagnostics errors{};  // that ended it, once the rows before are handed on
+  RowStream rows;        // its sources hold the memory that a batch's columns are in
   RowBatch batch{CanonicalRows::Keep::hashes};
   std::optional<ColumnValues> columns{};
-  RowStream rows;
 };
 
 namespace {

@@ -84,6 +84,18 @@ TEST(RowReader, TellsColumnsInTheirOrder) {
                                                                 "{ tags: [ ] id: null name: sc score: null }"));
 }
 
+TEST(RowReader, MayBeLeftBeforeItsEnd) {
+  const Temporary folder;
+  write_parquet(*small_table(), folder / "a.parquet", 1);
+  auto reader = RowReader::of_values({folder / "a.parquet"}, {});
+  ASSERT_TRUE(*reader->next());
+  Written written;
+  reader->tell(0, written);
+  EXPECT_EQ(written.out, "{ tags: [ i1 i2 ] id: i1 name: sa score: x0.500000 }");
+  reader = RowReader::of_values({folder / "a.parquet"}, {});
+  ASSERT_TRUE(*reader->next());
+}
+
 TEST(RowReader, CountsNanosecondsForwards) {
   const Temporary folder;
   arrow::TimestampBuilder at(arrow::timestamp(arrow::TimeUnit::MILLI, "UTC"), arrow::default_memory_pool());
