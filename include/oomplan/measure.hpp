@@ -120,6 +120,7 @@ StreamReport stream(const std::vector<std::string>& paths, const ReadOptions& op
 /// A process with all its children, by the kernel's counts, in bytes.
 struct TreeMemory {
   std::int64_t peak_rss = 0;   ///< VmHWM of the process that had most: exact, from its end.
+  std::int64_t looks = 0;      ///< So many looks saw it; what follows but cgroups is not known where none did.
   std::int64_t pss = 0;        ///< The most that all held together at a look, what they share counted once;
   std::int64_t anonymous = 0;  ///< of it what is no file's and not shared by name,
   std::int64_t shared = 0;     ///< and shared memory that was touched.
@@ -127,7 +128,7 @@ struct TreeMemory {
   bool own_cgroup = false;     ///< The cgroup below is these processes' alone, and its peak exact.
   std::optional<std::int64_t> cgroup_peak{};  ///< Of all that is in the cgroup, page cache included.
   std::optional<std::int64_t> page_cache{};   ///< Of all that is in the cgroup, at the end.
-  std::int64_t processes = 0;                 ///< The most at one look.
+  std::int64_t processes = 1;                 ///< The most at one look.
 };
 
 struct Watched {

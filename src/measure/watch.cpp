@@ -12,7 +12,8 @@
 namespace oomplan::measure {
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{20};
+constexpr std::chrono::microseconds between_looks{20'000};
+constexpr std::chrono::microseconds first_pause{500};
 
 std::int64_t dev_shm_used() {
   struct statvfs status {};
@@ -30,6 +31,7 @@ void look(int pid, std::int64_t shm_before, TreeMemory& memory) {
     sum.shared += part.shared;
     memory.peak_rss = std::max(memory.peak_rss, memory_of(std::to_string(process)).peak_rss);
   }
+  if (sum.total > 0) ++memory.looks;  // it may have ended in between
   memory.processes = std::max(memory.processes, static_cast<std::int64_t>(tree.size()));
   memory.pss = std::max(memory.pss, sum.total);
   memory.anonymous = std::max(memory.anonymous, sum.anonymous);
@@ -45,9 +47,9 @@ Result<Watched> watch(const std::vector<std::string>& words, bool keep_output) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t shm_before = dev_shm_used();
   if (Result<bool> started = child.start(words, keep_output); !started) return started.errors();
-  while (!child.poll(out)) {
+  for (auto pause = first_pause; !child.poll(out); pause = std::min(2 * pause, between_looks)) {
     look(child.pid(), shm_before, out.memory);
-    std::this_thread::sleep_for(between_looks);
+    std::this_thread::sleep_for(pause);
   }
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return out;

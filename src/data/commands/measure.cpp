@@ -33,6 +33,7 @@ Json json_of(const Watched& watched) {
           {"cpu_seconds", watched.cpu_seconds},
           {"memory",
            {{"peak_rss", memory.peak_rss},
+            {"looks", memory.looks},
             {"pss", memory.pss},
             {"anonymous", memory.anonymous},
             {"shared", memory.shared},
@@ -53,9 +54,10 @@ std::string text_of(const Watched& watched) {
     out += fmt::format("  {:<16} {:>12}  {}\n", name, value, note);
   };
   row("peak RSS", to_text(Bytes(memory.peak_rss)), "of the process that had most (VmHWM)");
-  row("all together", to_text(Bytes(memory.pss)), "what they share counted once (PSS)");
-  row("  anonymous", to_text(Bytes(memory.anonymous)), "");
-  row("  shared", to_text(Bytes(memory.shared)), "touched");
+  const auto seen = [&](std::int64_t bytes) { return memory.looks > 0 ? to_text(Bytes(bytes)) : "not seen"; };
+  row("all together", seen(memory.pss), "what they share counted once (PSS)");
+  row("  anonymous", seen(memory.anonymous), "");
+  row("  shared", seen(memory.shared), "touched");
   row("/dev/shm", to_text(Bytes(memory.dev_shm)), "more than before, touched or not");
   row("cgroup peak", size_text(memory.cgroup_peak),
       memory.own_cgroup ? "exact, of these processes alone, page cache included"

@@ -13,7 +13,7 @@ namespace oomplan::measure {
 namespace {
 
 TEST(Watch, SeesThePeakOfAProcessAndItsChildren) {
-  const std::string child = "python3 -c 'import time; x = bytearray(100 << 20); time.sleep(0.4)'";
+  const std::string child = "python3 -c 'import time; x = bytearray(100 << 20); time.sleep(1.5)'";
   const auto watched = watch({"/bin/sh", "-c", child + " & " + child + " & wait"}, false);
   ASSERT_TRUE(watched.ok());
   EXPECT_EQ(watched->exit, 0);
@@ -26,7 +26,7 @@ TEST(Watch, SeesThePeakOfAProcessAndItsChildren) {
 
 TEST(Watch, CountsSharedPagesOnce) {
   const std::string script =
-      "import os, time; x = bytearray(100 << 20); pid = os.fork(); time.sleep(0.4); pid and os.wait()";
+      "import os, time; x = bytearray(100 << 20); pid = os.fork(); time.sleep(1.5); pid and os.wait()";
   const auto watched = watch({"python3", "-c", script}, false);
   ASSERT_TRUE(watched.ok());
   EXPECT_GE(watched->memory.anonymous, 100 << 20);
