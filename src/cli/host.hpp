@@ -21,8 +21,8 @@ struct HostQuestion {
   bool is_asked() const { return !(loader + ram + shared + cgroup + step_time).empty(); }
 };
 
-/// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/bad-size, cli/usage, ingest/bad-profile,
-/// catalog/unknown-library, and those of read_document.
+/// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/bad-size, cli/usage,
+/// ingest/bad-profile, catalog/unknown-library, and those of read_document.
 Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const Catalog& catalog);
 
 /// Why a limit of `host` cannot be decided; nothing where all can.

@@ -11,12 +11,41 @@ namespace oomplan::ingestion {
 namespace {
 
 // Values of every type; a row takes those that are of its own.
-const std::vector<std::string> values{
-    "true",    "false",           "1",           "2",          "4096",    "0.5",         "0",     "auto",
-    "a/b",     "[a, b]",          "bfloat16",    "fp32",       "bf16",    "sgd",         "eager", "nf4",
-    "lora",    "wrapped",         "sft",         "sdpa",       "fp4",     "none",        "bfd",   "fp16",
-    "float32", "chunked_logprob", "full_logits", "checkpoint", "as_base", "torch_linear", "[512, 64]",
-    "{PYTORCH_ALLOC_CONF: 'expandable_segments:True', HF_HOME: /tmp}"};
+const std::vector<std::string> values{"true",
+                                      "false",
+                                      "1",
+                                      "2",
+                                      "4096",
+                                      "0.5",
+                                      "0",
+                                      "auto",
+                                      "a/b",
+                                      "[a, b]",
+                                      "bfloat16",
+                                      "fp32",
+                                      "bf16",
+                                      "sgd",
+                                      "eager",
+                                      "nf4",
+                                      "lora",
+                                      "wrapped",
+                                      "sft",
+                                      "sdpa",
+                                      "fp4",
+                                      "none",
+                                      "bfd",
+                                      "fp16",
+                                      "float32",
+                                      "chunked_logprob",
+                                      "full_logits",
+                                      "checkpoint",
+                                      "as_base",
+                                      "torch_linear",
+                                      "[512, 64]",
+                                      "spawn",
+                                      "mapped",
+                                      "int32",
+                                      "{PYTORCH_ALLOC_CONF: 'expandable_segments:True', HF_HOME: /tmp}"};
 
 template <class Args>
 void expect_round_trip(const Row<Args>& row) {

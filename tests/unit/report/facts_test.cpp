@@ -21,7 +21,7 @@ consteval std::size_t arity() {
   }
 }
 
-constexpr std::size_t without_fact = 4;  // dialect, framework, unmodelled, warnings
+constexpr std::size_t without_fact = 5;  // dialect, framework, unmodelled, warnings; loader, see below
 
 std::vector<std::string> names(const TrainingPlan& plan) {
   std::vector<std::string> out;
@@ -38,6 +38,18 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   plan.gradient_checkpointing.value = true;
   plan.lengths.value = {512, 64, 2048};
   EXPECT_EQ(names(plan).size(), arity<TrainingPlan>() - without_fact);
+}
+
+TEST(Facts, OfTheLoaderAllAreListedWhereTheyHaveAnEffect) {
+  LoaderPlan loader;
+  std::vector<Fact> facts;
+  add_loader_facts(loader, facts);
+  EXPECT_LT(facts.size(), arity<LoaderPlan>());
+  loader.workers.value = 2;
+  loader.rows_as.value = RowsAs::stream;
+  facts.clear();
+  add_loader_facts(loader, facts);
+  EXPECT_EQ(facts.size(), arity<LoaderPlan>());
 }
 
 TEST(Facts, ValuesReadAsInAConfig) {
