@@ -7,11 +7,15 @@
 
 #include "canonical.hpp"
 #include "column_cells.hpp"
+#include "oomplan/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {
 
 using arrow::Type;
+
+/// The bytes of values, and `each` more for every value, lists and null among them.
+std::int64_t weight(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each);
 
 template <class ArrayType>
 std::int64_t between_offsets(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
@@ -20,9 +24,9 @@ std::int64_t between_offsets(const arrow::Array& column, std::int64_t begin, std
 }
 
 template <class ArrayType>
-std::int64_t in_lists(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+std::int64_t in_lists(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each) {
   const auto& array = static_cast<const ArrayType&>(column);
-  return value_bytes(*array.values(), array.value_offset(begin), array.value_offset(end));
+  return weight(*array.values(), array.value_offset(begin), array.value_offset(end), each);
 }
 
 template <class ArrayType>
@@ -34,28 +38,30 @@ std::int64_t in_views(const arrow::Array& column, std::int64_t begin, std::int64
   return out;
 }
 
-std::int64_t in_dictionary(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+std::int64_t in_dictionary(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each) {
   const auto& array = static_cast<const arrow::DictionaryArray&>(column);
   const auto values = array.dictionary();
   std::int64_t out = 0;
   for (std::int64_t i = begin; i < end; ++i) {
     if (array.IsNull(i)) continue;
     const std::int64_t at = array.GetValueIndex(i);
-    out += value_bytes(*values, at, at + 1);
+    out = saturating_add(out, weight(*values, at, at + 1, each));
   }
   return out;
 }
 
-std::int64_t in_struct(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+std::int64_t in_struct(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each) {
   const auto& array = static_cast<const arrow::StructArray&>(column);
   std::int64_t out = 0;
-  for (int i = 0; i < array.num_fields(); ++i) out += value_bytes(*array.field(i), begin, end);
+  for (int i = 0; i < array.num_fields(); ++i) {
+    const std::int64_t name = each > 0 ? static_cast<std::int64_t>(column.type()->field(i)->name().size()) : 0;
+    out = saturating_add(out, weight(*array.field(i), begin, end, each));
+    out = saturating_add(out, saturating_mul(end - begin, name));
+  }
   return out;
 }
 
-}  // namespace
-
-std::int64_t value_bytes(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+std::int64_t without_each(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each) {
   switch (column.type_id()) {
     case Type::NA:
       return 0;
@@ -72,20 +78,33 @@ std::int64_t value_bytes(const arrow::Array& column, std::int64_t begin, std::in
       return in_views<arrow::BinaryViewArray>(column, begin, end);
     case Type::LIST:
     case Type::MAP:
-      return in_lists<arrow::ListArray>(column, begin, end);
+      return in_lists<arrow::ListArray>(column, begin, end, each);
     case Type::LARGE_LIST:
-      return in_lists<arrow::LargeListArray>(column, begin, end);
+      return in_lists<arrow::LargeListArray>(column, begin, end, each);
     case Type::FIXED_SIZE_LIST:
-      return in_lists<arrow::FixedSizeListArray>(column, begin, end);
+      return in_lists<arrow::FixedSizeListArray>(column, begin, end, each);
     case Type::STRUCT:
-      return in_struct(column, begin, end);
+      return in_struct(column, begin, end, each);
     case Type::DICTIONARY:
-      return in_dictionary(column, begin, end);
+      return in_dictionary(column, begin, end, each);
     case Type::EXTENSION:
-      return value_bytes(*static_cast<const arrow::ExtensionArray&>(column).storage(), begin, end);
+      return weight(*static_cast<const arrow::ExtensionArray&>(column).storage(), begin, end, each);
     default:
-      return (end - begin) * std::max(column.type()->byte_width(), 0);
+      return saturating_mul(end - begin, std::max(column.type()->byte_width(), 0));
   }
+}
+
+std::int64_t weight(const arrow::Array& column, std::int64_t begin, std::int64_t end, std::int64_t each) {
+  return saturating_add(without_each(column, begin, end, each), saturating_mul(end - begin, each));
+}
+
+// A tag, the length or the bytes of a time, and the end of a list; decimals are wider than they are as bytes, and few.
+constexpr std::int64_t canonical_each = 16;
+
+}  // namespace
+
+std::int64_t value_bytes(const arrow::Array& column, std::int64_t begin, std::int64_t end) {
+  return weight(column, begin, end, 0);
 }
 
 std::optional<std::string> objection_to(const arrow::DataType& type) {
@@ -153,7 +172,15 @@ void Slices::put(std::shared_ptr<arrow::RecordBatch> batch) {
 
 std::int64_t Slices::bytes_in(std::int64_t begin, std::int64_t end) const {
   std::int64_t out = 0;
-  for (int i = 0; i < batch_->num_columns(); ++i) out += value_bytes(*batch_->column(i), begin, end);
+  for (const auto& column : batch_->columns()) out = saturating_add(out, value_bytes(*column, begin, end));
+  return out;
+}
+
+/// What rows take here: a list of nothing but null has no bytes, and a canonical form all the same.
+std::int64_t Slices::taken_by(std::int64_t begin, std::int64_t end) const {
+  if (!wanted_.canonical) return bytes_in(begin, end);
+  std::int64_t out = 0;
+  for (const auto& column : batch_->columns()) out = saturating_add(out, weight(*column, begin, end, canonical_each));
   return out;
 }
 
@@ -166,7 +193,9 @@ Result<bool> Slices::next(RowBatch& out) {
   }
   const std::int64_t rows = batch_->num_rows();
   std::int64_t end = rows;
-  while (end > at_ + 1 && bytes_in(at_, end) > 2 * room_.batch) end = at_ + (end - at_) / 2;
+  while (end > at_ + 1 && taken_by(at_, end) > 2 * room_.batch) end = at_ + (end - at_) / 2;
+  if (const std::int64_t taken = taken_by(at_, end); wanted_.canonical && taken > std::max(room_.row, 2 * room_.batch))
+    return over_budget({path_}, "a row with its lists written out", taken, room_.row);
   out.columns = batch_->Slice(at_, end - at_);
   out.rows = end - at_;
   out.decoded = bytes_in(at_, end);

@@ -23,11 +23,12 @@ class Slices {
   explicit Slices(const Input& input) : path_(input.path), room_(input.room), wanted_(input.wanted), key_(input.key) {}
   void put(std::shared_ptr<arrow::RecordBatch> batch);
   bool empty() const { return batch_ == nullptr; }
-  /// Error: measure/bad-file, where a column has a type that has no canonical form.
+  /// Errors: measure/bad-file, where a column has a type that has no canonical form; measure/over-budget.
   Result<bool> next(RowBatch& out);
 
  private:
   std::int64_t bytes_in(std::int64_t begin, std::int64_t end) const;
+  std::int64_t taken_by(std::int64_t begin, std::int64_t end) const;
 
   std::string path_;
   Room room_;

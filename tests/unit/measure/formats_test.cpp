@@ -94,6 +94,17 @@ TEST(Formats, APageThatTheBudgetDoesNotHoldIsRefusedWithItsSize) {
   EXPECT_THAT(report.diagnostics[0].message, HasSubstr("row 1 needs"));
 }
 
+TEST(Formats, AListOfNothingButNullIsRefusedBeforeItIsWrittenOut) {
+  const Temporary folder;
+  const auto nulls = std::make_shared<arrow::NullArray>(2'000'000'000);
+  const auto offsets = arrow::Buffer::FromVector(std::vector<std::int32_t>{0, 2'000'000'000});
+  const auto list = std::make_shared<arrow::ListArray>(arrow::list(arrow::null()), 1, offsets, nulls);
+  write_arrow(*arrow::Table::Make(arrow::schema({arrow::field("l", list->type())}), {list}), folder / "bomb", true);
+  const DedupeReport report = dedupe({folder / "bomb"}, {.read = {.budget = budget}});
+  ASSERT_THAT(report.diagnostics, SizeIs(1));
+  EXPECT_EQ(report.diagnostics[0].code, "measure/over-budget");
+}
+
 TEST(Formats, ACutFileIsAnErrorWithWhatItHad) {
   const Temporary folder;
   write_parquet(*small_table(), folder / "p");
