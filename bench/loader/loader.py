@@ -118,6 +118,34 @@ def _(path):
     return sum(len(next(iter(batch.values()))) for batch in batches)
 
 
+def fast_axolotl_reader(kind):
+    @reader(kind, "fast-axolotl")
+    def _(path):
+        import fast_axolotl
+        batches = fast_axolotl.streaming_dataset_reader(path, kind, 1000, 2)
+        return sum(len(next(iter(batch.values()))) for batch in batches)
+
+
+def datasets_reader(kind):
+    @reader(kind, "datasets, streaming")
+    def _(path):
+        import datasets
+        return sum(1 for _ in datasets.load_dataset(kind, data_files=path, split="train", streaming=True))
+
+
+def python_reader(kind):
+    @reader(kind, "oomplan, Python")
+    def _(path):
+        import oomplan
+        return sum(len(next(iter(batch.values()))) for batch in oomplan.streaming_dataset_reader(path, kind, 1000, 2))
+
+
+for kind in ("arrow", "csv", "text"):
+    datasets_reader(kind)
+    python_reader(kind)
+    fast_axolotl_reader(kind)
+
+
 # Each returns the number of unique rows.
 @reader("dedupe", "polars, 64-bit hashes")
 def _(path):
@@ -200,6 +228,12 @@ def generate(folder, scale):
         table = pq.read_table(folder / "groups.parquet")
         pq.write_table(table, folder / "one_group.parquet", row_group_size=table.num_rows, compression="zstd")
         del table
+    if not (folder / "tenth.parquet").exists():
+        whole = pq.ParquetFile(folder / "groups.parquet")
+        with pq.ParquetWriter(folder / "tenth.tmp", whole.schema_arrow, compression="zstd") as out:
+            for group in range(6):
+                out.write_table(whole.read_row_group(group), per_group)
+        os.rename(folder / "tenth.tmp", folder / "tenth.parquet")
     if not (folder / "lines.jsonl.gz").exists():
         import json
         zstd = pa.CompressedOutputStream(pa.OSFile(str(folder / "lines.jsonl.zst"), "wb"), "zstd")
@@ -208,6 +242,15 @@ def generate(folder, scale):
                 line = json.dumps({"id": i, "text": base[i * 7919 % 4000] + str(i)}).encode() + b"\n"
                 plain.write(line)
                 zstd.write(line)
+    if not (folder / "lines.csv").exists():
+        import pyarrow.csv
+        ids = range(int(150_000 * scale))
+        table = pa.table({"id": ids, "text": [base[i * 7919 % 4000] + str(i) for i in ids]})
+        with pa.OSFile(str(folder / "lines.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+            out.write_table(table, 10_000)
+        (folder / "lines.txt").write_text("".join(text + "\n" for text in table["text"].to_pylist()))
+        pa.csv.write_csv(table, folder / "lines.csv")
+        del table
     if not (folder / "short.parquet").exists():
         with pq.ParquetWriter(folder / "short.tmp", pa.schema([("id", pa.int64()), ("text", pa.string())]), compression="zstd") as out:
             for _ in range(20):
@@ -237,8 +280,10 @@ def main():
         sys.exit("generating failed")
     program = str(Path(options.program).resolve())
     print("| dataset | reader | answer | CPU s | peak MiB |\n| --- | --- | --- | --- | --- |")
-    for kind, file in (("parquet", "groups.parquet"), ("parquet", "one_group.parquet"), ("jsonl", "lines.jsonl.zst"),
-                       ("jsonl", "lines.jsonl.gz"), ("dedupe", "short.parquet")):
+    for kind, file in (("parquet", "groups.parquet"), ("parquet", "tenth.parquet"), ("parquet", "one_group.parquet"),
+                       ("jsonl", "lines.jsonl.zst"), ("jsonl", "lines.jsonl.gz"), ("arrow", "lines.arrow"),
+                       ("csv", "lines.csv"), ("text", "lines.txt"), ("parquet", "short.parquet"),
+                       ("dedupe", "short.parquet")):
         path = str(options.data / file)
         rows = [("**oomplan**", ours(program, kind, path)),
                 ("**oomplan** `--budget 64MiB`", ours(program, kind, path, "--budget", "64MiB"))]
