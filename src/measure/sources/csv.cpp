@@ -40,6 +40,10 @@ class Csv final : public RowSource {
     separator_ = std::count(text.begin(), text.end(), '\t') > std::count(text.begin(), text.end(), ',') ? '\t' : ',';
     if (!split_cells(text, separator_, cells_, undone_))
       return bad_file(input_.path, "the first line's quotes do not close");
+    for (const Cell& cell : cells_) {
+      if (!cell.quoted && cell.text.find('\r') != std::string_view::npos)
+        return bad_file(input_.path, "its lines end in a carriage return alone, so that all of it is one line");
+    }
     width_ = cells_.size();
     for (std::size_t i = 0; i < width_; ++i) {
       if (input_.key->takes(cells_[i].text)) columns_.push_back({std::string(cells_[i].text), i});
