@@ -1,5 +1,6 @@
 #include "canonical.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,9 +27,12 @@ void put_decimal(ByteBuffer& out, std::string_view text) {
     while (text.ends_with('0')) text.remove_suffix(1);
     if (text.ends_with('.')) text.remove_suffix(1);
   }
-  if (text.find('.') == std::string_view::npos && text.size() <= 18) {
-    return put_integer(out, std::strtoll(std::string(text).c_str(), nullptr, 10));
-  }
+  const auto whole = [&](auto& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  if (std::int64_t value = 0; whole(value)) return put_integer(out, value);
+  if (std::uint64_t value = 0; whole(value)) return put_unsigned(out, value);
   put_sized(out, 'd', text);
 }
 

@@ -24,6 +24,7 @@ class CanonicalRows {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return bytes_.view(begin).substr(0, ends_[i] - begin);
   }
+  std::size_t bytes() const { return bytes_.size(); }
   std::size_t size() const { return ends_.size(); }  ///< Of those whose bytes are kept.
   const std::vector<Hash>& hashes() {
     hash_waiting();

@@ -49,12 +49,18 @@ bool one_of(std::string_view text, std::string_view a, std::string_view b, std::
 }  // namespace
 
 std::size_t CellsBoundary::end_of(std::string_view text, std::size_t from) {
-  for (std::size_t at = from;;) {
+  for (std::size_t at = from;; ++at) {
     at = text.find_first_of(quoted_ ? "\"" : "\"\n", at);
     if (at == std::string_view::npos) return at;
     if (text[at] == '\n') return at;
-    quoted_ = !quoted_;
-    ++at;
+    if (quoted_) {
+      quoted_ = false;
+      closed_ = at;
+      continue;
+    }
+    // Where a cell begins, or as the second of two in a quoted one. Elsewhere it is a character like others.
+    const char before = at == 0 ? '\n' : text[at - 1];
+    quoted_ = before == ',' || before == '\t' || before == '\n' || (before == '"' && closed_ + 1 == at);
   }
 }
 
@@ -100,7 +106,9 @@ CellValue value_of(const Cell& cell) {
     double number = 0;
     if (parsed(cell.text, whole)) return whole;
     if (parsed(cell.text, positive)) return positive;
-    if (parsed(cell.text, number)) return number;
+    // Digits that neither holds stay as they are: a float would make others of them.
+    const bool digits_only = cell.text.find_first_of(".eE") == std::string_view::npos;
+    if (!digits_only && parsed(cell.text, number)) return number;
   }
   return cell.text;
 }

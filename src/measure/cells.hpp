@@ -16,11 +16,16 @@ namespace oomplan::measure {
 /// A line end outside of quotes.
 class CellsBoundary final : public Boundary {
  public:
-  void reset() override { quoted_ = false; }
+  void reset() override {
+    quoted_ = false;
+    closed_ = none;
+  }
   std::size_t end_of(std::string_view text, std::size_t from) override;
 
  private:
+  static constexpr std::size_t none = std::string_view::npos - 1;
   bool quoted_ = false;
+  std::size_t closed_ = none;  // the last quote that closed a cell, if nothing else did
 };
 
 struct Cell {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "canonical.hpp"
+#include "decimal_text.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -60,7 +61,7 @@ std::unique_ptr<CellWriter> texts(const arrow::Array& column) {
 template <class ArrayType>
 std::unique_ptr<CellWriter> decimals(const arrow::Array& column) {
   return cells<ArrayType>(
-      column, [](const ArrayType& a, std::int64_t i, ByteBuffer& out) { put_decimal(out, a.FormatValue(i)); });
+      column, [](const ArrayType& a, std::int64_t i, ByteBuffer& out) { put_decimal(out, decimal_text(a, i)); });
 }
 
 /// `per_second` units; the quotient is rounded down, so that nanoseconds count forwards.

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "decimal_text.hpp"
+
 namespace oomplan::measure {
 namespace {
 
@@ -58,7 +60,7 @@ std::unique_ptr<CellTeller> blobs(const arrow::Array& column) {
 template <class ArrayType>
 std::unique_ptr<CellTeller> decimals(const arrow::Array& column) {
   return cells<ArrayType>(column,
-                          [](const ArrayType& a, std::int64_t i, Values& out) { out.decimal(a.FormatValue(i)); });
+                          [](const ArrayType& a, std::int64_t i, Values& out) { out.decimal(decimal_text(a, i)); });
 }
 
 std::int64_t per_second(arrow::TimeUnit::type unit) {

@@ -149,6 +149,10 @@ std::vector<NamedColumn> writers_of(const arrow::RecordBatch& batch, KeyColumns&
     if (key.takes(name)) out.push_back({name, named(name), cell_writer(*batch.column(i))});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  // Of columns of one name the last counts.
+  const auto kept =
+      std::unique(out.rbegin(), out.rend(), [](const auto& a, const auto& b) { return a.name == b.name; });
+  out.erase(out.begin(), kept.base());
   return out;
 }
 
@@ -180,7 +184,11 @@ std::int64_t Slices::bytes_in(std::int64_t begin, std::int64_t end) const {
 std::int64_t Slices::taken_by(std::int64_t begin, std::int64_t end) const {
   if (!wanted_.canonical) return bytes_in(begin, end);
   std::int64_t out = 0;
-  for (const auto& column : batch_->columns()) out = saturating_add(out, weight(*column, begin, end, canonical_each));
+  for (int i = 0; i < batch_->num_columns(); ++i) {
+    const auto name = static_cast<std::int64_t>(batch_->column_name(i).size());
+    out = saturating_add(out, weight(*batch_->column(i), begin, end, canonical_each));
+    out = saturating_add(out, saturating_mul(end - begin, name));
+  }
   return out;
 }
 
@@ -192,8 +200,13 @@ Result<bool> Slices::next(RowBatch& out) {
                                  (wanted_.canonical ? "compared" : "handed on"));
   }
   const std::int64_t rows = batch_->num_rows();
-  std::int64_t end = rows;
-  while (end > at_ + 1 && taken_by(at_, end) > 2 * room_.batch) end = at_ + (end - at_) / 2;
+  // From here on, not back from the end: to weigh a dictionary's rows takes as long as there are rows.
+  std::int64_t end = at_ + 1;
+  for (std::int64_t step = 1; end < rows; step *= 2) {
+    const std::int64_t further = std::min(rows, end + step);
+    if (taken_by(at_, further) > 2 * room_.batch) break;
+    end = further;
+  }
   if (const std::int64_t taken = taken_by(at_, end); wanted_.canonical && taken > std::max(room_.row, 2 * room_.batch))
     return over_budget({path_}, "a row with its lists written out", taken, room_.row);
   out.columns = batch_->Slice(at_, end - at_);

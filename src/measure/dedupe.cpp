@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -44,22 +45,27 @@ struct HashedRows {
 class FirstReading {
  public:
   FirstReading(const std::vector<Shard>& shards, const ReadOptions& options, const Room& room, const KeyColumns& key)
-      : options_(options), room_(room), key_(key), units_(units_of(shards, options, room)) {}
+      : shards_(shards), options_(options), room_(room), key_(key), units_(units_of(shards, options, room)) {}
 
-  Diagnostics find_duplicates(Distinct& distinct) {
-    if (units_.threads > 1) {
-      if (Diagnostics errors = together(distinct); !errors.empty()) return errors;
+  /// Into a Distinct of `start`'s; a second one where several threads come upon what a share of the budget does not
+  /// hold, or what is wrong: that is found again as one thread finds it.
+  Diagnostics find_duplicates(std::optional<Distinct>& distinct, const std::function<void()>& start) {
+    start();
+    if (units_.threads == 1 || !together(*distinct)) {
+      if (units_.threads > 1) start();
+      totals_ = {};
+      if (refused_.empty()) refused_ = alone(*distinct);
     }
-    if (Diagnostics errors = alone(distinct); !errors.empty()) return errors;
-    const Result<bool> finished = distinct.finish();
+    if (!refused_.empty()) return std::move(refused_);
+    const Result<bool> finished = distinct->finish();
     return finished ? Diagnostics{} : finished.errors();
   }
   const ReadTotals& totals() const { return totals_; }
   const KeyColumns& key() const { return key_; }
 
  private:
-  /// As far as that goes: from the unit on that a share of the budget does not hold, alone() reads.
-  Diagnostics together(Distinct& distinct) {
+  /// False where a unit failed, or Distinct refused.
+  bool together(Distinct& distinct) {
     ReadOptions quiet = options_;
     quiet.on_progress = {};
     quiet.on_share = {};
@@ -70,31 +76,27 @@ class FirstReading {
       return emit({.totals = rows.totals(), .key = std::move(key)});
     };
     InOrder<HashedRows> read_ahead(units_.shards.size(), units_.threads, read);
+    std::int64_t begun = 0;  // rows of the unit at hand
     for (HashedRows rows; read_ahead.next(rows);) {
-      if (Result<bool> added = distinct.add(rows.hashes); !added) return added.errors();
-      begun_ += static_cast<std::int64_t>(rows.hashes.size());
-      if (rows.totals) end_unit(rows);
-      if (options_.on_progress) options_.on_progress(totals_.rows + begun_, totals_.decoded);
+      if (!take(rows, distinct)) return false;
+      begun = rows.totals ? 0 : begun + static_cast<std::int64_t>(rows.hashes.size());
+      if (rows.totals) end_unit(rows, read_ahead.done());
+      if (options_.on_progress) options_.on_progress(totals_.rows + begun, totals_.decoded);
     }
-    return {};
+    return read_ahead.done() == units_.shards.size();
   }
 
-  void end_unit(const HashedRows& rows) {
-    const Shard& unit = units_.shards[done_++];
+  void end_unit(const HashedRows& rows, std::size_t number) {
+    const Shard& unit = units_.shards[number];
     add(totals_, *rows.totals, unit.part && unit.part->begin > 0);
     key_.see(rows.key);
-    begun_ = 0;
-    if (options_.on_share) options_.on_share(static_cast<double>(done_) / static_cast<double>(units_.shards.size()));
+    if (options_.on_share) options_.on_share(static_cast<double>(number) / static_cast<double>(units_.shards.size()));
   }
 
-  /// What is left. Of a unit that was begun, the rows that were told are passed over.
   Diagnostics alone(Distinct& distinct) {
-    if (done_ == units_.shards.size()) return {};
-    const bool goes_on = units_.shards[done_].part && units_.shards[done_].part->begin > 0;
-    RowStream rows({units_.shards.begin() + static_cast<std::ptrdiff_t>(done_), units_.shards.end()}, options_, room_,
-                   {.canonical = true}, key_);
+    RowStream rows(shards_, options_, room_, {.canonical = true}, key_);
     Diagnostics errors = threads_of(options_) > 1 ? ahead(rows, distinct) : in_turn(rows, distinct);
-    add(totals_, rows.totals(), goes_on);
+    totals_ = rows.totals();
     return errors;
   }
 
@@ -112,6 +114,7 @@ class FirstReading {
       return given;
     };
     InOrder<HashedRows> read_ahead(1, 1, read);
+    if (read_ahead.threads() == 0) return in_turn(rows, distinct);
     for (HashedRows some; read_ahead.next(some);) {
       if (!take(some, distinct)) return std::move(refused_);
     }
@@ -119,10 +122,8 @@ class FirstReading {
     return errors;
   }
 
-  bool take(HashedRows& rows, Distinct& distinct) {
-    const auto told = std::min<std::size_t>(static_cast<std::size_t>(begun_), rows.hashes.size());
-    begun_ -= static_cast<std::int64_t>(told);
-    const Result<bool> added = distinct.add(std::span(rows.hashes).subspan(told));
+  bool take(const HashedRows& rows, Distinct& distinct) {
+    const Result<bool> added = distinct.add(rows.hashes);
     if (!added) refused_ = added.errors();
     return added.ok();
   }
@@ -140,14 +141,13 @@ class FirstReading {
     }
   }
 
+  const std::vector<Shard>& shards_;
   const ReadOptions& options_;
-  const Room& room_;
+  const Room room_;
   KeyColumns key_;
   const Units units_;
   ReadTotals totals_{};
-  std::size_t done_ = 0;    // units
-  std::int64_t begun_ = 0;  // rows told of the unit after them
-  Diagnostics refused_{};   // by Distinct
+  Diagnostics refused_{};  // by Distinct
 };
 
 Diagnostic changed() {
@@ -206,11 +206,16 @@ class Dedupe {
     Result<std::vector<Shard>> shards = shards_of(paths_, room_.free / 8);
     if (!shards) return shards.errors();
     if (Diagnostics errors = open_outputs(*shards); !errors.empty()) return errors;
-    FirstReading first(*shards, options_.read, room_, KeyColumns(options_.key));
-    Distinct distinct(room_, temporary_directory(options_.tmp));
+    // The tables may be full while the largest page is read.
+    const Room beside_tables = room_from(room_.budget, room_.free - room_.table);
+    FirstReading first(*shards, options_.read, beside_tables, KeyColumns(options_.key));
     HashFilter filter(options_.verify ? room_.free / 32 : 8);
-    if (options_.verify) distinct.tell(filter);
-    Diagnostics errors = first.find_duplicates(distinct);
+    std::optional<Distinct> found;
+    Diagnostics errors = first.find_duplicates(found, [&] {
+      found.emplace(room_, temporary_directory(options_.tmp));
+      if (options_.verify) found->tell(filter);
+    });
+    Distinct& distinct = *found;
     report.totals = first.totals();
     if (errors.empty() && options_.verify) errors = verify(*shards, filter, distinct.duplicates(), report);
     report.duplicates = distinct.duplicates().size();
@@ -270,12 +275,12 @@ class Dedupe {
   }
 
   Diagnostics write(const std::vector<Shard>& shards, const RowSet& duplicates, std::int64_t expected) {
+    const Result<std::vector<Shard>> same = again(paths_, shards, room_);
+    if (!same) return same.errors();
     for (Output& output : outputs_) {
-      Result<std::vector<Shard>> same = again(paths_, shards, room_);
-      if (!same) return same.errors();
       KeyColumns whole;
       const ReadOptions quiet = quietly();
-      RowStream rows(std::move(*same), quiet, room_, output.wanted, whole);
+      RowStream rows(*same, quiet, room_, output.wanted, whole);
       if (Diagnostics errors = write_rows(rows, *output.writer, duplicates, expected); !errors.empty()) return errors;
       output.writer.reset();
     }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,7 +26,10 @@ class InOrder {
 
   InOrder(std::size_t units, std::size_t threads, Work work)
       : units_(units), most_begun_(2 * threads), work_(std::move(work)) {
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    try {
+      for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {  // the system starts no more: those that there are do all
+    }
   }
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
@@ -38,8 +42,10 @@ class InOrder {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// False at the end, or at the first unit that failed; what that gave before has come then.
+  /// False at the end, or at the first unit that failed; what that gave before has come then. At once where the system
+  /// starts no thread.
   bool next(T& out) {
+    if (threads_.empty()) return false;
     std::unique_lock lock(mutex_);
     while (head_ < units_) {
       if (!begun_.empty()) {
@@ -64,6 +70,7 @@ class InOrder {
   }
   /// How many units have given all: the number of the one that failed, where one did.
   std::size_t done() const { return head_; }
+  std::size_t threads() const { return threads_.size(); }
   /// What the unit that failed threw, if it did.
   void rethrow() {
     const std::scoped_lock lock(mutex_);

@@ -1,6 +1,7 @@
 // Rows on their way from a source.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -66,7 +67,7 @@ struct RowBatch {
     columns.reset();
   }
   /// What it may be compared with room.batch by: a row takes memory even where it has no bytes.
-  std::int64_t weight() const { return decoded + 32 * rows; }
+  std::int64_t weight() const { return std::max(decoded + 32 * rows, static_cast<std::int64_t>(canonical.bytes())); }
   void add_row(std::int64_t bytes, const Wanted& wanted) {
     ++rows;
     decoded += bytes;

@@ -35,9 +35,14 @@ class Reading {
   Diagnostics whole(const std::vector<Shard>& shards) {
     SizeSketch sizes;
     const Units units = units_of(shards, options_, room_);
-    const std::size_t done = units.threads > 1 ? together(units, sizes) : 0;
-    Diagnostics errors =
-        read({units.shards.begin() + static_cast<std::ptrdiff_t>(done), units.shards.end()}, options_, sizes);
+    Diagnostics errors;
+    if (units.threads == 1 || !together(units, sizes)) {
+      // What a share of the budget does not hold, or what is wrong, is found again as one thread finds it.
+      sizes = {};
+      report_.totals = {};
+      if (tokens_) tokens_ = std::make_unique<TokenCounts>();
+      errors = read(shards, options_, sizes);
+    }
     if (tokens_) report_.tokens = tokens_->tokens();
     if (options_.row_sizes) report_.row_sizes = sizes.sizes();
     return errors;
@@ -53,8 +58,8 @@ class Reading {
   }
 
  private:
-  /// With several threads, as far as that goes: what a share of the budget does not hold is read alone.
-  std::size_t together(const Units& units, SizeSketch& sizes) {
+  /// With several threads. False where one failed.
+  bool together(const Units& units, SizeSketch& sizes) {
     ReadOptions quiet = options_;
     quiet.on_progress = {};
     quiet.on_share = {};
@@ -78,11 +83,10 @@ class Reading {
         options_.on_share(static_cast<double>(report_.totals.file_bytes) / static_cast<double>(all_bytes));
       if (options_.on_progress) options_.on_progress(report_.totals.rows, report_.totals.decoded);
     }
-    return tallies.done();
+    return tallies.done() == units.shards.size();
   }
 
   Diagnostics read(std::vector<Shard> shards, const ReadOptions& options, SizeSketch& sizes) {
-    if (shards.empty()) return {};
     const ReadTotals& all = report_.totals;
     const bool goes_on = shards.front().part && !all.listed.empty() && all.listed.back().path == shards.front().path;
     RowStream rows(std::move(shards), options, room_, wanted(options), key_);

@@ -98,20 +98,17 @@ Result<bool> Tar::pass_over() {
   return true;
 }
 
-/// False at the end: of the file, or at a block of zeros.
-Result<bool> Tar::header(char* block) {
+Result<Tar::Block> Tar::block(char* block) {
   for (std::size_t have = 0; have < block_size;) {
     const Result<std::size_t> got = bytes_->read(block + have, block_size - have);
     if (!got) return got.errors();
-    if (*got == 0 && have == 0) {
-      return Diagnostic{.code = "read/truncated", .message = "the archive lacks its end", .where = {path_}};
-    }
+    if (*got == 0 && have == 0) return Block::end;
     if (*got == 0)
       return Diagnostic{.code = "read/truncated", .message = "the file ends within the archive", .where = {path_}};
     have += *got;
   }
   offset_ += static_cast<std::int64_t>(block_size);
-  return std::any_of(block, block + block_size, [](char c) { return c != '\0'; });
+  return std::any_of(block, block + block_size, [](char c) { return c != '\0'; }) ? Block::header : Block::zeros;
 }
 
 Result<std::string> Tar::extension(std::int64_t size) {
@@ -130,12 +127,17 @@ Result<std::string> Tar::extension(std::int64_t size) {
 Result<std::optional<TarEntry>> Tar::next() {
   std::optional<std::string> name;
   std::optional<std::int64_t> size;
+  bool zeros = false;  // which end an archive; another may follow
   while (true) {
     if (Result<bool> passed = pass_over(); !passed) return passed.errors();
     std::array<char, block_size> bytes;
-    const Result<bool> more = header(bytes.data());
+    const Result<Block> more = this->block(bytes.data());
     if (!more) return more.errors();
-    if (!*more) return std::optional<TarEntry>();
+    if (*more == Block::end && zeros) return std::optional<TarEntry>();
+    if (*more == Block::end)
+      return Diagnostic{.code = "read/truncated", .message = "the archive lacks its end", .where = {path_}};
+    zeros = *more == Block::zeros;
+    if (zeros) continue;
     const std::string_view block(bytes.data(), bytes.size());
     const auto declared = number(block.substr(124, 12));
     if (!checksum_holds(block) || !declared) {

@@ -27,7 +27,8 @@ class Tar {
   Result<std::size_t> read(char* out, std::size_t most);
 
  private:
-  Result<bool> header(char* block);
+  enum class Block : std::uint8_t { header, zeros, end };
+  Result<Block> block(char* out);
   Result<std::string> extension(std::int64_t size);
   Result<bool> pass_over();
 

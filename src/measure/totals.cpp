@@ -25,10 +25,11 @@ void add(ReadTotals& all, const ReadTotals& more, bool goes_on) {
   all.skipped += more.skipped;
   all.broken_files += more.broken_files;
   for (const FileTotals& file : more.listed) {
-    if (goes_on && &file == &more.listed.front())
-      add(all.listed.back(), file);
-    else if (all.listed.size() < most_files_listed)
+    if (goes_on && &file == &more.listed.front()) {
+      if (all.listed.back().path == file.path) add(all.listed.back(), file);
+    } else if (all.listed.size() < most_files_listed) {
       all.listed.push_back(file);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <arrow/ipc/reader.h>
 
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "../arrow_errors.hpp"
@@ -17,6 +18,7 @@ namespace oomplan::measure {
 namespace {
 
 constexpr std::string_view file_mark = "ARROW1";
+constexpr std::size_t file_end = 4 + file_mark.size();  // the footer's length and the mark
 
 /// A ByteSource as Arrow reads. It remembers the error that Arrow knows no words for.
 class Stream final : public arrow::io::InputStream {
@@ -57,13 +59,14 @@ class Stream final : public arrow::io::InputStream {
 
   const Diagnostics& errors() const { return errors_; }
   std::string_view last_bytes() const { return last_; }
+  std::int64_t position() const { return at_; }
   /// The last read wanted more than there was.
   bool ended() const { return ended_; }
 
  private:
   void note(std::string_view bytes) {
-    last_ += bytes.substr(bytes.size() - std::min(bytes.size(), file_mark.size()));
-    if (last_.size() > file_mark.size()) last_.erase(0, last_.size() - file_mark.size());
+    last_ += bytes.substr(bytes.size() - std::min(bytes.size(), file_end));
+    if (last_.size() > file_end) last_.erase(0, last_.size() - file_end);
   }
 
   std::unique_ptr<read::ByteSource> bytes_;
@@ -132,14 +135,21 @@ class ArrowIpc final : public RowSource {
   /// At the end of the batches: false, unless the file was cut.
   Result<bool> whole() {
     if (stream_->ended()) return cut("the Arrow stream lacks the mark of its end");
+    const std::int64_t end = stream_->position();
     std::array<char, 4096> piece;
-    while (is_file_) {
+    while (true) {
       const auto got = stream_->Read(piece.size(), piece.data());
       if (!got.ok()) return failed("the end", got.status());
       if (*got == 0) break;
     }
-    if (!is_file_ || stream_->last_bytes() == file_mark) return false;
-    return cut("the Arrow file lacks its end");
+    const std::string_view last = stream_->last_bytes();
+    if (is_file_ && !last.ends_with(file_mark)) return cut("the Arrow file lacks its end");
+    std::uint32_t footer = 0;
+    if (is_file_ && last.size() == file_end) std::memcpy(&footer, last.data(), sizeof footer);
+    const std::int64_t known = is_file_ ? static_cast<std::int64_t>(footer) + static_cast<std::int64_t>(file_end) : 0;
+    if (stream_->position() - end <= known) return false;
+    return bad_file(path_, "other bytes stand between the end of the rows at byte " + std::to_string(end) +
+                               " and the end of the file; only one Arrow stream or file can be in one");
   }
 
   Diagnostic cut(const std::string& message) const {

@@ -1,6 +1,9 @@
 // The same rows in every format: counted the same, and equal by their canonical form.
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "oomplan/measure.hpp"
 #include "parquet_file.hpp"
 #include "process.hpp"
@@ -103,6 +106,58 @@ TEST(Formats, AListOfNothingButNullIsRefusedBeforeItIsWrittenOut) {
   const DedupeReport report = dedupe({folder / "bomb"}, {.read = {.budget = budget}});
   ASSERT_THAT(report.diagnostics, SizeIs(1));
   EXPECT_EQ(report.diagnostics[0].code, "measure/over-budget");
+}
+
+std::shared_ptr<arrow::Table> table_of(const std::vector<std::shared_ptr<arrow::Array>>& columns,
+                                       const std::vector<std::string>& names) {
+  std::vector<std::shared_ptr<arrow::Field>> fields;
+  for (std::size_t i = 0; i < columns.size(); ++i) fields.push_back(arrow::field(names[i], columns[i]->type()));
+  return arrow::Table::Make(arrow::schema(fields), columns);
+}
+
+TEST(Formats, DecimalsEqualTheNumbersThatTheyAre) {
+  const Temporary folder;
+  arrow::Decimal128Builder decimals(arrow::decimal128(38, 9));
+  for (const std::int64_t billionths : {1L, 1'000'000'000L, 2L, 2'000'000'000L, 100L, 500'000'000L})
+    ASSERT_TRUE(decimals.Append(arrow::Decimal128(billionths)).ok());
+  ASSERT_TRUE(decimals.Append(arrow::Decimal128("1000000000000000000000000000")).ok());  // 10^18
+  write_parquet(*table_of({*decimals.Finish()}, {"x"}), folder / "data/d.parquet");
+  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 7);
+  folder.file("data/n.jsonl", "{\"x\": 1}\n{\"x\": 2}\n{\"x\": 1000000000000000000}\n");
+  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 7);
+}
+
+TEST(Formats, OfColumnsOfOneNameTheLastCounts) {
+  const Temporary folder;
+  arrow::Int64Builder first, last;
+  ASSERT_TRUE(first.AppendValues({1, 1}).ok() && last.AppendValues({2, 2}).ok());
+  write_arrow(*table_of({*first.Finish(), *last.Finish()}, {"a", "a"}), folder / "data/twice", true);
+  folder.file("data/once.jsonl", "{\"a\": 2}\n");
+  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 1);
+}
+
+TEST(Formats, BytesBehindAnArrowFileAreNotPassedOver) {
+  const Temporary folder;
+  for (const bool stream : {true, false}) {
+    write_arrow(*small_table(), folder / "one", stream);
+    std::ifstream one(folder / "one", std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(one), {}};
+    const StreamReport report = streamed(folder.file("two", bytes + bytes), "arrow");
+    ASSERT_THAT(report.diagnostics, SizeIs(1)) << stream;
+    EXPECT_THAT(report.diagnostics[0].message, HasSubstr("other bytes stand between"));
+  }
+}
+
+TEST(Formats, ADictionaryOfLongTextsIsCutIntoBatchesInOneWalk) {
+  const Temporary folder;
+  arrow::StringDictionaryBuilder texts;
+  const std::string text(600'000, 'x');
+  for (int i = 0; i < 20'000; ++i) ASSERT_TRUE(texts.Append(text).ok());
+  auto out = *arrow::io::FileOutputStream::Open(folder / "d");
+  const auto table = table_of({*texts.Finish()}, {"t"});
+  auto writer = *arrow::ipc::MakeStreamWriter(out, table->schema());
+  ASSERT_TRUE(writer->WriteTable(*table).ok() && writer->Close().ok() && out->Close().ok());
+  EXPECT_EQ(streamed(folder / "d").totals.decoded, std::int64_t{20'000} * 600'000);
 }
 
 TEST(Formats, ACutFileIsAnErrorWithWhatItHad) {

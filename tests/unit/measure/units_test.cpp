@@ -72,7 +72,7 @@ TEST(Units, RowGroupsOfOneFileAreUnits) {
 TEST(Units, WhatAShareDoesNotHoldIsReadAlone) {
   const Temporary folder;
   for (int i = 0; i < 5; ++i) {
-    const std::string length = i == 2 ? std::string(std::size_t{12} << 20, 'x') : "short";
+    const std::string length = i == 2 ? std::string(std::size_t{8} << 20, 'x') : "short";
     folder.file("part-" + std::to_string(i), "{\"a\": 1}\n{\"text\": \"" + length + "\"}\n{\"a\": 2}\n");
   }
   expect_same({folder.path()}, budget_of(120));
