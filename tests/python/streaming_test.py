@@ -4,6 +4,7 @@ import datetime
 import decimal
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -280,6 +281,39 @@ class Errors(unittest.TestCase):
 
         error = pickle.loads(pickle.dumps(oomplan.DataError("text", "measure/bad-row", "file")))
         self.assertEqual((str(error), error.code, error.path), ("text", "measure/bad-row", "file"))
+
+
+    def test_what_a_handler_of_a_signal_raises_comes_at_once(self):
+        def handler(*_):
+            raise TimeoutError("rang")
+
+        before = signal.signal(signal.SIGALRM, handler)
+        try:
+            with folder() as where:
+                (where / "a.txt").write_text("line\n" * 4_000_000)
+                batches = oomplan.streaming_dataset_reader(where / "a.txt", "text", 3_000_000, budget="4GiB")
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                with self.assertRaisesRegex(TimeoutError, "rang"):
+                    next(batches)
+                self.assertEqual(list(batches), [])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def test_a_reader_that_is_left_before_its_error_closes_its_file(self):
+        script = """if True:
+            import oomplan, os, sys
+            def begin():
+                for _ in oomplan.streaming_dataset_reader(sys.argv[1], "jsonl"): break
+            before = len(os.listdir("/proc/self/fd"))
+            for _ in range(5): begin()
+            print(len(os.listdir("/proc/self/fd")) - before)"""
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n{bad\n')
+            done = subprocess.run(
+                [sys.executable, "-c", script, where / "a.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            )
+        self.assertEqual(done.stdout, b"0\n")  # and nothing of leaks
 
 
 class Budget(unittest.TestCase):
