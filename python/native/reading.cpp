@@ -36,7 +36,7 @@ Reading::Reading(const Settings& settings, const std::optional<std::vector<std::
     : budget_(size_of(settings.budget)) {
   measure::ReadOptions options{.budget = budget_, .format = settings.format, .skip_bad = settings.skip_bad};
   options.on_skip = [this](const Diagnostic& error) {
-    if (skipped_.size() < most_told) skipped_.push_back(error);
+    skipped_.size() < most_told ? skipped_.push_back(error) : void(++more_skipped_);
   };
   Result<measure::RowReader> opened = key ? measure::RowReader::of_hashes(settings.paths, options, *key)
                                           : measure::RowReader::of_values(settings.paths, options);
@@ -56,7 +56,9 @@ Result<bool> Reading::next() {
 }
 
 void Reading::tell_skipped() {
+  const std::int64_t more = std::exchange(more_skipped_, 0);
   for (const Diagnostic& error : std::exchange(skipped_, {})) warn(error);
+  if (more > 0) warn_of_more(more);
 }
 
 /// Adds the current row. One that has no object waits for the next call, behind the rows before it.

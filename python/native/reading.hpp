@@ -50,7 +50,8 @@ class Reading {
  private:
   void tell_skipped();
 
-  std::vector<Diagnostic> skipped_{};  // since they were told last, the first of them
+  std::vector<Diagnostic> skipped_{};  // since they were told last, the first of them,
+  std::int64_t more_skipped_ = 0;      // and how many others
   Bytes budget_{};
   std::optional<measure::RowReader> rows_{};
 };
