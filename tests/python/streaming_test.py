@@ -224,6 +224,19 @@ class Errors(unittest.TestCase):
             self.assertEqual([warning.category for warning in caught], [oomplan.SkippedRow] * 2)
             self.assertIn("row 2, at byte 8", str(caught[0].message))
 
+    def test_no_row_is_skipped_in_silence(self):
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n{bad\n' * 2500)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                read(where / "a.jsonl", "jsonl", on_error="skip")
+            self.assertEqual(sum(warning.message.count for warning in caught), 2500)
+            self.assertEqual(str(caught[100].message), "warning: and 2,400 more")
+            self.assertEqual(caught[100].filename, caught[0].filename)
+            with warnings.catch_warnings(), self.assertRaises(oomplan.SkippedRow):
+                warnings.simplefilter("error")
+                read(where / "a.jsonl", "jsonl", on_error="skip")
+
     def test_nothing_is_opened_before_the_first_batch_is_wanted(self):
         batches = oomplan.streaming_dataset_reader("no such file", "parquet")
         with self.assertRaisesRegex(oomplan.DataError, r"no such file.*\[read/missing\]"):
@@ -333,6 +346,20 @@ class Budget(unittest.TestCase):
                 out.write_table(pa.table({"a": nothing}))
             with self.assertRaisesRegex(oomplan.DataError, r"row 1 of all .*64.00 MiB .*\[measure/over-budget\]"):
                 read(where / "a.arrow", "arrow")
+
+    def test_keys_count_with_their_length(self):
+        keys = [f"{i:03}" + "k" * 1_000_000 for i in range(40)]
+        with folder() as where:
+            for row in ({"a": {key: 1 for key in keys[:2]}}, {keys[0]: 1}, {"a": {"ü" + keys[0]: 1}}):
+                (where / "a.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n")
+                self.assertEqual(rows_of(read(where / "a.jsonl", "jsonl", budget="64MiB")), [row])
+            (where / "a.jsonl").write_text("".join(json.dumps({"a": {key: 1}}) + "\n" for key in keys))
+            batches = read(where / "a.jsonl", "jsonl", budget="64MiB")  # 16 MiB each
+            self.assertEqual([len(batch["a"]) for batch in batches], [16, 16, 8])
+            self.assertEqual([list(cell) for batch in batches for cell in batch["a"]], [[key] for key in keys])
+            (where / "a.jsonl").write_text("".join(json.dumps({"a": {"🚀" + key: 1}}) + "\n" for key in keys[:6]))
+            batches = read(where / "a.jsonl", "jsonl", budget="64MiB")  # four bytes a character
+            self.assertLessEqual(max(len(batch["a"]) for batch in batches), 5)
 
     def test_rows_that_share_no_column_do_not_fill_a_square(self):
         with folder() as where:
