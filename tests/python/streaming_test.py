@@ -134,6 +134,29 @@ class Formats(unittest.TestCase):
             with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
                 read(where, "auto")
 
+    def test_of_splits_one_is_to_be_given(self):
+        with folder() as where:
+            (where / "dataset_dict.json").write_text('{"splits": ["test", "train"]}')
+            for split, value in (("test", 1), ("train", 2)):
+                (where / split).mkdir()
+                (where / split / "state.json").write_text('{"_data_files": [{"filename": "a.arrow"}]}')
+                (where / split / "dataset_info.json").write_text('{"features": {}}')
+                with pa.ipc.new_stream(str(where / split / "a.arrow"), pa.schema([("a", pa.int64())])) as out:
+                    out.write_table(pa.table({"a": [value]}))
+            with self.assertRaisesRegex(oomplan.DataError, r"it has the splits test, train; .*\[measure/bad-file\]"):
+                read(where, "hf_dataset")
+            self.assertEqual(read(where / "train", "hf_dataset"), [{"a": [2]}])
+            self.assertEqual(read(where, "auto"), [{"a": [1, 2]}])
+            (where / "dataset_dict.json").write_text("[" * 100_000)
+            with self.assertRaisesRegex(oomplan.DataError, r"dataset_dict.json: error: it names no splits"):
+                read(where, "hf_dataset")
+
+    def test_a_folder_without_arrow_files_is_no_saved_dataset(self):
+        with folder() as where:
+            (where / "a.parquet").touch()
+            with self.assertRaisesRegex(oomplan.DataError, r"it has no \.arrow file"):
+                read(where, "hf_dataset")
+
     def test_names_of_files_need_not_be_text(self):
         with folder() as where:
             path = os.fsencode(where) + b"/\xff.txt"
