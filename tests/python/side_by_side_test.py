@@ -26,6 +26,12 @@ def answer(function, *arguments, **options):
         return next(kind for kind in kinds if isinstance(error, kind))
 
 
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+
 class SideBySide(unittest.TestCase):
     def same(self, name, *arguments, **options):
         theirs = answer(getattr(fast_axolotl, name), *arguments, **options)
@@ -93,6 +99,14 @@ class SideBySide(unittest.TestCase):
                 with self.subTest(arguments=arguments[1:]):
                     self.assertIsInstance(self.same("streaming_dataset_reader", *arguments), type)
 
+    @unittest.skipIf(np is None, "numpy is not here")
+    def test_deduplication_of_arrays(self):
+        rows = np.array(["a", "b", "a"])
+        hashes = self.same("deduplicate_indices", rows)[1]
+        for arguments in ((rows, np.array(hashes[:1])), (rows.astype(object), np.array([], str)), (np.array([1]),)):
+            with self.subTest(arguments=str(arguments)):
+                self.same("deduplicate_indices", *arguments)
+
     def test_deduplication(self):
         rng = random.Random(3)
         rows = ["".join(rng.choices("ab é日", k=rng.randrange(5))) for _ in range(5000)]
@@ -109,6 +123,12 @@ class SideBySide(unittest.TestCase):
             ({"a"},),
             (iter(["a"]),),
             (["a"], {"x"}),
+            (["a"], [1]),
+            (["a"], [None]),
+            (["a"], ""),
+            (["a"], {}),
+            ({"a": 0},),
+            (range(2),),
             (["\ud800"],),
             (["a"], None, -1),
         ):
