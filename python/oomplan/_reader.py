@@ -74,7 +74,7 @@ def _shards_of(path):
         files = _listed(folder / "state.json", "files of data", lambda state: _names_of_files(state["_data_files"]))
         return [folder / name for name in files]
     if os.path.exists(folder / "dataset_dict.json"):
-        splits = _listed(folder / "dataset_dict.json", "splits", lambda splits: [str(name) for name in splits["splits"]])
+        splits = _listed(folder / "dataset_dict.json", "splits", lambda info: list(map(str, info["splits"])))
         raise _bad(folder, f"it has the splits {', '.join(splits)}; give the folder of one of them")
     found = sorted(folder.glob("*.arrow"))
     if not found and folder.is_dir():
@@ -83,7 +83,10 @@ def _shards_of(path):
 
 
 def _names_of_files(shards):
-    return [pathlib.Path(shard["filename"]).name for shard in shards]
+    names = [pathlib.Path(shard["filename"]).name for shard in shards]
+    if not {"", ".."}.isdisjoint(names):
+        raise ValueError("a folder is no file of data")
+    return names
 
 
 def _listed(path, what, names):

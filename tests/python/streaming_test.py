@@ -130,9 +130,10 @@ class Formats(unittest.TestCase):
             )
             self.assertEqual(read(where, "hf_dataset"), [{"a": [2, 1]}])
             self.assertEqual(read(where, "auto"), [{"a": [2, 1]}])
-            (where / "state.json").write_text("{}")
-            with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
-                read(where, "auto")
+            for state in ("{}", '{"_data_files": [{"filename": ".."}]}', '{"_data_files": [{"filename": ""}]}'):
+                (where / "state.json").write_text(state)
+                with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
+                    read(where, "auto")
 
     def test_of_splits_one_is_to_be_given(self):
         with folder() as where:
