@@ -56,12 +56,11 @@ void Columns::decimal(std::string_view digits) {
   if (wants(weight::place + weight::decimal)) put(decimal_of(digits));
 }
 
-/// Characters take one byte each, or up to four where one of them does not fit into one.
 void Columns::text(std::string_view utf8) {
   const auto size = static_cast<Py_ssize_t>(utf8.size());
   if (!wants(weight::place + weight::text + size)) return;
   PyObject* const made = PyUnicode_DecodeUTF8(utf8.data(), size, nullptr);
-  if (made != nullptr) weight_ += PyUnicode_GET_LENGTH(made) * (PyUnicode_KIND(made) - 1);
+  if (made != nullptr) weight_ += width_beyond_bytes(made);
   put(made);
 }
 
@@ -101,13 +100,22 @@ void Columns::end_object() {
 }
 
 void Columns::name(std::string_view utf8) {
-  if (!wants(open_.empty() ? 0 : weight::field)) return;
+  if (stopped_) return;
   if (open_.empty()) {
     column_ = column_of(utf8);
-    return;
+  } else {
+    open_.back().key = key_of(utf8);
   }
-  open_.back().key = names_.get(utf8);
-  stopped_ = !open_.back().key.is_valid();
+}
+
+/// A name that is not kept is made anew for each field that has it.
+nb::object Columns::key_of(std::string_view name) {
+  const bool kept = names_.has(name);
+  if (!wants(weight::field + (kept ? 0 : weight::text + static_cast<std::int64_t>(name.size())))) return {};
+  nb::object key = names_.get(name);
+  stopped_ = !key.is_valid();
+  if (key.is_valid() && !kept) weight_ += width_beyond_bytes(key.ptr());
+  return key;
 }
 
 /// Most rows have the columns of the row before, in the same order.
@@ -119,10 +127,10 @@ std::size_t Columns::column_of(std::string_view name) {
 }
 
 std::size_t Columns::new_column(std::string_view name) {
-  nb::object key = names_.get(name);
-  if (!key.is_valid()) return stopped_ = true, column_;
   const auto size = static_cast<std::int64_t>(name.size());
-  if (!wants(weight::list + weight::field + 2 * size + rows_ * weight::place)) return column_;
+  if (!wants(weight::list + 2 * size + rows_ * weight::place)) return column_;
+  nb::object key = key_of(name);
+  if (stopped_) return column_;
   nb::object cells = nb::steal(PyList_New(static_cast<Py_ssize_t>(rows_)));
   if (!cells.is_valid()) return stopped_ = true, column_;
   for (std::int64_t row = 0; row < rows_; ++row) PyList_SET_ITEM(cells.ptr(), row, Py_NewRef(Py_None));

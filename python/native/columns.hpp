@@ -54,6 +54,7 @@ class Columns final : public measure::Values {
   void put(PyObject* value);
   void put_cell(PyObject* value);
   void open(PyObject* container, bool is_list);
+  nb::object key_of(std::string_view name);
   std::size_t column_of(std::string_view name);
   std::size_t new_column(std::string_view name);
   void fill();

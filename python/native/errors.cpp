@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "oomplan/text.hpp"
+
 namespace oomplan::python {
 namespace {
 
@@ -21,6 +23,11 @@ std::string text_of(const Diagnostics& errors) {
 
 nb::object ours(const char* name) { return nb::module_::import_("oomplan._errors").attr(name); }
 
+/// Where the program asked for the rows.
+void warn(const nb::object& text, std::int64_t count) {
+  nb::module_::import_("warnings").attr("warn")(ours("SkippedRow")(text, count), nb::none(), 2);
+}
+
 }  // namespace
 
 void raise(const Diagnostics& errors) {
@@ -34,9 +41,9 @@ void raise(const Diagnostics& errors) {
 void warn(const Diagnostic& skipped) {
   Diagnostic warning = skipped;
   warning.severity = Severity::warning;
-  const nb::object text = decoded(text_of({warning}));
-  const nb::object module = nb::module_::import_("warnings");
-  module.attr("warn")(text, ours("SkippedRow"), 2);
+  warn(decoded(text_of({warning})), 1);
 }
+
+void warn_of_more(std::int64_t count) { warn(decoded("warning: and " + with_separators(count) + " more"), count); }
 
 }  // namespace oomplan::python

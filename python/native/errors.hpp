@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+
 #include "oomplan/result.hpp"
 
 namespace oomplan::python {
@@ -12,5 +14,7 @@ namespace oomplan::python {
 
 /// oomplan.SkippedRow. Throws where the program made errors of warnings.
 void warn(const Diagnostic& skipped);
+/// One SkippedRow for so many that were not told each.
+void warn_of_more(std::int64_t count);
 
 }  // namespace oomplan::python

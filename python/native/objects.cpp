@@ -76,6 +76,10 @@ PyObject* decimal_of(std::string_view digits) {
   return PyObject_CallFunctionObjArgs(type.ptr(), text.ptr(), nullptr);
 }
 
+std::int64_t width_beyond_bytes(PyObject* text) {
+  return PyUnicode_GET_LENGTH(text) * (static_cast<std::int64_t>(PyUnicode_KIND(text)) - 1);
+}
+
 nb::object Names::get(std::string_view name) {
   if (const auto found = known_.find(name); found != known_.end()) return found->second;
   nb::object made = nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), nullptr));

@@ -24,10 +24,15 @@ class Names {
  public:
   /// Null with Python's error set where it is not UTF-8.
   nb::object get(std::string_view name);
+  /// Whether it is made already, and kept.
+  bool has(std::string_view name) const { return known_.contains(name); }
 
  private:
   std::map<std::string, nb::object, std::less<>> known_{};
 };
+
+/// What a text takes beyond a byte a character: up to three more, where one of them does not fit into one.
+std::int64_t width_beyond_bytes(PyObject* text);
 
 /// What CPython 3.11 takes for an object, in bytes.
 namespace weight {

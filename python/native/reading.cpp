@@ -36,7 +36,7 @@ Reading::Reading(const Settings& settings, const std::optional<std::vector<std::
     : budget_(size_of(settings.budget)) {
   measure::ReadOptions options{.budget = budget_, .format = settings.format, .skip_bad = settings.skip_bad};
   options.on_skip = [this](const Diagnostic& error) {
-    if (skipped_.size() < most_told) skipped_.push_back(error);
+    skipped_.size() < most_told ? skipped_.push_back(error) : void(++more_skipped_);
   };
   Result<measure::RowReader> opened = key ? measure::RowReader::of_hashes(settings.paths, options, *key)
                                           : measure::RowReader::of_values(settings.paths, options);
@@ -44,7 +44,7 @@ Reading::Reading(const Settings& settings, const std::optional<std::vector<std::
   rows_.emplace(std::move(*opened));
 }
 
-bool Reading::next() {
+Result<bool> Reading::next() {
   Result<bool> more = false;
   {
     const nb::gil_scoped_release unlocked;
@@ -52,22 +52,34 @@ bool Reading::next() {
   }
   tell_skipped();
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  if (!more) raise(more.errors());
-  return *more;
+  return more;
 }
 
 void Reading::tell_skipped() {
+  const std::int64_t more = std::exchange(more_skipped_, 0);
   for (const Diagnostic& error : std::exchange(skipped_, {})) warn(error);
+  if (more > 0) warn_of_more(more);
+}
+
+/// Adds the current row. One that has no object waits for the next call, behind the rows before it.
+bool ValueReader::add(Columns& columns) {
+  try {
+    return columns.add(reading_.rows(), row_) == Columns::Added::yes;
+  } catch (const nb::python_error& error) {
+    const bool of_the_row = error.matches(PyExc_ValueError) || error.matches(PyExc_OverflowError);
+    if (columns.rows() == 0 || !of_the_row) throw;
+    return false;
+  }
 }
 
 /// Whether there are more rows, where the columns did not take `count`.
-bool ValueReader::fill(Columns& columns, std::int64_t count) {
+Result<bool> ValueReader::fill(Columns& columns, std::int64_t count) {
   while (columns.rows() < count) {
     if (row_ == reading_.rows().rows()) {
       row_ = 0;
-      if (!reading_.next()) return false;
+      if (Result<bool> more = reading_.next(); !more || !*more) return more;
     }
-    if (columns.add(reading_.rows(), row_) == Columns::Added::full) break;
+    if (!add(columns)) break;
     ++row_, ++read_;
   }
   return true;
@@ -75,23 +87,25 @@ bool ValueReader::fill(Columns& columns, std::int64_t count) {
 
 nb::object ValueReader::next(std::int64_t count) {
   const Alone alone(busy_);
-  if (error_) throw *std::exchange(error_, std::nullopt);
+  if (!errors_.empty()) raise(std::exchange(errors_, {}));
   // Half of the budget is for two batches of objects: the one that the program has, and the next.
   const std::int64_t limit = reading_.budget().count() / 4;
   Columns columns(limit, names_);
-  try {
-    const bool more = fill(columns, count);
-    if (more && columns.rows() == 0) raise({too_large(read_ + 1, limit)});
-  } catch (nb::python_error& error) {
-    if (columns.rows() == 0) throw;
-    error_.emplace(std::move(error));
+  const Result<bool> more = fill(columns, count);
+  if (columns.rows() > 0) {
+    if (!more) errors_ = more.errors();
+    return columns.take();
   }
-  return columns.rows() == 0 ? nb::none() : nb::object(columns.take());
+  if (!more) raise(more.errors());
+  if (*more) raise({too_large(read_ + 1, limit)});
+  return nb::none();
 }
 
 nb::object HashReader::next() {
   const Alone alone(busy_);
-  if (!reading_.next()) return nb::none();
+  const Result<bool> more = reading_.next();
+  if (!more) raise(more.errors());
+  if (!*more) return nb::none();
   const std::vector<measure::RowHash> hashes = reading_.rows().hashes();
   std::string out;
   out.reserve(16 * hashes.size());

@@ -42,15 +42,16 @@ class Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
-  /// As RowReader::next, without the lock. Throws DataError.
-  bool next();
+  /// As RowReader::next, without the lock. Throws what handlers of signals and of warnings throw.
+  Result<bool> next();
   const measure::RowReader& rows() const { return *rows_; }
   Bytes budget() const { return budget_; }
 
  private:
   void tell_skipped();
 
-  std::vector<Diagnostic> skipped_{};  // since they were told last, the first of them
+  std::vector<Diagnostic> skipped_{};  // since they were told last, the first of them,
+  std::int64_t more_skipped_ = 0;      // and how many others
   Bytes budget_{};
   std::optional<measure::RowReader> rows_{};
 };
@@ -65,14 +66,15 @@ class ValueReader {
   std::int64_t skipped() const { return reading_.rows().totals().skipped; }
 
  private:
-  bool fill(Columns& columns, std::int64_t count);
+  bool add(Columns& columns);
+  Result<bool> fill(Columns& columns, std::int64_t count);
 
   std::atomic<bool> busy_{false};
   Reading reading_;
   Names names_{};
   std::int64_t row_ = 0;  // of the batch that was read last
   std::int64_t read_ = 0;
-  std::optional<nb::python_error> error_{};  // to raise once the rows before it are handed on
+  Diagnostics errors_{};  // to raise once the rows before are handed on; no exception, which would hold its frames
 };
 
 /// Rows as hashes and sizes.

@@ -5,10 +5,12 @@ import os
 
 
 def count(name, value, least):
-    """A whole number that is at least `least`. Negative ones are OverflowError, as fast-axolotl has it."""
+    """A whole number of at least `least`. Negative and huge ones are OverflowError, as fast-axolotl has it."""
     number = operator.index(value)
     if number < 0:
         raise OverflowError(f"{name} cannot be negative")
+    if number >= 1 << 63:
+        raise OverflowError(f"{name} is too large")
     if number < least:
         raise ValueError(f"{name} must be greater than {least - 1}")
     return number

@@ -1,6 +1,5 @@
 """Which texts are the first of their kind."""
 
-from collections.abc import Sequence
 from hashlib import sha256
 
 from oomplan import _arguments, _native
@@ -13,16 +12,22 @@ def deduplicate_indices(rows, existing_hashes=None, num_threads=0):
     apart, so that SHA-256 is of each different row only once.
     """
     _arguments.count("num_threads", num_threads, least=0)
-    indices = _native.first_texts(tuple(_sequence("rows", rows)))
+    rows = _sequence("rows", rows)
+    indices = _native.first_texts(rows)
     hashes = [sha256(rows[index].encode()).hexdigest() for index in indices]
-    if not existing_hashes:
+    if existing_hashes is None:
         return indices, hashes
-    known = set(_sequence("existing_hashes", existing_hashes))
+    known = _sequence("existing_hashes", existing_hashes)
+    for digest in known:
+        if not isinstance(digest, str):
+            raise TypeError(f"existing_hashes are str, not {type(digest).__name__}")
+    known = set(known)
     new = [(index, digest) for index, digest in zip(indices, hashes) if digest not in known]
     return [index for index, _ in new], [digest for _, digest in new]
 
 
-def _sequence(name, value):
-    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise TypeError(f"{name} is a sequence of str, not {type(value).__name__}")
-    return value
+def _sequence(name, values):
+    """A tuple of what can be indexed: lists, arrays, but no sets or iterators."""
+    if isinstance(values, (str, bytes, dict)) or not hasattr(type(values), "__getitem__"):
+        raise TypeError(f"{name} is a sequence of str, not {type(values).__name__}")
+    return tuple(values)

@@ -17,4 +17,11 @@ class DataError(RuntimeError):
 
 
 class SkippedRow(UserWarning):
-    """A row that was left out, as on_error="skip" wants it."""
+    """A row that was left out, or the rest of a file, as on_error="skip" wants it.
+
+    `count` is how many this tells of: 1, or all beyond the first hundred of a piece that was read at once.
+    """
+
+    def __init__(self, text, count=1):
+        super().__init__(text)
+        self.count = count

@@ -70,13 +70,33 @@ def _state_of(path):
 def _shards_of(path):
     """Of a folder that datasets.save_to_disk wrote, the files in their order."""
     folder = pathlib.Path(os.fsdecode(path))
-    if not os.path.exists(_state_of(path)):
-        return sorted(folder.glob("*.arrow")) or [folder]
+    if os.path.exists(_state_of(path)):
+        files = _listed(folder / "state.json", "files of data", lambda state: _names_of_files(state["_data_files"]))
+        return [folder / name for name in files]
+    if os.path.exists(folder / "dataset_dict.json"):
+        splits = _listed(folder / "dataset_dict.json", "splits", lambda info: list(map(str, info["splits"])))
+        raise _bad(folder, f"it has the splits {', '.join(splits)}; give the folder of one of them")
+    found = sorted(folder.glob("*.arrow"))
+    if not found and folder.is_dir():
+        raise _bad(folder, "it has no .arrow file, as a folder has that save_to_disk wrote")
+    return found or [folder]
+
+
+def _names_of_files(shards):
+    names = [pathlib.Path(shard["filename"]).name for shard in shards]
+    if not {"", ".."}.isdisjoint(names):
+        raise ValueError("a folder is no file of data")
+    return names
+
+
+def _listed(path, what, names):
+    """The names that a file of JSON has."""
     try:
-        with open(_state_of(path), encoding="utf-8") as file:
-            return [folder / pathlib.Path(shard["filename"]).name for shard in json.load(file)["_data_files"]]
-    except (KeyError, TypeError, ValueError) as error:
-        state = _state_of(path)
-        raise DataError(
-            f"{state}: error: it names no files of data [measure/bad-file]", "measure/bad-file", state
-        ) from error
+        with open(path, encoding="utf-8") as file:
+            return names(json.load(file))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _bad(path, f"it names no {what}") from error
+
+
+def _bad(path, why):
+    return DataError(f"{path}: error: {why} [measure/bad-file]", "measure/bad-file", str(path))

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "room.hpp"
+#include "saved_dataset.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -99,6 +100,7 @@ class Found {
       const fs::file_status kind = entry->status(broken);
       if (fs::is_directory(kind)) folders.push_back(entry->path().string());
       if (!fs::is_regular_file(kind) && fs::exists(kind)) continue;
+      if (describes_saved_dataset(entry->path())) continue;
       if (Diagnostics errors = add(entry->path().string()); !errors.empty()) return errors;
     }
     if (!error) return {};

@@ -28,7 +28,8 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-/// Files, "-", the files below directories (also behind links, hidden ones left out) and what globs match; each
+/// Files, "-", the files below directories (also behind links; left out are hidden ones and JSON that describes
+/// a saved dataset) and what globs match; each
 /// argument's files in the order of their names, digits compared as numbers. `most` bytes hold their names. Errors:
 /// measure/no-data, read/missing, read/unreadable, measure/over-budget.
 Result<std::vector<Shard>> shards_of(const std::vector<std::string>& paths, std::int64_t most);

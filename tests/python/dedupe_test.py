@@ -37,6 +37,22 @@ class Dedupe(unittest.TestCase):
             oomplan.deduplicate_indices(rows=("a", "b", "a"), existing_hashes=[], num_threads=0)[0], [0, 1]
         )
 
+    def test_arrays_of_texts_are_sequences_too(self):
+        try:
+            import numpy as np
+        except ImportError:
+            self.skipTest("numpy is not here")
+        rows = ["a", "b", "a", "é"]
+        for kind in (None, object):
+            array = np.array(rows, kind)
+            self.assertEqual(oomplan.deduplicate_indices(array), plainly(rows))
+            known = plainly(rows[:1])[1]
+            self.assertEqual(oomplan.deduplicate_indices(array, np.array(known, kind)), plainly(rows, known))
+            self.assertEqual(oomplan.deduplicate_indices(array, np.array([], str)), plainly(rows))
+        for wrong in (np.array([1]), np.array("a")):
+            with self.assertRaises(TypeError):
+                oomplan.deduplicate_indices(wrong)
+
     def test_arguments(self):
         for error, arguments in (
             (TypeError, ("ab",)),
@@ -45,6 +61,11 @@ class Dedupe(unittest.TestCase):
             (TypeError, ([1],)),
             (TypeError, (iter(["a"]),)),
             (TypeError, (["a"], {"x"})),
+            (TypeError, ({"a": 0},)),
+            (TypeError, (["a"], [1])),
+            (TypeError, (["a"], [None])),
+            (TypeError, (["a"], "")),
+            (TypeError, (["a"], {})),
             (OverflowError, (["a"], None, -1)),
             (UnicodeEncodeError, (["\ud800"],)),
         ):

@@ -26,6 +26,12 @@ def answer(function, *arguments, **options):
         return next(kind for kind in kinds if isinstance(error, kind))
 
 
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+
 class SideBySide(unittest.TestCase):
     def same(self, name, *arguments, **options):
         theirs = answer(getattr(fast_axolotl, name), *arguments, **options)
@@ -76,6 +82,50 @@ class SideBySide(unittest.TestCase):
             (ours,) = oomplan.streaming_dataset_reader(str(where / "a.parquet"), "parquet")
             self.assertEqual({key: repr(ours[key]) for key in ours}, {key: repr(batch[key]) for key in batch})
 
+    def both(self, path, kind):
+        return answer(oomplan.streaming_dataset_reader, path, kind), answer(
+            fast_axolotl.streaming_dataset_reader, path, kind
+        )
+
+    def test_what_docs_say_of_json(self):
+        pretty = '{\n "a": 1\n}\n'
+        for kind, text, ours, theirs in (
+            ("jsonl", '{"a":18446744073709551616}\n', RuntimeError, [{"a": [2.0**64]}]),
+            ("jsonl", '{"a":1e400}\n', RuntimeError, []),
+            ("json", pretty, RuntimeError, [{"a": [1]}]),
+            ("json", '{"a":1}\n{"a":2}\n', [{"a": [1, 2]}], RuntimeError),
+        ):
+            with self.subTest(text), folder() as where:
+                (where / "a").write_text(text)
+                self.assertEqual(self.both(str(where / "a"), kind), (ours, theirs))
+
+    def test_what_docs_say_of_csv(self):
+        for cell, theirs in (
+            ("nan", float("nan")),
+            ("inf", float("inf")),
+            (".5", 0.5),
+            ("1.", 1.0),
+            ("+1", 1),
+            ("007", 7),
+            ("1e400", float("inf")),
+            ('"1"', 1),
+            ("tRue", True),
+        ):
+            with self.subTest(cell), folder() as where:
+                (where / "a").write_text(f"a,b\n{cell},x\n")
+                ours, there = self.both(str(where / "a"), "csv")
+                self.assertEqual((ours[0]["a"], repr(there[0]["a"])), ([cell.strip('"')], repr([theirs])))
+        for text, theirs in (
+            ("a,a\n1,2\n", [{"a": [1, 2]}]),
+            ('a,b\n"x"y,2\n', [{"a": ["xy"], "b": [2]}]),
+        ):
+            with self.subTest(text), folder() as where:
+                (where / "a").write_text(text)
+                self.assertEqual(self.both(str(where / "a"), "csv"), (RuntimeError, theirs))
+        with folder() as where:
+            (where / "a").write_text("a\n9223372036854775808\n")
+            self.assertEqual(str(self.both(str(where / "a"), "csv")[0]), "[{'a': [9223372036854775808]}]")
+
     def test_kinds_of_errors(self):
         with folder() as where:
             (where / "a.jsonl").write_text('{"a":1}\n')
@@ -89,9 +139,19 @@ class SideBySide(unittest.TestCase):
                 (path, "arrow"),
                 (str(where / "none"), "csv"),
                 (path, "jsonl", 1, -1),
+                (path, "jsonl", 1 << 70),
+                (path, "jsonl", 1, 1 << 70),
             ):
                 with self.subTest(arguments=arguments[1:]):
                     self.assertIsInstance(self.same("streaming_dataset_reader", *arguments), type)
+
+    @unittest.skipIf(np is None, "numpy is not here")
+    def test_deduplication_of_arrays(self):
+        rows = np.array(["a", "b", "a"])
+        hashes = self.same("deduplicate_indices", rows)[1]
+        for arguments in ((rows, np.array(hashes[:1])), (rows.astype(object), np.array([], str)), (np.array([1]),)):
+            with self.subTest(arguments=str(arguments)):
+                self.same("deduplicate_indices", *arguments)
 
     def test_deduplication(self):
         rng = random.Random(3)
@@ -109,8 +169,15 @@ class SideBySide(unittest.TestCase):
             ({"a"},),
             (iter(["a"]),),
             (["a"], {"x"}),
+            (["a"], [1]),
+            (["a"], [None]),
+            (["a"], ""),
+            (["a"], {}),
+            ({"a": 0},),
+            (range(2),),
             (["\ud800"],),
             (["a"], None, -1),
+            (["a"], None, 1 << 70),
         ):
             with self.subTest(arguments=str(arguments)[:40]):
                 self.same("deduplicate_indices", *arguments)

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -129,9 +130,33 @@ class Formats(unittest.TestCase):
             )
             self.assertEqual(read(where, "hf_dataset"), [{"a": [2, 1]}])
             self.assertEqual(read(where, "auto"), [{"a": [2, 1]}])
-            (where / "state.json").write_text("{}")
-            with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
-                read(where, "auto")
+            for state in ("{}", '{"_data_files": [{"filename": ".."}]}', '{"_data_files": [{"filename": ""}]}'):
+                (where / "state.json").write_text(state)
+                with self.assertRaisesRegex(oomplan.DataError, r"state.json: .*\[measure/bad-file\]"):
+                    read(where, "auto")
+
+    def test_of_splits_one_is_to_be_given(self):
+        with folder() as where:
+            (where / "dataset_dict.json").write_text('{"splits": ["test", "train"]}')
+            for split, value in (("test", 1), ("train", 2)):
+                (where / split).mkdir()
+                (where / split / "state.json").write_text('{"_data_files": [{"filename": "a.arrow"}]}')
+                (where / split / "dataset_info.json").write_text('{"features": {}}')
+                with pa.ipc.new_stream(str(where / split / "a.arrow"), pa.schema([("a", pa.int64())])) as out:
+                    out.write_table(pa.table({"a": [value]}))
+            with self.assertRaisesRegex(oomplan.DataError, r"it has the splits test, train; .*\[measure/bad-file\]"):
+                read(where, "hf_dataset")
+            self.assertEqual(read(where / "train", "hf_dataset"), [{"a": [2]}])
+            self.assertEqual(read(where, "auto"), [{"a": [1, 2]}])
+            (where / "dataset_dict.json").write_text("[" * 100_000)
+            with self.assertRaisesRegex(oomplan.DataError, r"dataset_dict.json: error: it names no splits"):
+                read(where, "hf_dataset")
+
+    def test_a_folder_without_arrow_files_is_no_saved_dataset(self):
+        with folder() as where:
+            (where / "a.parquet").touch()
+            with self.assertRaisesRegex(oomplan.DataError, r"it has no \.arrow file"):
+                read(where, "hf_dataset")
 
     def test_names_of_files_need_not_be_text(self):
         with folder() as where:
@@ -223,6 +248,19 @@ class Errors(unittest.TestCase):
             self.assertEqual([warning.category for warning in caught], [oomplan.SkippedRow] * 2)
             self.assertIn("row 2, at byte 8", str(caught[0].message))
 
+    def test_no_row_is_skipped_in_silence(self):
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n{bad\n' * 2500)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                read(where / "a.jsonl", "jsonl", on_error="skip")
+            self.assertEqual(sum(warning.message.count for warning in caught), 2500)
+            self.assertEqual(str(caught[100].message), "warning: and 2,400 more")
+            self.assertEqual(caught[100].filename, caught[0].filename)
+            with warnings.catch_warnings(), self.assertRaises(oomplan.SkippedRow):
+                warnings.simplefilter("error")
+                read(where / "a.jsonl", "jsonl", on_error="skip")
+
     def test_nothing_is_opened_before_the_first_batch_is_wanted(self):
         batches = oomplan.streaming_dataset_reader("no such file", "parquet")
         with self.assertRaisesRegex(oomplan.DataError, r"no such file.*\[read/missing\]"):
@@ -282,6 +320,39 @@ class Errors(unittest.TestCase):
         self.assertEqual((str(error), error.code, error.path), ("text", "measure/bad-row", "file"))
 
 
+    def test_what_a_handler_of_a_signal_raises_comes_at_once(self):
+        def handler(*_):
+            raise TimeoutError("rang")
+
+        before = signal.signal(signal.SIGALRM, handler)
+        try:
+            with folder() as where:
+                (where / "a.txt").write_text("line\n" * 4_000_000)
+                batches = oomplan.streaming_dataset_reader(where / "a.txt", "text", 3_000_000, budget="4GiB")
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                with self.assertRaisesRegex(TimeoutError, "rang"):
+                    next(batches)
+                self.assertEqual(list(batches), [])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def test_a_reader_that_is_left_before_its_error_closes_its_file(self):
+        script = """if True:
+            import oomplan, os, sys
+            def begin():
+                for _ in oomplan.streaming_dataset_reader(sys.argv[1], "jsonl"): break
+            before = len(os.listdir("/proc/self/fd"))
+            for _ in range(5): begin()
+            print(len(os.listdir("/proc/self/fd")) - before)"""
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n{bad\n')
+            done = subprocess.run(
+                [sys.executable, "-c", script, where / "a.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            )
+        self.assertEqual(done.stdout, b"0\n")  # and nothing of leaks
+
+
 class Budget(unittest.TestCase):
     def test_batches_are_cut_short_where_they_would_be_past_it(self):
         with folder() as where:
@@ -299,6 +370,20 @@ class Budget(unittest.TestCase):
                 out.write_table(pa.table({"a": nothing}))
             with self.assertRaisesRegex(oomplan.DataError, r"row 1 of all .*64.00 MiB .*\[measure/over-budget\]"):
                 read(where / "a.arrow", "arrow")
+
+    def test_keys_count_with_their_length(self):
+        keys = [f"{i:03}" + "k" * 1_000_000 for i in range(40)]
+        with folder() as where:
+            for row in ({"a": {key: 1 for key in keys[:2]}}, {keys[0]: 1}, {"a": {"ü" + keys[0]: 1}}):
+                (where / "a.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n")
+                self.assertEqual(rows_of(read(where / "a.jsonl", "jsonl", budget="64MiB")), [row])
+            (where / "a.jsonl").write_text("".join(json.dumps({"a": {key: 1}}) + "\n" for key in keys))
+            batches = read(where / "a.jsonl", "jsonl", budget="64MiB")  # 16 MiB each
+            self.assertEqual([len(batch["a"]) for batch in batches], [16, 16, 8])
+            self.assertEqual([list(cell) for batch in batches for cell in batch["a"]], [[key] for key in keys])
+            (where / "a.jsonl").write_text("".join(json.dumps({"a": {"🚀" + key: 1}}) + "\n" for key in keys[:6]))
+            batches = read(where / "a.jsonl", "jsonl", budget="64MiB")  # four bytes a character
+            self.assertLessEqual(max(len(batch["a"]) for batch in batches), 5)
 
     def test_rows_that_share_no_column_do_not_fill_a_square(self):
         with folder() as where:
