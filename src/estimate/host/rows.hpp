@@ -25,6 +25,8 @@ class Rows {
   std::optional<Bytes> held() const;
   /// Of a list: what one of the workers that go through it comes to copy, by its reference counts alone.
   std::optional<Bytes> copied_by_a_worker() const;
+  /// Whether a sample's high ends stand for the rows of all.
+  bool are_sampled() const { return profile_ != nullptr && profile_->sampled; }
   bool are_objects() const { return plan_.rows_as.value == RowsAs::list; }
 
  private:
