@@ -2,20 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "oomplan/bytes.hpp"
+#include "oomplan/result.hpp"
 
 namespace oomplan {
 
 struct LoaderProfile {
-  std::string file{};     ///< As the user named it.
-  std::int64_t rows = 0;  ///< Of the whole dataset; at least 1.
-  Bytes file_bytes{};     ///< As it lies on the disk.
-  Bytes decoded{};        ///< The rows' values.
-  double mean_row = 0;    ///< Decoded bytes of a row; at most that of `longest_row`.
-  Bytes longest_row{};
-  double rows_per_second = 0;  ///< That one process reads and decodes; above 0.
+  std::string file{};  ///< As the user named it.
+  std::optional<std::int64_t> rows =
+      0;                               ///< Of the whole dataset; at least 1. Nothing where a sample does not bound it.
+  Bytes file_bytes{};                  ///< Of what was read, as it lies on the disk.
+  Bytes decoded{};                     ///< The values of the rows that were read.
+  std::optional<double> mean_row = 0;  ///< Decoded bytes of a row. Nothing where a sample does not bound it.
+  Bytes longest_row{};                 ///< That was read: of a sample, there may be longer ones.
+  double rows_per_second = 0;          ///< That one process reads and decodes; above 0.
+  bool sampled = false;                ///< `rows` and `mean_row` are the high ends of a sample's 95 % intervals.
+  Diagnostics warnings{};              ///< ingest/partial-profile: the dataset has rows that the profile has not.
 };
 
 }  // namespace oomplan

@@ -143,6 +143,7 @@ void ask_host(Findings& findings, const HostQuestion& question, const Catalog& c
     append(findings.diagnostics, host.errors());
     return findings.footprint.reset();
   }
+  if (host->profile) append(findings.diagnostics, host->profile->warnings);
   append(findings.diagnostics, undecided_on(*host));
   findings.host = std::move(*host);
 }
@@ -155,8 +156,9 @@ Verdict verdict_after(const Findings& findings) {
     return std::ranges::count(findings.fits, verdict, &Fit::verdict) > 0 ||
            std::ranges::count(limits, verdict, &HostFit::verdict) > 0;
   };
-  if (any(FitVerdict::undecided)) return Verdict::undecided;
-  return any(FitVerdict::does_not_fit) ? Verdict::does_not_fit : Verdict::fits;
+  // One limit that is too small stops the run, whatever is not known of another.
+  if (any(FitVerdict::does_not_fit)) return Verdict::does_not_fit;
+  return any(FitVerdict::undecided) ? Verdict::undecided : Verdict::fits;
 }
 
 }  // namespace

@@ -125,6 +125,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      " key; --set gives it for a what-if."},
     {"ingest/not-a-mapping", Verdict::invalid,
      "A training config is a mapping of keys to values; this file is a list or a single value."},
+    {"ingest/partial-profile", Verdict::answered,
+     "The profile of --loader lacks rows of the dataset: some could not be read, or a file is broken. The host memory "
+     "is counted without them. Mend the dataset, and measure it again."},
     {"ingest/renamed-key", Verdict::answered,
      "The framework has renamed this key. It is read as the new one; your version of the framework may need the"
      " other spelling."},

@@ -25,6 +25,7 @@ struct Draft {
   Diagnostics errors{};
   std::vector<Missing> missing{};
   std::vector<std::string> bad_keys{};
+  bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
 };
 
 struct Dialect {

@@ -6,6 +6,7 @@
 #include "compose.hpp"
 #include "fields.hpp"
 #include "lengths_file.hpp"
+#include "loader_keys.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -54,6 +55,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   apply_fields(overrides.fields, draft);
+  ingestion::settle_loader(draft.worker_a_rank, draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }

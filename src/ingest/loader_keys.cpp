@@ -42,6 +42,20 @@ LoaderPlan loader_plan(const LoaderKeys& keys, const LoaderSources& sources) {
   return plan;
 }
 
+void settle_loader(bool worker_a_rank, TrainingPlan& plan) {
+  LoaderPlan& loader = plan.loader;
+  if (worker_a_rank && loader.workers.origin.kind == Origin::Kind::framework_default) {
+    loader.workers.value = loader.ranks.value;
+  }
+  if (loader.padded.value || loader.padded.origin.kind != Origin::Kind::assumed) return;
+  const auto pad = [&](const Setting<bool>& fact, std::string_view how) {
+    loader.padded = {true, fact.origin};
+    derive(loader.padded.origin, how);
+  };
+  if (plan.padding_mask.value) return pad(plan.padding_mask, "whose rows are padded, to sequence_length at most");
+  if (loader.packed.value) pad(loader.packed, "whose rows fill sequence_length");
+}
+
 LoaderPlan plain_loader() {
   LoaderPlan plan = unsaid();
   plan.workers = {0, default_of(data_loader)};

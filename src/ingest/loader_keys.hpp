@@ -32,6 +32,10 @@ LoaderPlan loader_plan(const LoaderKeys& keys, const LoaderSources& sources);
 /// A DataLoader of the user's own, of torch's defaults.
 LoaderPlan plain_loader();
 
+/// What follows of facts that `--set` may have changed: a worker for each rank, where a framework's default asks for
+/// that; rows as long as the sequence, where they are padded or packed and nothing is said of their length.
+void settle_loader(bool worker_a_rank, TrainingPlan& plan);
+
 /// Back to keys.
 void write_loader(const LoaderPlan& plan, LoaderKeys& keys);
 

@@ -1,4 +1,5 @@
 // A LoaderProfile out of the JSON of `oomplan measure`.
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace {
 using ingestion::shown;
 
 constexpr std::string_view schema = "oomplan/profile/1";
+
+constexpr double most_rows = 9e18;
 
 Diagnostic bad(const Document& document, const Node& node, std::string message, std::string hint = {}) {
   Diagnostic out{Severity::error, "ingest/bad-profile", std::move(message), document.at(node), std::move(hint), {}};
@@ -42,7 +45,7 @@ class Profile {
 
   std::int64_t count(const Node& mapping, std::string_view key, std::int64_t least) {
     const double value = number(mapping, key, static_cast<double>(least));
-    return value < 9e18 ? static_cast<std::int64_t>(value) : Bytes::max().count();
+    return value < most_rows ? static_cast<std::int64_t>(value) : Bytes::max().count();
   }
 
   void refuse(const Node& node, std::string message, std::string hint = {}) {
@@ -82,8 +85,44 @@ void check_kind(const Document& document, Profile& profile) {
 
 void check_sizes(const Document& document, const LoaderProfile& read, Profile& profile) {
   const double longest = static_cast<double>(read.longest_row.count());
-  if (read.mean_row <= longest * 1.000001 + 1) return;
+  if (read.mean_row.value_or(0) <= longest * 1.000001 + 1) return;
   profile.refuse(profile.inside(document.root, "row_bytes"), "the mean row is longer than the longest");
+}
+
+// ---- A sample ------------------------------------------------------------------------------------------------------
+
+/// The high end of an estimate; nothing where the sample does not bound it.
+std::optional<double> high_end(Profile& profile, const Node& estimates, std::string_view key, double least) {
+  const Node& estimate = profile.inside(estimates, key);
+  const Node* high = estimate.find("high");
+  if (high != nullptr && high->kind == Node::Kind::null) return std::nullopt;
+  return profile.number(estimate, "high", least);
+}
+
+/// What was read of a sample is a part; what all has, it says with its interval. More than there is holds too little.
+void take_sample(const Node& sample, Profile& profile, LoaderProfile& out) {
+  const auto rows = high_end(profile, sample, "rows", 1);
+  out.rows = rows
+                 ? std::optional(*rows < most_rows ? static_cast<std::int64_t>(std::ceil(*rows)) : Bytes::max().count())
+                 : std::nullopt;
+  out.mean_row = high_end(profile, profile.inside(sample, "row_bytes"), "mean", 0);
+  out.sampled = profile.number(sample, "draws", 0) > 0;
+}
+
+// ---- What was not read ---------------------------------------------------------------------------------------------
+
+void warn_of_lost(const Document& document, const Node& read, std::string_view key, std::string message,
+                  LoaderProfile& out) {
+  const Node* lost = read.find(key);
+  if (lost == nullptr || lost->as_number().value_or(0) <= 0) return;
+  Diagnostic warning{Severity::warning,
+                     "ingest/partial-profile",
+                     shown(*lost) + std::move(message),
+                     document.at(*lost),
+                     "the dataset is larger than the host memory is counted for",
+                     {}};
+  warning.excerpt = std::string(document.line(lost->line));
+  out.warnings.push_back(std::move(warning));
 }
 
 }  // namespace
@@ -102,7 +141,12 @@ Result<LoaderProfile> read_loader_profile(const Document& document) {
   out.longest_row = Bytes(profile.count(sizes, "longest", 0));
   out.rows_per_second = profile.number(document.root, "rows_per_second", std::numeric_limits<double>::min());
   if (profile.errors().empty()) check_sizes(document, out, profile);
+  if (profile.errors().empty() && document.root.find("sample") != nullptr) {
+    take_sample(profile.inside(document.root, "sample"), profile, out);
+  }
   if (!profile.errors().empty()) return profile.errors();
+  warn_of_lost(document, read, "skipped_rows", " rows could not be read, and are not in the profile", out);
+  warn_of_lost(document, read, "broken_files", " files were not read to their end, and the profile lacks rows", out);
   return out;
 }
 

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!document) return 0;
   const auto profile = read_loader_profile(*document);
   if (profile) {
-    require(profile->rows > 0 && std::isfinite(profile->mean_row), "a profile has rows");
+    require(profile->rows.value_or(1) > 0 && std::isfinite(profile->mean_row.value_or(0)), "a profile has rows");
     fuzz::predict(*profile);
     return 0;
   }

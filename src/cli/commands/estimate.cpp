@@ -106,7 +106,8 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
   if (options.html.empty()) return out;
-  const auto inputs = document ? files_behind(*document, ingest_options(question)) : std::vector{question.config};
+  auto inputs = document ? files_behind(*document, ingest_options(question)) : std::vector{question.config};
+  if (!question.host.loader.empty()) inputs.push_back(question.host.loader);
   add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
   return out;
 }

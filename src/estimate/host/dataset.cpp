@@ -11,7 +11,8 @@ namespace {
 std::string_view form_of(RowsAs rows_as) { return rows_as_names.at(static_cast<std::size_t>(rows_as)); }
 
 std::string rows_text(const Question& question, double row) {
-  return fmt::format("{} rows × {:.1f} B as {}", with_separators(*question.rows.count()), row,
+  return fmt::format("{} rows × {:.1f} B{} as {}", with_separators(*question.rows.count()), row,
+                     question.rows.are_sampled() ? ", the high ends of a sample," : "",
                      form_of(question.plan.loader.rows_as.value));
 }
 
@@ -67,7 +68,8 @@ void add_dataset(const Question& question, HostFootprint& out) {
   if (loader.rows_as.value == RowsAs::stream) return;
   if (loader.rows_as.value == RowsAs::mapped) return add_page_cache(question, out);
   const auto held = question.rows.held();
-  if (!held) return out.missing.push_back("the dataset: --loader says how large it is");
+  if (!held)
+    return out.missing.push_back("the dataset: --loader says how large it is, where it is of all rows or of enough");
   const double row = question.rows.are_objects() ? *question.rows.object() : *question.rows.stored();
   out.terms.push_back(term("dataset", HostPlace::process, loader.ranks.value * *held, HostMoment::starting,
                            counted(loader.ranks.value, "rank") + " × " + rows_text(question, row),

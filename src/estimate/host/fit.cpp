@@ -29,7 +29,9 @@ HostFit cgroup_fit(const HostFootprint& footprint, Bytes limit) {
 /// Of the dataset, by one rank in one optimizer step.
 std::optional<double> rows_of_a_step(const TrainingPlan& plan) {
   const LoaderPlan& loader = plan.loader;
-  if (loader.packed.value && loader.row_values.value == 0) return std::nullopt;
+  // Of a text its bytes are known, and not the tokens that the sequence is made of.
+  const bool tokens_known = loader.row_values.value > 0 && loader.values.value != RowValues::bytes;
+  if (loader.packed.value && !tokens_known) return std::nullopt;
   const double joined = loader.packed.value ? static_cast<double>(plan.sequence_length.value) /
                                                   static_cast<double>(loader.row_values.value)
                                             : 1;
@@ -59,7 +61,9 @@ Feed feed(const TrainingPlan& plan, const LoaderProfile& profile, std::optional<
   } else if (const auto rows = rows_of_a_step(plan)) {
     out.taken_per_second = *rows / *step_seconds;
   } else {
-    out.unknown = "rows are packed, and how many tokens they have is not known: --set loader_row_values=…";
+    out.unknown =
+        "rows are packed, and how many tokens they have is not known: loader_row_values says it, with loader_values of "
+        "whole numbers";
   }
   return out;
 }

@@ -1,6 +1,8 @@
 // map() over the dataset before training.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "oomplan/text.hpp"
 #include "sizes.hpp"
 #include "terms.hpp"
@@ -11,9 +13,10 @@ namespace {
 /// datasets 5.2.0: Dataset.map(batch_size=1000), config.DEFAULT_MAX_BATCH_SIZE.
 constexpr std::int64_t rows_of_a_piece = 1000;
 
-/// A row as it comes and as token ids; where no profile says how long it is, as long as the sequence.
+/// A row as it comes and as token ids, which are cut to the sequence only later.
 double row_bytes(const Question& question) {
-  const double tokens = static_cast<double>(question.plan.sequence_length.value);
+  const double sequence = static_cast<double>(question.plan.sequence_length.value);
+  const double tokens = std::max(sequence, question.rows.values().value_or(0));
   const double ids = tokens * (number(question.costs.integer) + number(question.costs.slot));
   return question.rows.stored().value_or(0) + ids;
 }
@@ -22,14 +25,22 @@ double row_bytes(const Question& question) {
 
 void add_map(const Question& question, HostFootprint& out) {
   const std::int64_t processes = question.plan.loader.map_processes.value;
-  if (processes < 2) return;
+  if (question.plan.loader.rows_as.value == RowsAs::stream) return;
+  // axolotl 0.18.0: dataset_num_proc or os.cpu_count().
+  if (processes < 1 && question.plan.dialect == "axolotl") {
+    out.missing.emplace_back(
+        "how many processes map() has: as many as the machine has CPUs, --set dataset_num_proc=… says it");
+  }
+  if (processes < 1) return;
   // The garbage collector writes to every object of a process's heap, which copies the pages that a fork shares.
   const Bytes each = own(question.libraries) + times(rows_of_a_piece, row_bytes(question));
-  HostTerm map{"map() processes, at most", HostPlace::process, {}, {}, {}};
+  HostTerm map{"map() processes", HostPlace::process, {}, {}, {}};
   map.at[static_cast<std::size_t>(HostMoment::preparing)] = processes * each;
-  map.formula = fmt::format("{} × {}: all that it shares with its parent, and {} rows of sequence_length tokens",
-                            counted(processes, "process"), to_text(each), with_separators(rows_of_a_piece));
-  map.source = "a bound: datasets 5.2.0 forks num_proc processes, which come to copy what they share";
+  map.formula = fmt::format(
+      "{} × {}: all that it shares with its parent, and {} rows of sequence_length tokens, or the mean row where that "
+      "is longer",
+      counted(processes, "process"), to_text(each), with_separators(rows_of_a_piece));
+  map.source = "datasets 5.2.0 forks num_proc processes, of 1 too, which come to copy what they share";
   out.terms.push_back(std::move(map));
 }
 

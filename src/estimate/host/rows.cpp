@@ -31,14 +31,12 @@ Rows::Rows(const TrainingPlan& plan, const LoaderProfile* profile, const PythonC
       profile_(profile),
       costs_(costs) {}
 
-std::optional<std::int64_t> Rows::count() const {
-  return profile_ == nullptr ? std::nullopt : std::optional(profile_->rows);
-}
+std::optional<std::int64_t> Rows::count() const { return profile_ == nullptr ? std::nullopt : profile_->rows; }
 
 std::optional<double> Rows::values() const {
   if (plan_.row_values.value > 0) return static_cast<double>(plan_.row_values.value);
-  if (profile_ == nullptr) return std::nullopt;
-  return profile_->mean_row / width_of(plan_.values.value);
+  if (profile_ == nullptr || !profile_->mean_row) return std::nullopt;
+  return *profile_->mean_row / width_of(plan_.values.value);
 }
 
 std::optional<double> Rows::stored() const {
@@ -89,6 +87,7 @@ std::optional<Bytes> Rows::copied_by_a_worker() const {
   }
   // Of a row of ints every int is touched, and not the list's array of references.
   const double ints = *row * number(costs_.integer);
+  if (ints <= 0) return times(*count(), number(costs_.list));
   return times(*count(), ints * touched(1 + (page + number(costs_.apart)) / (ints * run), seen) + number(costs_.list));
 }
 

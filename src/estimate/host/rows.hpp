@@ -15,6 +15,7 @@ class Rows {
  public:
   Rows(const TrainingPlan& plan, const LoaderProfile* profile, const PythonCosts& costs);
 
+  std::optional<double> values() const;       ///< Tokens of a row, or bytes of a text.
   std::optional<std::int64_t> count() const;  ///< Rows of the dataset.
   std::optional<double> stored() const;       ///< Bytes of a row as an array holds it.
   std::optional<double> object() const;       ///< … as Python objects.
@@ -25,10 +26,11 @@ class Rows {
   std::optional<Bytes> held() const;
   /// Of a list: what one of the workers that go through it comes to copy, by its reference counts alone.
   std::optional<Bytes> copied_by_a_worker() const;
+  /// Whether a sample's high ends stand for the rows of all.
+  bool are_sampled() const { return profile_ != nullptr && profile_->sampled; }
   bool are_objects() const { return plan_.rows_as.value == RowsAs::list; }
 
  private:
-  std::optional<double> values() const;
   bool are_texts() const { return plan_.values.value == RowValues::bytes; }
 
   const LoaderPlan& plan_;

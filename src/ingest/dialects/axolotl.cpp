@@ -260,16 +260,18 @@ void plan_step(const Axolotl& a, Draft& draft) {
 void default_loader(LoaderPlan& plan) {
   constexpr std::string_view source = "axolotl 0.18.0: default_dataloader_opts";
   plan.workers = {1, default_of(source)};
-  derive(plan.workers.origin, "as many as GPUs");
+  derive(plan.workers.origin, "as many as GPUs, for each");
   plan.prefetch = {256, default_of(source)};
   plan.pin_memory = {true, default_of(source)};
 }
 
-void plan_loader(const Axolotl& a, TrainingPlan& plan) {
+void plan_loader(const Axolotl& a, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
   const LoaderKeys& keys = a.loader;
   plan.loader = loader_plan(keys, {"transformers 5.14.1: TrainingArguments", "axolotl 0.18.0: load_datasets",
                                    "axolotl 0.18.0: DataCollatorForSeq2Seq"});
-  if (!keys.workers.value && !keys.prefetch.value && !keys.pin_memory.value) default_loader(plan.loader);
+  draft.worker_a_rank = !keys.workers.value && !keys.prefetch.value && !keys.pin_memory.value;
+  if (draft.worker_a_rank) default_loader(plan.loader);
   const bool streams = plan.loader.rows_as.value == RowsAs::stream;
   plan.loader.shuffle_buffer = streams ? setting(keys.shuffle_buffer, std::int64_t{10'000}, schema)
                                        : Setting<std::int64_t>{0, default_of("axolotl 0.18.0: nothing is streamed")};
@@ -318,7 +320,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
   plan_step(a, draft);
-  plan_loader(a, plan);
+  plan_loader(a, draft);
   apply_plugins(a, draft);
   check_sizes(a, draft, document);
   check_adapter(a, draft, document);

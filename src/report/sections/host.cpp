@@ -115,8 +115,8 @@ std::string host_section(const Report& report, const ViewOptions& options) {
   out += "\nWhat it is made of\n" + terms_text(host.footprint);
   return out +
          wrapped(
-             "Not in the number: loading and saving the model, offloaded weights and optimizer states, and "
-             "what the training script keeps itself.",
+             "Not in the number: evaluation's DataLoader, loading and saving the model, offloaded weights and "
+             "optimizer states, and what the training script keeps itself.",
              0, 2) +
          "\n";
 }

@@ -183,6 +183,22 @@ TEST(HostFootprint, MapIsBeforeTraining) {
   EXPECT_EQ(out.ram(HostMoment::running), footprint(plan()).ram());
 }
 
+TEST(HostFootprint, MapForksOneProcessTooAndNoneOfAStream) {
+  TrainingPlan of = plan();
+  of.loader.map_processes.value = 1;
+  EXPECT_EQ(footprint(of).worst(), HostMoment::preparing);
+  of.loader.rows_as.value = RowsAs::stream;
+  EXPECT_EQ(footprint(of).worst(), HostMoment::running);
+}
+
+TEST(HostFootprint, MapHoldsRowsBeforeTheyAreCut) {
+  TrainingPlan of = plan();
+  of.loader.map_processes.value = 1;
+  const Bytes before = footprint(of).ram();
+  of.loader.row_values.value = 100'000;
+  EXPECT_GT(footprint(of).ram(HostMoment::preparing), before + Bytes::gib(3));
+}
+
 TEST(HostFootprint, SaysWhatIsMissingWithoutAProfile) {
   const HostFootprint out = host_footprint(with_workers(2), nullptr, torch, costs());
   EXPECT_THAT(out.missing, SizeIs(2));
@@ -260,6 +276,8 @@ TEST(HostFeed, DoesNotGuess) {
   EXPECT_EQ(feed(packed, profile(), 1.0).keeps_up(), std::nullopt);
   packed.loader.row_values.value = 256;
   EXPECT_DOUBLE_EQ(*feed(packed, profile(), 1.0).taken_per_second, 64);
+  packed.loader.values.value = RowValues::bytes;
+  EXPECT_EQ(feed(packed, profile(), 1.0).keeps_up(), std::nullopt);
 }
 
 }  // namespace

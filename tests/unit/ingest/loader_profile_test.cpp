@@ -128,6 +128,18 @@ TEST(LoaderKeys, AxolotlSaysAllThreeWhereTheConfigSaysNone) {
   EXPECT_EQ(plan_from(axolotl + "dataloader_pin_memory: true\n").loader.workers.value, 0);
 }
 
+TEST(LoaderKeys, AxolotlGivesEachRankAsManyWorkersAsThereAreRanks) {
+  EXPECT_EQ(plan_with(axolotl, {"ranks=8"}).loader.workers.value, 8);
+  EXPECT_EQ(plan_with(axolotl + "dataloader_num_workers: 3\n", {"ranks=8"}).loader.workers.value, 3);
+}
+
+TEST(LoaderKeys, PaddedAndPackedRowsAreAsLongAsTheSequence) {
+  EXPECT_TRUE(plan_from(plain + "padding_mask: true\n").loader.padded.value);
+  EXPECT_TRUE(plan_with(plain, {"loader_packed=true"}).loader.padded.value);
+  EXPECT_FALSE(plan_from(plain).loader.padded.value);
+  EXPECT_FALSE(plan_from(plain + "padding_mask: true\nloader_padded: false\n").loader.padded.value);
+}
+
 TEST(LoaderKeys, OfAxolotl) {
   const LoaderPlan loader = plan_from(axolotl + "dataset_processes: 7\nstreaming: true\nsample_packing: true\n").loader;
   EXPECT_EQ(loader.map_processes.value, 7);
