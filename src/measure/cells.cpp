@@ -1,5 +1,6 @@
 #include "cells.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -49,15 +50,18 @@ bool one_of(std::string_view text, std::string_view a, std::string_view b, std::
 }  // namespace
 
 std::size_t CellsBoundary::end_of(std::string_view text, std::size_t from) {
+  std::size_t line_end = 0;  // the next, from where it was looked for; it may turn out to be in quotes
   for (std::size_t at = from;; ++at) {
-    at = text.find_first_of(quoted_ ? "\"" : "\"\n", at);
-    if (at == std::string_view::npos) return at;
-    if (text[at] == '\n') return at;
     if (quoted_) {
+      at = text.find('"', at);
+      if (at == std::string_view::npos) return at;
       quoted_ = false;
       closed_ = at;
       continue;
     }
+    if (line_end <= at) line_end = std::min(text.find('\n', at), text.size());
+    at = text.substr(0, line_end).find('"', at);
+    if (at == std::string_view::npos) return line_end < text.size() ? line_end : at;
     // Where a cell begins, or as the second of two in a quoted one. Elsewhere it is a character like others.
     const char before = at == 0 ? '\n' : text[at - 1];
     quoted_ = before == ',' || before == '\t' || before == '\n' || (before == '"' && closed_ + 1 == at);
