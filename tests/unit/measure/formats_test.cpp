@@ -121,19 +121,19 @@ TEST(Formats, DecimalsEqualTheNumbersThatTheyAre) {
   for (const std::int64_t billionths : {1L, 1'000'000'000L, 2L, 2'000'000'000L, 100L, 500'000'000L})
     ASSERT_TRUE(decimals.Append(arrow::Decimal128(billionths)).ok());
   ASSERT_TRUE(decimals.Append(arrow::Decimal128("1000000000000000000000000000")).ok());  // 10^18
-  write_parquet(*table_of({*decimals.Finish()}, {"x"}), folder / "data/d.parquet");
-  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 7);
-  folder.file("data/n.jsonl", "{\"x\": 1}\n{\"x\": 2}\n{\"x\": 1000000000000000000}\n");
-  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 7);
+  write_parquet(*table_of({*decimals.Finish()}, {"x"}), folder / "d");
+  EXPECT_EQ(dedupe({folder / "d"}, {.read = {.budget = budget}}).unique, 7);
+  folder.file("n.jsonl", "{\"x\": 1}\n{\"x\": 2}\n{\"x\": 1000000000000000000}\n");
+  EXPECT_EQ(dedupe({folder / "d", folder / "n.jsonl"}, {.read = {.budget = budget}}).unique, 7);
 }
 
 TEST(Formats, OfColumnsOfOneNameTheLastCounts) {
   const Temporary folder;
   arrow::Int64Builder first, last;
   ASSERT_TRUE(first.AppendValues({1, 1}).ok() && last.AppendValues({2, 2}).ok());
-  write_arrow(*table_of({*first.Finish(), *last.Finish()}, {"a", "a"}), folder / "data/twice", true);
-  folder.file("data/once.jsonl", "{\"a\": 2}\n");
-  EXPECT_EQ(dedupe({folder / "data"}, {.read = {.budget = budget}}).unique, 1);
+  write_arrow(*table_of({*first.Finish(), *last.Finish()}, {"a", "a"}), folder / "twice", true);
+  folder.file("once.jsonl", "{\"a\": 2}\n");
+  EXPECT_EQ(dedupe({folder / "twice", folder / "once.jsonl"}, {.read = {.budget = budget}}).unique, 1);
 }
 
 TEST(Formats, BytesBehindAnArrowFileAreNotPassedOver) {
