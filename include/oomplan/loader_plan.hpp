@@ -45,7 +45,8 @@ struct LoaderPlan {
   Setting<bool> packed{};                  ///< A row of a batch is many of the dataset's, as many as fill it.
   Setting<std::int64_t> columns{};         ///< Tensors of that size in a batch (input_ids, attention_mask, labels).
   Setting<std::int64_t> shuffle_buffer{};  ///< Rows that a stream's shuffling holds.
-  Setting<std::int64_t> map_processes{};   ///< num_proc of map() before training; 0 and 1: the rank itself.
+  Setting<std::int64_t> map_processes{};   ///< num_proc of map() before training; 0: none, but for map_a_core.
+  Setting<bool> map_a_core{};  ///< Where map_processes is 0: map() has a process for each of the machine's cores.
   Setting<std::vector<std::string>> libraries{};  ///< What every process imports: names in models/libraries.
   friend bool operator==(const LoaderPlan&, const LoaderPlan&) = default;
 };

@@ -73,6 +73,7 @@ constexpr std::array rows{
     loader<&L::columns, as::positive>("loader_columns"),
     loader<&L::shuffle_buffer, as::count>("loader_shuffle_buffer"),
     loader<&L::map_processes, as::count>("loader_map_processes"),
+    loader<&L::map_a_core, as::boolean>("loader_map_a_core"),
     loader<&L::libraries, as::names>("loader_libraries"),
 };
 

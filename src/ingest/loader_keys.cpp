@@ -38,6 +38,7 @@ LoaderPlan loader_plan(const LoaderKeys& keys, const LoaderSources& sources) {
   plan.columns = {3, default_of(sources.collator)};
   plan.shuffle_buffer = setting(keys.shuffle_buffer, std::int64_t{0}, sources.datasets);
   plan.map_processes = setting(keys.map_processes, std::int64_t{0}, sources.datasets);
+  plan.map_a_core = {false, default_of(sources.datasets)};
   plan.libraries = {{"torch", "transformers", "datasets", "cuda"}, assumed("what a Trainer on a GPU imports")};
   return plan;
 }
@@ -70,6 +71,7 @@ LoaderPlan plain_loader() {
   plan.columns = {1, assumed("a batch is one tensor")};
   plan.shuffle_buffer = {0, assumed("nothing is streamed")};
   plan.map_processes = {0, assumed("no map() before training")};
+  plan.map_a_core = {false, assumed("no map() before training")};
   plan.libraries = {{"torch", "cuda"}, assumed("a training process on a GPU")};
   return plan;
 }

@@ -2,30 +2,32 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <thread>
 
+#include "format.hpp"
 #include "row_groups.hpp"
 
 namespace oomplan::measure {
 namespace {
 
 constexpr std::int64_t least_free = std::int64_t{24} << 20;  // of a thread
-constexpr std::int64_t least_group = std::int64_t{1}
-                                     << 20;  // smaller row groups are not worth a look at the footer each
+// Of a row group: each is read with a look at the file's footer.
+constexpr std::int64_t least_group = std::int64_t{1} << 20;
 constexpr std::size_t most_units = 100'000;
 
-bool begins_as_parquet(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char mark[4] = {};
-  return file.read(mark, sizeof mark) && std::string_view(mark, sizeof mark) == "PAR1";
+bool is_parquet(const std::string& path, const std::string& format) {
+  if (!format.empty()) return format == "parquet";
+  const auto bytes = read::open_bytes(path);
+  if (!bytes) return false;
+  const Result<std::string> begun = read::first_bytes(**bytes, 4);  // its mark
+  const Format* const told = begun ? sniffed(*begun) : nullptr;
+  return told != nullptr && told->name == "parquet";
 }
 
 /// Its row groups, where they are all of it.
 void add(const Shard& shard, const ReadOptions& options, const Room& room, std::vector<Shard>& out) {
   out.push_back(shard);
-  if ((!options.format.empty() && options.format != "parquet") || !begins_as_parquet(shard.path)) return;
+  if (shard.size < 2 * least_group || !is_parquet(shard.path, options.format)) return;
   const Result<ParquetRows> rows = row_groups_of(shard.path, room);
   if (!rows || rows->groups.size() < 2) return;
   std::int64_t all = 0;
@@ -70,7 +72,7 @@ Units units_of(const std::vector<Shard>& shards, const ReadOptions& options, con
   if (out.threads > 1)
     out.room = share_of(room, out.threads);
   else
-    out.shards = shards;
+    out.shards.clear();
   return out;
 }
 

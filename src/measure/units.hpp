@@ -11,8 +11,8 @@
 namespace oomplan::measure {
 
 struct Units {
-  std::vector<Shard> shards{};  ///< Files, and row groups of Parquet, in order.
-  std::size_t threads = 1;      ///< How many read at once; with 1 the shards are whole files.
+  std::vector<Shard> shards{};  ///< Files, and row groups of Parquet, in order; none where one thread reads.
+  std::size_t threads = 1;      ///< How many read at once.
   Room room{};                  ///< Of each thread.
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "child.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::chrono::microseconds between_looks{20'000};
 constexpr std::chrono::microseconds first_pause{500};
+constexpr int most_tries = 3;
 
 std::int64_t dev_shm_used() {
   struct statvfs status {};
@@ -21,22 +23,39 @@ std::int64_t dev_shm_used() {
   return static_cast<std::int64_t>((status.f_blocks - status.f_bfree) * status.f_frsize);
 }
 
-void look(int pid, std::int64_t shm_before, TreeMemory& memory) {
+/// None where one of them ended meanwhile: those that were read after it have its share of a page too.
+std::optional<ProportionalMemory> together(const std::vector<int>& tree, TreeMemory& memory) {
   ProportionalMemory sum;
-  const std::vector<int> tree = process_tree(pid);
+  std::vector<bool> lived;
   for (const int process : tree) {
     const ProportionalMemory part = proportional_of(std::to_string(process));
     sum.total += part.total;
     sum.anonymous += part.anonymous;
     sum.shared += part.shared;
-    memory.peak_rss = std::max(memory.peak_rss, memory_of(std::to_string(process)).peak_rss);
+    lived.push_back(part.total > 0);
   }
-  if (sum.total > 0) ++memory.looks;  // it may have ended in between
-  memory.processes = std::max(memory.processes, static_cast<std::int64_t>(tree.size()));
-  memory.pss = std::max(memory.pss, sum.total);
-  memory.anonymous = std::max(memory.anonymous, sum.anonymous);
-  memory.shared = std::max(memory.shared, sum.shared);
+  bool ended = false;
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const ProcessMemory now = memory_of(std::to_string(tree[i]));
+    memory.peak_rss = std::max(memory.peak_rss, now.peak_rss);
+    ended = ended || (lived[i] && now.rss == 0);
+  }
+  return ended ? std::nullopt : std::optional(sum);
+}
+
+void look(int pid, std::int64_t shm_before, TreeMemory& memory) {
+  std::optional<ProportionalMemory> sum;
+  for (int i = 0; !sum && i < most_tries; ++i) {
+    const std::vector<int> tree = process_tree(pid);
+    memory.processes = std::max(memory.processes, static_cast<std::int64_t>(tree.size()));
+    sum = together(tree, memory);
+  }
   memory.dev_shm = std::max(memory.dev_shm, dev_shm_used() - shm_before);
+  if (!sum || sum->total == 0) return;  // it may have ended in between
+  ++memory.looks;
+  memory.pss = std::max(memory.pss, sum->total);
+  memory.anonymous = std::max(memory.anonymous, sum->anonymous);
+  memory.shared = std::max(memory.shared, sum->shared);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "descriptor.hpp"
 #include "oomplan/byte_source.hpp"
@@ -24,6 +25,17 @@ std::unique_ptr<ByteSource> unxzed(std::unique_ptr<ByteSource> packed, const std
 
 /// Has only this error to give.
 std::unique_ptr<ByteSource> refused(Diagnostic error);
+
+/// Gives an unpacking library's stream, whose input is used up, the next piece: whether there is one.
+template <class Stream, class Byte>
+Result<bool> refill(Stream& stream, ByteSource& packed, std::vector<Byte>& piece) {
+  if (stream.avail_in > 0) return true;
+  const Result<std::size_t> got = packed.read(reinterpret_cast<char*>(piece.data()), piece.size());
+  if (!got) return got.errors();
+  stream.next_in = piece.data();
+  stream.avail_in = static_cast<decltype(stream.avail_in)>(*got);
+  return *got > 0;
+}
 
 Diagnostic no_library(const std::string& path, const std::string& kind);
 Diagnostic cut_short(const std::string& path);

@@ -23,7 +23,7 @@ class Unbzip2 final : public ByteSource {
     stream_.next_out = out;
     stream_.avail_out = static_cast<unsigned>(room);
     while (stream_.avail_out == room && !done_) {
-      const Result<bool> more = refill();
+      const Result<bool> more = refill(stream_, *packed_, input_);
       if (!more) return more.errors();
       if (Result<bool> stepped = step(*more); !stepped) {
         done_ = true;
@@ -37,16 +37,6 @@ class Unbzip2 final : public ByteSource {
   void end() {
     if (inside_) BZ2_bzDecompressEnd(&stream_);
     inside_ = false;
-  }
-
-  /// Whether there is input.
-  Result<bool> refill() {
-    if (stream_.avail_in > 0) return true;
-    const Result<std::size_t> got = packed_->read(input_.data(), input_.size());
-    if (!got) return got.errors();
-    stream_.next_in = input_.data();
-    stream_.avail_in = static_cast<unsigned>(*got);
-    return *got > 0;
   }
 
   Result<bool> step(bool has_input) {

@@ -24,7 +24,7 @@ class Gunzip final : public ByteSource {
     stream_.next_out = reinterpret_cast<Bytef*>(out);
     stream_.avail_out = static_cast<uInt>(most);
     while (stream_.avail_out == most && !done_) {
-      const Result<bool> more = refill();
+      const Result<bool> more = refill(stream_, *packed_, input_);
       if (!more) return more.errors();
       if (Result<bool> stepped = step(*more); !stepped) return stepped.errors();
     }
@@ -32,16 +32,6 @@ class Gunzip final : public ByteSource {
   }
 
  private:
-  /// Whether there is input.
-  Result<bool> refill() {
-    if (stream_.avail_in > 0) return true;
-    const Result<std::size_t> got = packed_->read(reinterpret_cast<char*>(input_.data()), input_.size());
-    if (!got) return got.errors();
-    stream_.next_in = input_.data();
-    stream_.avail_in = static_cast<uInt>(*got);
-    return *got > 0;
-  }
-
   Result<bool> step(bool has_input) {
     if (between_ && has_input && *stream_.next_in != 0x1f) return padding();
     if (!has_input) {

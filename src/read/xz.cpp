@@ -27,7 +27,7 @@ class Unxz final : public ByteSource {
     stream_.next_out = reinterpret_cast<std::uint8_t*>(out);
     stream_.avail_out = most;
     while (stream_.avail_out == most && !done_) {
-      const Result<bool> more = refill();
+      const Result<bool> more = refill(stream_, *packed_, input_);
       if (!more) return more.errors();
       const lzma_ret status = lzma_code(&stream_, *more ? LZMA_RUN : LZMA_FINISH);
       done_ = status != LZMA_OK;
@@ -37,16 +37,6 @@ class Unxz final : public ByteSource {
   }
 
  private:
-  /// Whether there is input.
-  Result<bool> refill() {
-    if (stream_.avail_in > 0) return true;
-    const Result<std::size_t> got = packed_->read(reinterpret_cast<char*>(input_.data()), input_.size());
-    if (!got) return got.errors();
-    stream_.next_in = input_.data();
-    stream_.avail_in = *got;
-    return *got > 0;
-  }
-
   Diagnostic failed(lzma_ret status) const {
     switch (status) {
       case LZMA_BUF_ERROR:

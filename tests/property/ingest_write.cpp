@@ -44,7 +44,7 @@ LoaderPlan any_loader(Dice& dice) {
     (loader.*count).value = dice.number(1, 1'000'000'000'000);
   }
   for (auto fact : {&LoaderPlan::persistent, &LoaderPlan::shuffle, &LoaderPlan::pin_memory, &LoaderPlan::padded,
-                    &LoaderPlan::packed}) {
+                    &LoaderPlan::packed, &LoaderPlan::map_a_core}) {
     (loader.*fact).value = dice.flip();
   }
   loader.start.value = static_cast<WorkerStart>(dice.number(0, 2));
@@ -66,6 +66,7 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
   if (!axolotl) loader.start = any.start;
   if (!axolotl) loader.persistent = any.persistent;
   loader.map_processes = any.map_processes;
+  loader.map_a_core.value = axolotl;
   loader.shuffle.value = true;
   loader.padded.value = true;
   loader.packed.value = axolotl && !plan.padding_mask.value;

@@ -24,14 +24,13 @@ double row_bytes(const Question& question) {
 }  // namespace
 
 void add_map(const Question& question, HostFootprint& out) {
-  const std::int64_t processes = question.plan.loader.map_processes.value;
-  if (question.plan.loader.rows_as.value == RowsAs::stream) return;
-  // axolotl 0.18.0: dataset_num_proc or os.cpu_count().
-  if (processes < 1 && question.plan.dialect == "axolotl") {
-    out.missing.emplace_back(
-        "how many processes map() has: as many as the machine has CPUs, --set dataset_num_proc=… says it");
+  const LoaderPlan& loader = question.plan.loader;
+  const std::int64_t processes = loader.map_processes.value;
+  if (loader.rows_as.value == RowsAs::stream) return;
+  if (processes < 1) {
+    if (!loader.map_a_core.value) return;
+    return out.missing.push_back("how many processes map() has, one a core: --set loader_map_processes=… says it");
   }
-  if (processes < 1) return;
   // The garbage collector writes to every object of a process's heap, which copies the pages that a fork shares.
   const Bytes each = own(question.libraries) + times(rows_of_a_piece, row_bytes(question));
   HostTerm map{"map() processes", HostPlace::process, {}, {}, {}};

@@ -272,6 +272,7 @@ void plan_loader(const Axolotl& a, Draft& draft) {
                                    "axolotl 0.18.0: DataCollatorForSeq2Seq"});
   draft.worker_a_rank = !keys.workers.value && !keys.prefetch.value && !keys.pin_memory.value;
   if (draft.worker_a_rank) default_loader(plan.loader);
+  plan.loader.map_a_core = {true, default_of("axolotl 0.18.0: dataset_num_proc or os.cpu_count()")};
   const bool streams = plan.loader.rows_as.value == RowsAs::stream;
   plan.loader.shuffle_buffer = streams ? setting(keys.shuffle_buffer, std::int64_t{10'000}, schema)
                                        : Setting<std::int64_t>{0, default_of("axolotl 0.18.0: nothing is streamed")};

@@ -33,6 +33,21 @@ TEST(Watch, CountsSharedPagesOnce) {
   EXPECT_LE(watched->memory.anonymous, 170 << 20);
 }
 
+TEST(Watch, CountsSharedPagesOnceWhileProcessesEnd) {
+  const std::string script = R"(
+import os, time
+x = bytearray(64 << 20)
+for _ in range(60):
+    for i in range(8):
+        if os.fork() == 0: time.sleep(0.004 + 0.002 * i); os._exit(0)
+    for _ in range(8): os.wait()
+)";
+  const auto watched = watch({"python3", "-c", script}, false);
+  ASSERT_TRUE(watched.ok());
+  EXPECT_GE(watched->memory.anonymous, 64 << 20);
+  EXPECT_LE(watched->memory.anonymous, 84 << 20);
+}
+
 TEST(Watch, KeepsOutputAndTellsHowItEnded) {
   EXPECT_EQ(watch({"/bin/echo", "text"}, true)->out, "text\n");
   EXPECT_EQ(watch({"/bin/sh", "-c", "exit 3"}, true)->exit, 3);
