@@ -44,13 +44,16 @@ void HashSet::resize(std::size_t total) {
   total_ = total;
 }
 
-/// Of one that is not in it.
-void HashSet::place(Hash hash) {
+/// Of one that is not in it. `filled` has the hashes in each line: to count them in the line would wait for the one that
+/// was written last.
+void HashSet::place(Hash hash, std::vector<std::uint8_t>& filled) {
   for (std::size_t at = home(hash);; ++at) {
-    if (at == total_) extend();
-    const std::size_t filled = lines_[at].filled();
-    if (filled == hashes_in_line) continue;
-    lines_[at].hashes[filled] = hash;
+    if (at == total_) {
+      extend();
+      filled.resize(total_);
+    }
+    if (filled[at] == hashes_in_line) continue;
+    lines_[at].hashes[filled[at]++] = hash;
     return;
   }
 }
@@ -67,6 +70,7 @@ void HashSet::spread(std::size_t homes) {
   most_ = static_cast<std::size_t>(static_cast<double>(homes_ * hashes_in_line) * most_full);
   resize(std::max(homes_ + homes_ / 256 + 4, total_));
   std::vector<Hash> late;
+  std::vector<std::uint8_t> filled(total_);
   for (std::size_t i = old_total; i-- > 0;) {
     if (i >= 24) __builtin_prefetch(lines_ + i - 24, 1);
     const Line line = lines_[i];
@@ -74,12 +78,12 @@ void HashSet::spread(std::size_t homes) {
     for (const Hash hash : line.hashes) {
       if (hash.high == 0) break;
       if (home(hash) > i)
-        place(hash);
+        place(hash, filled);
       else
         late.push_back(hash);
     }
   }
-  for (const Hash& hash : late) place(hash);
+  for (const Hash& hash : late) place(hash, filled);
 }
 
 }  // namespace oomplan::measure

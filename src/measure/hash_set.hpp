@@ -1,6 +1,7 @@
 // A set of hashes at 16 bytes each and between a tenth and a third more.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,16 +70,16 @@ class HashSet {
   struct Line {
     std::array<Hash, 4> hashes{};  // filled from its front
 
-    // Neither branches: where in a line a hash stands cannot be foretold.
+    // Neither branches on a place: where in a line a hash stands cannot be foretold.
     std::size_t filled() const {
       std::size_t count = 0;
       for (const Hash& here : hashes) count += std::size_t{here.high != 0};
       return count;
     }
     bool holds(Hash hash) const {
-      std::uint64_t found = 0;
-      for (const Hash& here : hashes) found |= std::uint64_t{((here.high ^ hash.high) | (here.low ^ hash.low)) == 0};
-      return found != 0;
+      std::uint64_t alike = 0;  // half of their bits
+      for (const Hash& here : hashes) alike |= std::uint64_t{here.high == hash.high};
+      return alike != 0 && std::ranges::find(hashes, hash) != hashes.end();
     }
   };
 
@@ -88,7 +89,7 @@ class HashSet {
   }
   void grow() { spread(homes_ == 0 ? first_lines_ : homes_ + homes_ / 4 + 1); }
   void spread(std::size_t homes);
-  void place(Hash hash);
+  void place(Hash hash, std::vector<std::uint8_t>& filled);
   void extend() { resize(total_ + total_ / 8 + 1); }
   void resize(std::size_t total);
 

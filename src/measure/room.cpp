@@ -17,11 +17,11 @@ constexpr std::int64_t later = 18 * mib;
 constexpr std::int64_t least_free = 8 * mib;
 
 // What is freed and larger than this goes back to the kernel and is no part of the peak; what is smaller is kept, as a
-// page that is taken anew costs as much time as decoding it does. Arenas of many threads would each keep their own.
+// page that is taken anew costs as much time as decoding it does, until much of it lies at the end. Arenas of many
+// threads would each keep their own.
 void keep_heap_small(std::int64_t free) {
-  const auto kept = static_cast<int>(std::clamp(free / 16, mib, 16 * mib));
-  mallopt(M_MMAP_THRESHOLD, kept);
-  mallopt(M_TRIM_THRESHOLD, kept);
+  mallopt(M_MMAP_THRESHOLD, static_cast<int>(std::clamp(free / 16, mib, 16 * mib)));
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(std::clamp(free / 4, mib, 64 * mib)));
   mallopt(M_ARENA_MAX, 2);
 }
 

@@ -129,7 +129,7 @@ void add_loader_facts(const LoaderPlan& loader, std::vector<Fact>& facts) {
   add(fact("loader_columns", loader.columns));
   if (loader.rows_as.value == RowsAs::stream) add(fact("loader_shuffle_buffer", loader.shuffle_buffer));
   add(fact("loader_map_processes", loader.map_processes));
-  add(fact("loader_map_a_core", loader.map_a_core));
+  if (loader.map_processes.value == 0) add(fact("loader_map_a_core", loader.map_a_core));
   add(fact("loader_libraries", loader.libraries));
 }
 
