@@ -18,6 +18,9 @@ std::string to_text(Bytes bytes);
 /// The bytes with thousands separated: "23,657,512,960".
 std::string with_separators(std::int64_t value);
 
+/// "1 rank", "2,000 rows", "3 batches": the noun as it stands for one.
+std::string counted(std::int64_t count, std::string_view noun);
+
 /// Reads "24GiB", "24 GiB", "24G" (binary), "24GB" (decimal, as SI has it), "512MiB", "1.5TiB", "1024" (bytes).
 /// Units in any case, spaces around; a fraction only with a unit above bytes, rounded to the nearest byte.
 /// Nothing on negative, malformed or out-of-range text.

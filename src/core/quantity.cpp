@@ -120,6 +120,11 @@ std::string with_separators(std::int64_t value) {
   return out;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
+  return fmt::format("{} {}{}", with_separators(count), noun, ending);
+}
+
 std::optional<Bytes> parse_bytes(std::string_view text) {
   text = trimmed(text);
   const std::string_view whole = leading_digits(text);

@@ -111,7 +111,13 @@ std::string files_text(const measure::ReadTotals& totals) {
     kinds += formats.size() == 1 ? name : fmt::format("{} {}", count, name);
   }
   if (totals.files > static_cast<std::int64_t>(totals.listed.size())) kinds += ", …";
-  return fmt::format("{} file{} ({})", with_separators(totals.files), totals.files == 1 ? "" : "s", kinds);
+  return fmt::format("{} ({})", counted(totals.files, "file"), kinds);
+}
+
+std::string left_out_text(const measure::ReadTotals& totals) {
+  if (totals.skipped + totals.broken_files == 0) return {};
+  return fmt::format("  {} skipped, {} left unfinished\n", counted(totals.skipped, "row"),
+                     counted(totals.broken_files, "file"));
 }
 
 std::string cost_text(const measure::Cost& cost, Bytes budget) {

@@ -40,8 +40,10 @@ measure::Sampled sampled_of(const nlohmann::ordered_json& json);
 
 /// "  bytes of a row: mean 12.5, median 10, …", with the intervals of a sample; nothing where nothing is known.
 std::string lengths_text(const std::optional<measure::RowSizes>& sizes, const std::optional<measure::Sampled>& sampled);
-/// "in 3 files (2 parquet, 1 csv)", for a table's first line.
+/// "3 files (2 parquet, 1 csv)", for a table's first line.
 std::string files_text(const measure::ReadTotals& totals);
+/// "  2 rows skipped, 1 file left unfinished"; nothing where all was read.
+std::string left_out_text(const measure::ReadTotals& totals);
 /// "1.20 s, 1.15 s of CPU, at most 88.20 MiB of 256.00 MiB"
 std::string cost_text(const measure::Cost& cost, Bytes budget);
 

@@ -30,7 +30,7 @@ Result<Kind> kind_of(const Shard& shard, const ReadOptions& options, const Room&
   auto unpacked = read::unpacked(std::move(*bytes), std::move(*begun), shard.path, room.zstd_window_log);
   const Format* format = find_format(options.format);
   if (format == nullptr) {
-    const Result<const Format*> told = sniffed(unpacked);
+    const Result<const Format*> told = sniffed(unpacked, shard.path);
     if (!told) return told.errors();
     format = *told;
   }

@@ -21,6 +21,9 @@ class CellsBoundary final : public Boundary {
     closed_ = none;
   }
   std::size_t end_of(std::string_view text, std::size_t from) override;
+  void drop(std::size_t count) override {
+    if (closed_ != none) closed_ = closed_ < count ? none : closed_ - count;
+  }
 
  private:
   static constexpr std::size_t none = std::string_view::npos - 1;

@@ -21,6 +21,8 @@ constexpr auto rows = std::to_array<Format>({
     {"text", sources::text},
 });
 
+constexpr std::string_view white = " \t\r\n";
+
 bool is_arrow(std::string_view begun) {
   return begun.starts_with("ARROW1") || begun.starts_with(std::string_view("\xff\xff\xff\xff", 4));
 }
@@ -60,16 +62,31 @@ bool is_table(std::string_view begun, char separator) {
   return alike >= 2 && 10 * alike >= 9 * found.size();
 }
 
-std::string_view name_of(std::string_view begun) {
+/// Also where a row has a bad byte: a binary file may well begin with a bracket, but hardly with what follows it.
+bool is_json(std::string_view text, char bracket, std::string_view behind) {
+  const std::size_t first = text.find_first_not_of(white);
+  if (first == std::string_view::npos || text[first] != bracket) return false;
+  if (is_text(text)) return true;
+  const std::size_t second = text.find_first_not_of(white, first + 1);
+  return second != std::string_view::npos && behind.find(text[second]) != std::string_view::npos;
+}
+
+bool named_as_table(std::string_view path) {
+  for (const std::string_view packed : {".gz", ".zst", ".bz2", ".xz"}) {
+    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+  }
+  return path.ends_with(".csv") || path.ends_with(".tsv");
+}
+
+std::string_view name_of(std::string_view begun, std::string_view path) {
   if (begun.starts_with("PAR1") || begun.starts_with("PARE")) return "parquet";
   if (is_arrow(begun)) return "arrow";
   if (is_tar(begun)) return "tar";
-  if (!is_text(begun)) return "";
   if (begun.starts_with("\xEF\xBB\xBF")) begun.remove_prefix(3);
-  const std::size_t first = begun.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && begun[first] == '{') return "json-lines";
-  if (first != std::string_view::npos && begun[first] == '[') return "json-array";
-  return is_table(begun, ',') || is_table(begun, '\t') ? "csv" : "text";
+  if (is_json(begun, '{', "\"}")) return "json-lines";
+  if (is_json(begun, '[', "{[\"]-0123456789tfn")) return "json-array";
+  if (!is_text(begun)) return "";
+  return is_table(begun, ',') || is_table(begun, '\t') || named_as_table(path) ? "csv" : "text";
 }
 
 }  // namespace
@@ -81,12 +98,12 @@ const Format* find_format(std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-const Format* sniffed(std::string_view begun) { return find_format(name_of(begun)); }
+const Format* sniffed(std::string_view begun, std::string_view path) { return find_format(name_of(begun, path)); }
 
-Result<const Format*> sniffed(std::unique_ptr<read::ByteSource>& bytes) {
+Result<const Format*> sniffed(std::unique_ptr<read::ByteSource>& bytes, std::string_view path) {
   Result<std::string> begun = read::first_bytes(*bytes, sniff_length);
   if (!begun) return begun.errors();
-  const Format* format = sniffed(*begun);
+  const Format* format = sniffed(*begun, path);
   bytes = read::put_back(std::move(bytes), std::move(*begun));
   return format;
 }

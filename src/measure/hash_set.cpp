@@ -44,8 +44,8 @@ void HashSet::resize(std::size_t total) {
   total_ = total;
 }
 
-/// Of one that is not in it. `filled` has the hashes in each line: to count them in the line would wait for the one that
-/// was written last.
+/// Of one that is not in it. `filled` has the hashes in each line: to count them in the line would wait for the one
+/// that was written last.
 void HashSet::place(Hash hash, std::vector<std::uint8_t>& filled) {
   for (std::size_t at = home(hash);; ++at) {
     if (at == total_) {

@@ -98,23 +98,20 @@ JsonRows::JsonRows(const Input& input)
       skip_(input.skip) {}
 JsonRows::~JsonRows() = default;
 
-Result<bool> JsonRows::add(std::string_view text, std::int64_t row, std::int64_t offset, RowBatch& out) {
+Result<bool> JsonRows::add(const Record& row, RowBatch& out) {
+  if (row.refused != nullptr) return leave_out(skip_, *row.refused);
+  const std::string_view text = row.text;
   if (static_cast<std::int64_t>(text.size()) > room_.batch && memory_for(text) > room_.free) {
-    return over_budget({path_, static_cast<int>(std::min<std::int64_t>(row, 1 << 30))},
-                       "a row of " + std::to_string(text.size()) + " bytes of JSON", memory_for(text), room_.free);
+    return leave_out(
+        skip_, over_budget({path_, static_cast<int>(std::min<std::int64_t>(row.number, 1 << 30))},
+                           "a row of " + std::to_string(text.size()) + " bytes of JSON", memory_for(text), room_.free));
   }
   dom::element element;
   const auto error = parser_->parser.parse(text.data(), text.size(), false).get(element);
-  if (error != simdjson::SUCCESS) {
-    const Diagnostic diagnostic = bad_row(path_, row, offset, simdjson::error_message(error));
-    if (skip_(diagnostic)) return false;
-    return diagnostic;
-  }
-  if (wanted_.values && !element.is_object()) {
-    const Diagnostic diagnostic = bad_row(path_, row, offset, "this is no object, so it has no columns");
-    if (skip_(diagnostic)) return false;
-    return diagnostic;
-  }
+  if (error != simdjson::SUCCESS)
+    return leave_out(skip_, bad_row(path_, row.number, row.offset, simdjson::error_message(error)));
+  if (wanted_.values && !element.is_object())
+    return leave_out(skip_, bad_row(path_, row.number, row.offset, "this is no object, so it has no columns"));
   out.add_row(static_cast<std::int64_t>(text.size()), wanted_);
   if (wanted_.canonical) {
     put_row(out.canonical.open(), element, *key_);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "records.hpp"
 #include "row_batch.hpp"
 #include "source.hpp"
 
@@ -18,9 +18,8 @@ class JsonRows {
   JsonRows(const JsonRows&) = delete;
   JsonRows& operator=(const JsonRows&) = delete;
 
-  /// Puts one row into `out`. After `text` there are Records::padding bytes that can be read. Where it is no JSON:
-  /// whether it was skipped, or the error.
-  Result<bool> add(std::string_view text, std::int64_t row, std::int64_t offset, RowBatch& out);
+  /// Puts one row into `out`. False where it is none and was left out. Errors: measure/bad-row, measure/over-budget.
+  Result<bool> add(const Record& row, RowBatch& out);
 
  private:
   struct Parser;
@@ -29,7 +28,7 @@ class JsonRows {
   const Room room_;
   const Wanted wanted_;
   KeyColumns* const key_;
-  const std::function<bool(const Diagnostic&)> skip_;
+  const Skip skip_;
 };
 
 }  // namespace oomplan::measure

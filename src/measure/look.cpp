@@ -27,7 +27,7 @@ Result<std::string> format_of(const std::string& path) {
   if (!unpacked) return unpacked.errors();
   const Result<std::string> begun = read::first_bytes(**unpacked, sniff_length);
   if (!begun) return begun.errors();
-  const Format* const format = sniffed(*begun);
+  const Format* const format = sniffed(*begun, path);
   return std::string(format == nullptr ? "" : format->name);
 }
 

@@ -48,20 +48,32 @@ Result<bool> Records::refill() {
 
 Location Records::here() const { return {path_, static_cast<int>(std::min<std::int64_t>(number_ + 1, 1 << 30)), 0}; }
 
-/// Reads on without keeping, so that the message can say what would be needed.
-Result<std::int64_t> Records::length_of_rest() {
-  std::int64_t length = 0;
-  std::size_t from = end_ - begin_;
-  length += static_cast<std::int64_t>(from);
-  while (true) {
-    begin_ = end_ = 0;
-    Result<std::size_t> got = bytes_->read(buffer_.get(), step);
+/// Reads on to the end of the record, keeping its last byte alone: so the message can say what would be needed, and the
+/// next record follows.
+Result<Record> Records::pass_over() {
+  std::string_view text(buffer_.get() + begin_, end_ - begin_);
+  std::size_t dropped = 0;
+  std::size_t found = std::string_view::npos;
+  while (found == std::string_view::npos && !at_end_) {
+    dropped += text.size() - 1;
+    boundary_.drop(text.size() - 1);
+    buffer_[0] = text.back();
+    const Result<std::size_t> got = bytes_->read(buffer_.get() + 1, step);
     if (!got) return got.errors();
-    if (*got == 0) return length;
-    const std::size_t found = boundary_.end_of({buffer_.get(), *got}, 0);
-    if (found != std::string_view::npos) return length + static_cast<std::int64_t>(found);
-    length += static_cast<std::int64_t>(*got);
+    at_end_ = *got == 0;
+    text = {buffer_.get(), *got + 1};
+    found = boundary_.end_of(text, 1);
   }
+  const bool whole = found != std::string_view::npos;
+  const auto length = static_cast<std::int64_t>(dropped + (whole ? found : text.size()));
+  refused_ =
+      over_budget(here(), "a row of " + std::to_string(length) + " bytes", length, static_cast<std::int64_t>(most_));
+  const Record record{{}, ++number_, offset_, whole ? text[found] : '\0', &*refused_};
+  end_ = text.size();
+  begin_ = whole ? found + 1 : end_;
+  offset_ += length + (whole ? 1 : 0);
+  std::memset(buffer_.get() + end_, 0, padding);
+  return record;
 }
 
 Result<std::optional<Record>> Records::next() {
@@ -73,19 +85,16 @@ Result<std::optional<Record>> Records::next() {
     const bool whole = found != std::string_view::npos;
     if (whole || (at_end_ && !text.empty())) {
       const std::size_t length = whole ? found : text.size();
-      const Record record{text.substr(0, length), ++number_, offset_, whole ? text[found] : '\0'};
+      const Record record{text.substr(0, length), ++number_, offset_, whole ? text[found] : '\0', nullptr};
       begin_ += length + (whole ? 1 : 0);
       offset_ += static_cast<std::int64_t>(length + (whole ? 1 : 0));
       return std::optional<Record>(record);
     }
     if (at_end_) return std::optional<Record>();
     if (text.size() > most_) {
-      const Result<std::int64_t> length = length_of_rest();
-      if (!length) return length.errors();
-      at_end_ = true;
-      begin_ = end_ = 0;
-      return over_budget(here(), "a row of " + std::to_string(*length) + " bytes", *length,
-                         static_cast<std::int64_t>(most_));
+      Result<Record> passed = pass_over();
+      if (!passed) return passed.errors();
+      return std::optional<Record>(*passed);
     }
     looked = marked_ ? text.size() : 0;
     if (Result<bool> more = refill(); !more) return more.errors();

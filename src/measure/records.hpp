@@ -19,6 +19,9 @@ struct Record {
   std::int64_t number = 0;  ///< From 1.
   std::int64_t offset = 0;  ///< Of its first byte, in the unpacked file.
   char end = '\0';          ///< The byte that ended it; \0 at the end of the file.
+  /// Of one that is longer than there is room for, so that `text` is empty: measure/over-budget. Holds as long as the
+  /// text would.
+  const Diagnostic* refused = nullptr;
 };
 
 /// Where records end. Asked about a record from its beginning on, with more of it each time.
@@ -32,6 +35,8 @@ class Boundary {
   virtual std::size_t end_of(std::string_view text, std::size_t from) = 0;
   /// A record begins.
   virtual void reset() {}
+  /// From now on the text of the record at hand begins `count` bytes later, at most at the last one that was looked at.
+  virtual void drop(std::size_t /*count*/) {}
 };
 
 class LineBoundary final : public Boundary {
@@ -45,14 +50,14 @@ class Records {
 
   /// A byte order mark at the beginning is left out. `most` is the longest record in bytes.
   Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary);
-  /// Nothing at the end. Errors: the bytes' own; measure/over-budget for a record longer than `most`.
+  /// Nothing at the end. Errors: the bytes' own.
   Result<std::optional<Record>> next();
   /// The next byte that is no white space, taken; \0 at the end. Between records only.
   Result<char> next_byte();
 
  private:
   Result<bool> refill();
-  Result<std::int64_t> length_of_rest();
+  Result<Record> pass_over();
   Location here() const;
 
   struct Free {
@@ -62,12 +67,13 @@ class Records {
   std::string path_;
   std::size_t most_;
   Boundary& boundary_;
-  std::unique_ptr<char, Free> buffer_{};
+  std::unique_ptr<char[], Free> buffer_{};
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::int64_t offset_ = 0;  // of begin_
   std::int64_t number_ = 0;
+  std::optional<Diagnostic> refused_{};
   bool at_end_ = false;
   bool marked_ = false;  // the byte order mark was looked for
 };

@@ -82,7 +82,7 @@ Result<bool> RowStream::open(const Shard& shard) {
   if (!input) return input.errors();
   const Format* format = find_format(options_.format);
   if (format == nullptr) {
-    const Result<const Format*> told = sniffed(input->bytes);
+    const Result<const Format*> told = sniffed(input->bytes, shard.path);
     if (!told) return told.errors();
     format = *told;
   }

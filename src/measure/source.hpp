@@ -16,6 +16,9 @@
 
 namespace oomplan::measure {
 
+/// Told of a bad row: whether to go on behind it.
+using Skip = std::function<bool(const Diagnostic&)>;
+
 /// What a source reads from, and what is wanted of it.
 struct Input {
   std::string path{};
@@ -25,7 +28,7 @@ struct Input {
   Room room{};
   Wanted wanted{};
   KeyColumns* key = nullptr;
-  std::function<bool(const Diagnostic&)> skip{};  ///< Told of a bad row: whether to go on behind it.
+  Skip skip{};
 };
 
 class RowSource {
@@ -48,6 +51,8 @@ namespace sources {
 #undef OOMPLAN_ENTRY
 }  // namespace sources
 
+/// False where the row is left out, else the error.
+Result<bool> leave_out(const Skip& skip, Diagnostic error);
 Diagnostic bad_row(const std::string& path, std::int64_t row, std::int64_t offset, const std::string& why);
 Diagnostic bad_file(const std::string& path, const std::string& why);
 

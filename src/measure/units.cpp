@@ -20,7 +20,7 @@ bool is_parquet(const std::string& path, const std::string& format) {
   const auto bytes = read::open_bytes(path);
   if (!bytes) return false;
   const Result<std::string> begun = read::first_bytes(**bytes, 4);  // its mark
-  const Format* const told = begun ? sniffed(*begun) : nullptr;
+  const Format* const told = begun ? sniffed(*begun, path) : nullptr;
   return told != nullptr && told->name == "parquet";
 }
 

@@ -139,6 +139,9 @@ enum class Packing { none, gzip, zstd, bzip2, xz };
 Packing packing_of(std::string_view begun) {
   if (begun.starts_with("\x1f\x8b")) return Packing::gzip;
   if (begun.starts_with("\x28\xb5\x2f\xfd")) return Packing::zstd;
+  // A frame to be skipped, as pzstd begins with one.
+  const bool skippable = !begun.empty() && (begun[0] & 0xf0) == 0x50 && begun.substr(1).starts_with("\x2a\x4d\x18");
+  if (skippable) return Packing::zstd;
   if (begun.starts_with(std::string_view("\xfd\x37\x7a\x58\x5a\x00", 6))) return Packing::xz;
   const std::string_view block = begun.substr(std::min<std::size_t>(begun.size(), 4));
   const bool bzip2 = block.starts_with("\x31\x41\x59\x26\x53\x59") || block.starts_with("\x17\x72\x45\x38\x50\x90");

@@ -17,22 +17,20 @@ std::string signal_name(int signal) {
   return name != nullptr ? "SIG" + std::string(name) : fmt::format("signal {}", signal);
 }
 
-std::string processes(std::int64_t count) { return fmt::format("{} process{}", count, count == 1 ? "" : "es"); }
-
 /// A cgroup's limit was met where an allocation of its own failed; the kernel's count of kills knows all OOM killers.
 std::vector<std::string> kills_of(const Samples& seen) {
   // Of the innermost alone: those around it hold other jobs too.
   const std::int64_t kills = seen.cgroups.empty() ? 0 : seen.cgroups.front().kills;
   if (kills == 0 && !seen.host_kills) return {};
   if (kills == 0)
-    return {fmt::format("the kernel killed {} for memory on this host meanwhile", processes(*seen.host_kills))};
+    return {fmt::format("the kernel killed {} for memory on this host meanwhile", counted(*seen.host_kills, "process"))};
   for (const CgroupUse& use : seen.cgroups) {
     if (!use.limit || use.limit_met == 0) continue;
     return {fmt::format("the kernel killed {} for memory: cgroup {} met its limit of {}, and used {} at most",
-                        processes(kills), printable(use.path), size(*use.limit), size(use.highest))};
+                        counted(kills, "process"), printable(use.path), size(*use.limit), size(use.highest))};
   }
   return {fmt::format("the kernel killed {} of the job's cgroup for memory, and no cgroup had met its limit",
-                      processes(kills))};
+                      counted(kills, "process"))};
 }
 
 std::vector<std::string> lines_of(const Samples& seen) {
@@ -65,7 +63,7 @@ std::string account_of(const Ended& ended) {
                       ? fmt::format("the job was ended by {} after {:.1f} s", signal_name(ended.signal), ended.seconds)
                       : fmt::format("the job ended with exit code {} after {:.1f} s", ended.exit_code, ended.seconds));
   if (seen.processes > 0)
-    lines.push_back(fmt::format("its {} held {} at most", processes(seen.processes), size(seen.rss)));
+    lines.push_back(fmt::format("its {} held {} at most", counted(seen.processes, "process"), size(seen.rss)));
   lines.push_back(fmt::format("its largest process that ended held {} at most", size(ended.largest_process)));
   const std::vector<std::string> samples = lines_of(seen);
   lines.insert(lines.end(), samples.begin(), samples.end());

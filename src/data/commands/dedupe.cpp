@@ -20,12 +20,10 @@ struct Options {
 
 std::string text_of(const measure::DedupeReport& report) {
   const measure::ReadTotals& totals = report.totals;
-  std::string out = fmt::format("{} unique of {} rows in {}: {} duplicates\n", with_separators(report.unique),
-                                with_separators(totals.rows), files_text(totals), with_separators(report.duplicates));
-  if (totals.skipped + totals.broken_files > 0) {
-    out += fmt::format("  {} rows skipped, {} files left unfinished\n", with_separators(totals.skipped),
-                       totals.broken_files);
-  }
+  std::string out =
+      fmt::format("{} unique of {} in {}: {}\n", with_separators(report.unique), counted(totals.rows, "row"),
+                  files_text(totals), counted(report.duplicates, "duplicate"));
+  out += left_out_text(totals);
   out += fmt::format("  hashes: at most {} in memory, {} written to disk; ", to_text(Bytes(report.table_bytes)),
                      to_text(Bytes(report.spilled_bytes)));
   out += report.verified ? fmt::format("bytes compared: {} rows only shared a hash\n", with_separators(report.restored))

@@ -48,8 +48,8 @@ std::string size_text(const std::optional<std::int64_t>& bytes) { return bytes ?
 
 std::string text_of(const Watched& watched) {
   const measure::TreeMemory& memory = watched.memory;
-  std::string out = fmt::format("{:.2f} s, {:.2f} s of CPU, at most {} process{}\n", watched.seconds,
-                                watched.cpu_seconds, memory.processes, memory.processes == 1 ? "" : "es");
+  std::string out = fmt::format("{:.2f} s, {:.2f} s of CPU, at most {}\n", watched.seconds, watched.cpu_seconds,
+                                counted(memory.processes, "process"));
   const auto row = [&](std::string_view name, const std::string& value, std::string_view note) {
     out += fmt::format("  {:<16} {:>12}  {}\n", name, value, note);
   };

@@ -19,12 +19,9 @@ struct Options {
 
 std::string text_of(const measure::StreamReport& report, const Options& asked) {
   const measure::ReadTotals& totals = report.totals;
-  std::string out = fmt::format("{} rows in {}\n", with_separators(totals.rows), files_text(totals));
+  std::string out = fmt::format("{} in {}\n", counted(totals.rows, "row"), files_text(totals));
   out += fmt::format("  {} on disk, {} decoded\n", to_text(Bytes(totals.file_bytes)), to_text(Bytes(totals.decoded)));
-  if (totals.skipped + totals.broken_files > 0) {
-    out += fmt::format("  {} rows skipped, {} files left unfinished\n", with_separators(totals.skipped),
-                       totals.broken_files);
-  }
+  out += left_out_text(totals);
   if (report.diagnostics.empty()) out += lengths_text(report.row_sizes, report.sampled);
   if (report.diagnostics.empty() && report.tokens)
     out += tokens_text(json_of(*report.tokens, asked.tokenizing.bytes_per_token));

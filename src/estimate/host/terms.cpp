@@ -34,11 +34,6 @@ HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, 
   return out;
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  const std::string_view ending = count == 1 ? "" : noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
-  return fmt::format("{} {}{}", with_separators(count), noun, ending);
-}
-
 std::string workers_text(const LoaderPlan& loader) {
   return counted(loader.ranks.value, "rank") + " × " + counted(loader.workers.value, "worker");
 }

@@ -42,8 +42,6 @@ inline std::int64_t all_workers(const LoaderPlan& loader) {
   return saturating_mul(loader.ranks.value, loader.workers.value);
 }
 
-/// "2 ranks", "1 worker".
-std::string counted(std::int64_t count, std::string_view noun);
 /// "2 ranks × 4 workers".
 std::string workers_text(const LoaderPlan& loader);
 /// Anonymous bytes of a process that imports all of them.

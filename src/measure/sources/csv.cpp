@@ -28,14 +28,15 @@ class Csv final : public RowSource {
       if (!*record) break;
       std::string_view text = (*record)->text;
       if (text.ends_with('\r')) text.remove_suffix(1);
-      if (text.empty()) continue;
-      if (Result<bool> added = begun_ ? add(**record, text, out) : begin(text); !added) return added.errors();
+      if (text.empty() && (*record)->refused == nullptr) continue;
+      if (Result<bool> added = begun_ ? add(**record, text, out) : begin(**record, text); !added) return added.errors();
     }
     return out.rows > 0;
   }
 
  private:
-  Result<bool> begin(std::string_view text) {
+  Result<bool> begin(const Record& record, std::string_view text) {
+    if (record.refused != nullptr) return *record.refused;
     begun_ = true;
     separator_ = std::count(text.begin(), text.end(), '\t') > std::count(text.begin(), text.end(), ',') ? '\t' : ',';
     if (!split_cells(text, separator_, cells_, undone_))
@@ -65,11 +66,9 @@ class Csv final : public RowSource {
   }
 
   Result<bool> add(const Record& record, std::string_view text, RowBatch& out) {
-    if (const std::string why = objection(text); !why.empty()) {
-      const Diagnostic error = bad_row(input_.path, record.number - 1, record.offset, why);
-      if (!input_.skip(error)) return error;
-      return false;
-    }
+    if (record.refused != nullptr) return leave_out(input_.skip, *record.refused);
+    if (const std::string why = objection(text); !why.empty())
+      return leave_out(input_.skip, bad_row(input_.path, record.number - 1, record.offset, why));
     out.add_row(static_cast<std::int64_t>(text.size()), input_.wanted);
     if (input_.wanted.canonical) put(out.canonical);
     if (input_.wanted.values) tell_row(out.values);

@@ -75,9 +75,9 @@ class JsonArray final : public RowSource {
     }
     const Record record = **read;
     ended_ = record.end == ']';
-    const bool empty_array = ended_ && record.number == 1 && blank(record.text);
+    const bool empty_array = ended_ && record.number == 1 && record.refused == nullptr && blank(record.text);
     if (!empty_array) {
-      if (Result<bool> added = rows_.add(record.text, record.number, record.offset, out); !added) return added.errors();
+      if (Result<bool> added = rows_.add(record, out); !added) return added.errors();
     }
     return ended_ ? nothing_follows() : Result<bool>(true);
   }

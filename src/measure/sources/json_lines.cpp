@@ -16,8 +16,9 @@ class JsonLines final : public RowSource {
       Result<std::optional<Record>> line = records_.next();
       if (!line) return line.errors();
       if (!*line) break;
-      if ((*line)->text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      Result<bool> added = rows_.add((*line)->text, (*line)->number, (*line)->offset, out);
+      const bool blank = (*line)->text.find_first_not_of(" \t\r") == std::string_view::npos;
+      if (blank && (*line)->refused == nullptr) continue;
+      Result<bool> added = rows_.add(**line, out);
       if (!added) return added.errors();
     }
     return out.rows > 0;

@@ -16,6 +16,7 @@ struct Sample {
   std::string key{};
   std::int64_t size = 0;
   std::map<std::string, std::string> files{};  // by ending; contents only where they are wanted
+  bool left_out = false;
 };
 
 class TarShard final : public RowSource {
@@ -46,10 +47,14 @@ class TarShard final : public RowSource {
       sample_.key = key;
     }
     sample_.size += entry.size;
+    std::string& file = sample_.files[ending];
+    if (sample_.left_out) return false;
     if (input_.wanted.contents() && sample_.size > most()) {
-      return over_budget({input_.path}, "the sample '" + key + "'", sample_.size, most());
+      sample_.left_out = true;
+      for (auto& [name, bytes] : sample_.files) bytes = {};
+      return leave_out(input_.skip, over_budget({input_.path}, "the sample '" + key + "'", sample_.size, most()));
     }
-    return contents(sample_.files[ending]);
+    return contents(file);
   }
 
   Result<bool> contents(std::string& out) {
@@ -63,7 +68,10 @@ class TarShard final : public RowSource {
   }
 
   void finish(RowBatch& out) {
-    if (sample_.files.empty()) return;
+    if (sample_.files.empty() || sample_.left_out) {
+      sample_ = {};
+      return;
+    }
     out.add_row(sample_.size, input_.wanted);
     if (input_.wanted.canonical) put(out.canonical);
     if (input_.wanted.values) tell_row(out.values);

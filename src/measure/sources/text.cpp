@@ -26,13 +26,11 @@ class Text final : public RowSource {
 
  private:
   Result<bool> add(const Record& line, RowBatch& out) {
+    if (line.refused != nullptr) return leave_out(input_.skip, *line.refused);
     std::string_view text = line.text;
     if (text.ends_with('\r')) text.remove_suffix(1);
-    if (!simdjson::validate_utf8(text.data(), text.size())) {
-      const Diagnostic error = bad_row(input_.path, line.number, line.offset, "this is not UTF-8");
-      if (!input_.skip(error)) return error;
-      return false;
-    }
+    if (!simdjson::validate_utf8(text.data(), text.size()))
+      return leave_out(input_.skip, bad_row(input_.path, line.number, line.offset, "this is not UTF-8"));
     out.add_row(static_cast<std::int64_t>(text.size()), input_.wanted);
     if (input_.wanted.canonical) put(out.canonical, text);
     if (input_.wanted.values) tell_row(out.values, text);

@@ -105,7 +105,7 @@ std::vector<std::string> reasons_of(const GateItem& item) {
 std::string reason_of(const GateItem& item) { return fmt::format("{}", fmt::join(reasons_of(item), "; ")); }
 
 std::string summary_of(const Gate& gate) {
-  std::string out = fmt::format("{} config{}", gate.items.size(), gate.items.size() == 1 ? "" : "s");
+  std::string out = counted(static_cast<std::int64_t>(gate.items.size()), "config");
   std::string_view between = ": ";
   for (std::size_t i = 0; i < gate_verdict_names.size(); ++i) {
     const auto verdict = static_cast<GateVerdict>(i);

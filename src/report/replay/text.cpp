@@ -66,8 +66,7 @@ std::string title(const ReplayedList& list, const Replay& replay) {
   std::string card = "a card without limit";
   if (replay.capacity) card = to_text(*replay.capacity);
   if (replay.context.count() > 0) card += " less " + to_text(replay.context);
-  return fmt::format("{}: {} event{} on {}\n", printable(list.file), with_separators(list.events),
-                     list.events == 1 ? "" : "s", card);
+  return fmt::format("{}: {} on {}\n", printable(list.file), counted(list.events, "event"), card);
 }
 
 std::string end_of(const ReplayRun& run) {

@@ -47,6 +47,9 @@ TEST(Separators, StandBetweenThousands) {
   EXPECT_EQ(with_separators(1000), "1,000");
   EXPECT_EQ(with_separators(23'657'512'960), "23,657,512,960");
   EXPECT_EQ(with_separators(-999), "-999");
+  EXPECT_EQ(counted(1, "process"), "1 process");
+  EXPECT_EQ(counted(2000, "batch"), "2,000 batches");
+  EXPECT_EQ(counted(0, "row"), "0 rows");
   EXPECT_EQ(with_separators(-100'000), "-100,000");
   EXPECT_EQ(with_separators(lowest), "-9,223,372,036,854,775,808");
 }

@@ -48,14 +48,38 @@ TEST(Records, GoOnWithinQuotes) {
   EXPECT_THAT(all("a,\"b\nc\"\"\n\"\nd\n", cells), ElementsAre("0:a,\"b\nc\"\"\n\"", "11:d"));
 }
 
-TEST(Records, ALongOneIsRefusedWithItsLength) {
+/// A number in place of a text is the length of one that was refused.
+std::vector<std::string> all_of_at_most(std::int64_t most, const std::string& text, Boundary& boundary) {
+  Records records(read::bytes_of(text), "file", most, boundary);
+  std::vector<std::string> out;
+  for (auto record = records.next(); record && *record; record = records.next()) {
+    const Record& row = **record;
+    const std::string what =
+        row.refused ? row.refused->message.substr(0, row.refused->message.find(" at once")) : std::string(row.text);
+    out.push_back(std::to_string(row.number) + ", " + std::to_string(row.offset) + ": " + what);
+  }
+  return out;
+}
+
+TEST(Records, ALongOneIsRefusedWithItsLengthAndTheNextFollows) {
   LineBoundary lines;
-  const std::string text = std::string(900'000, 'x') + "\nshort\n";
-  Records records(read::bytes_of(text), "file", 300'000, lines);
-  const auto record = records.next();
-  ASSERT_FALSE(record.ok());
-  EXPECT_EQ(record.errors()[0].code, "measure/over-budget");
-  EXPECT_THAT(record.errors()[0].message, testing::HasSubstr("a row of 900000 bytes needs"));
+  const std::string text =
+      std::string(900'000, 'x') + "\nshort\n" + std::string(262'144, 'y') + "\n" + std::string(800'000, 'z');
+  EXPECT_THAT(all_of_at_most(300'000, text, lines),
+              ElementsAre("1, 0: a row of 900000 bytes needs 878.91 KiB", "2, 900001: short",
+                          testing::StartsWith("3, 900007: yyy"), "4, 1162152: a row of 800000 bytes needs 781.25 KiB"));
+}
+
+TEST(Records, ALongOneEndsWhereItsQuotesSay) {
+  for (std::size_t length = 786'420; length < 786'440; ++length) {  // around the end of a piece
+    CellsBoundary cells;
+    const std::string cell = "\"" + std::string(length, 'x') + "\"\"\n\"\"\n\"";
+    const std::string size = std::to_string(cell.size() + 2);
+    EXPECT_THAT(
+        all_of_at_most(300'000, "a," + cell + "\nb,c\n", cells),
+        ElementsAre(testing::StartsWith("1, 0: a row of " + size), "2, " + std::to_string(cell.size() + 3) + ": b,c"))
+        << length;
+  }
 }
 
 TEST(Cells, AreSplitAndUnquoted) {
