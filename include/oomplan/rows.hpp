@@ -32,7 +32,8 @@ class RowReader {
   /// Rows as values. Half of the budget is left for what they become. Errors: measure/small-budget, those of stream at
   /// the first batch.
   static Result<RowReader> of_values(const std::vector<std::string>& paths, const ReadOptions& options);
-  /// Rows as hashes of their canonical form, or of these columns of it.
+  /// Rows as hashes of their canonical form, or of these columns of it: the same rows as of_values has, with as much
+  /// memory for each.
   static Result<RowReader> of_hashes(const std::vector<std::string>& paths, const ReadOptions& options,
                                      std::vector<std::string> key);
   RowReader(RowReader&&) noexcept;

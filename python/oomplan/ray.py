@@ -221,8 +221,7 @@ def _state_of(file):
 
 def _rows_of_file(file, state, kept, reading, batch_size):
     if _state_of(file) != state:
-        path = os.fsdecode(file)
-        raise DataError(f"{path}: error: it changed since it was read [measure/changed]", "measure/changed", path)
+        raise _changed(file)
     kept = np.sort(kept)
     reader = _native.ValueReader([file], *reading)
     first = taken = 0
@@ -231,3 +230,10 @@ def _rows_of_file(file, state, kept, reading, batch_size):
         first, taken = reader.rows, taken + len(here)
         if len(here):
             yield pa.Table.from_pydict({name: [values[i] for i in here] for name, values in batch.items()})
+    if taken < len(kept):
+        raise _changed(file)
+
+
+def _changed(file):
+    path = os.fsdecode(file)
+    return DataError(f"{path}: error: it changed since it was read [measure/changed]", "measure/changed", path)

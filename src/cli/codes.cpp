@@ -166,8 +166,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The name of an output says what is written: .jsonl, .jsonl.zst or .parquet. Parquet is written of Parquet and "
      "Arrow inputs with one schema, as other formats name no types."},
     {"measure/over-budget", Verdict::invalid,
-     "A row, a page or a batch needs more memory at one time than --budget leaves. It was refused before memory was "
-     "taken. The message says how much it needs."},
+     "A row, a page or a batch needs more memory at one time than --budget leaves. It was refused before that was "
+     "taken. The message says how much it needs. --on-error skip leaves out such rows of text, JSON, CSV and tar."},
     {"measure/row-count", Verdict::invalid,
      "A file says in its metadata that it has another number of rows than were read from it. It is damaged, or its "
      "writer is wrong."},

@@ -21,6 +21,8 @@ class CellsBoundary final : public Boundary {
     closed_ = none;
   }
   std::size_t end_of(std::string_view text, std::size_t from) override;
+  /// Whether the text that was looked at ends there.
+  bool within_quotes() const { return quoted_; }
   void drop(std::size_t count) override {
     if (closed_ != none) closed_ = closed_ < count ? none : closed_ - count;
   }

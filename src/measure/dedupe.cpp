@@ -1,6 +1,7 @@
 // The first reading finds the duplicates. Each output is written in one more, and so are bytes compared.
 #include <malloc.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -80,15 +81,13 @@ Result<std::vector<Shard>> again(const std::vector<std::string>& paths, const st
 class Dedupe {
  public:
   Dedupe(const std::vector<std::string>& paths, const DedupeOptions& options, const Room& room)
-      : paths_(paths), options_(options), room_(room) {}
+      : paths_(paths), options_(options), room_(room), reading_(beside_table(room)) {}
 
   Diagnostics run(DedupeReport& report) {
     Result<std::vector<Shard>> shards = shards_of(paths_, room_.free / 8);
     if (!shards) return shards.errors();
     if (Diagnostics errors = open_outputs(*shards); !errors.empty()) return errors;
-    // The tables may be full while the largest page is read.
-    const Room beside_tables = room_from(room_.budget, room_.free - room_.table);
-    FirstReading first(*shards, options_.read, beside_tables, KeyColumns(options_.key));
+    FirstReading first(*shards, options_.read, reading_, KeyColumns(options_.key));
     HashFilter filter(options_.verify ? room_.free / 32 : 8);
     std::optional<Distinct> found;
     Diagnostics errors = first.find_duplicates(found, [&] {
@@ -103,7 +102,7 @@ class Dedupe {
     report.table_bytes = distinct.most_table_bytes();
     report.spilled_bytes += distinct.spilled_bytes();
     const auto unique = static_cast<double>(report.unique);
-    report.false_duplicate = std::ldexp(unique * (unique - 1) / 2, -128);
+    report.false_duplicate = std::ldexp(unique * std::max(unique - 1, 0.0) / 2, -128);
     if (errors.empty()) errors = unknown_columns(first.key());
     return errors.empty() ? write(*shards, distinct.duplicates(), report.totals.rows) : errors;
   }
@@ -113,7 +112,7 @@ class Dedupe {
   Diagnostics open_outputs(const std::vector<Shard>& shards) {
     Diagnostics errors;
     if (!options_.output.empty()) take(row_writer(options_.output, room_), {.canonical = true, .text = true}, errors);
-    if (!options_.indices.empty()) take(index_writer(options_.indices), {}, errors);
+    if (!options_.indices.empty()) take(index_writer(options_.indices), {.as_hashed = true}, errors);
     for (const Shard& shard : shards) {
       if (shard.path == "-" && (!outputs_.empty() || options_.verify)) {
         errors.push_back(
@@ -138,7 +137,7 @@ class Dedupe {
     if (!same) return same.errors();
     KeyColumns key(options_.key);
     ReadOptions quiet = quietly();
-    RowStream rows(std::move(*same), quiet, room_, {.canonical = true}, key);
+    RowStream rows(std::move(*same), quiet, reading_, {.canonical = true}, key);
     Verify verify(room_, temporary_directory(options_.tmp), duplicates);
     Diagnostics errors = compare_bytes(rows, filter, verify, report.totals.rows);
     report.verified = errors.empty();
@@ -160,7 +159,7 @@ class Dedupe {
     for (Output& output : outputs_) {
       KeyColumns whole;
       const ReadOptions quiet = quietly();
-      RowStream rows(*same, quiet, room_, output.wanted, whole);
+      RowStream rows(*same, quiet, reading_, output.wanted, whole);
       if (Diagnostics errors = write_rows(rows, *output.writer, duplicates, expected); !errors.empty()) return errors;
       output.writer.reset();
     }
@@ -173,7 +172,8 @@ class Dedupe {
   };
   const std::vector<std::string>& paths_;
   const DedupeOptions& options_;
-  Room room_;
+  const Room room_;
+  const Room reading_;
   std::vector<Output> outputs_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <vector>
 
 #include "cells.hpp"
@@ -52,13 +53,15 @@ std::vector<std::size_t> widths(std::string_view text, char separator) {
   return out;
 }
 
-/// At least two records of the same two or more cells, and nearly all: the others are bad rows. The last may be cut by
-/// the sniffing.
-bool is_table(std::string_view begun, char separator) {
+/// At least two records of the same two or more cells, and nearly all: the others are bad rows. In a file that is
+/// `named` as a table half of them are enough, and it may be a record alone, or records of one cell.
+bool is_table(std::string_view begun, char separator, bool named) {
   std::vector<std::size_t> found = widths(begun, separator);
-  if (begun.size() >= sniff_length && found.size() > 2) found.pop_back();
-  if (found.size() < 2 || found.front() < 2) return false;
+  if (begun.size() >= sniff_length && found.size() > 2) found.pop_back();  // it may be cut by the sniffing
+  if (found.empty()) return false;
   const auto alike = static_cast<std::size_t>(std::ranges::count(found, found.front()));
+  if (found.front() < 2) return named && separator == ',' && alike == found.size();
+  if (named) return 2 * alike >= found.size();
   return alike >= 2 && 10 * alike >= 9 * found.size();
 }
 
@@ -72,10 +75,13 @@ bool is_json(std::string_view text, char bracket, std::string_view behind) {
 }
 
 bool named_as_table(std::string_view path) {
+  std::string end(path.substr(path.size() - std::min<std::size_t>(path.size(), 8)));
+  std::ranges::transform(end, end.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string_view name = end;
   for (const std::string_view packed : {".gz", ".zst", ".bz2", ".xz"}) {
-    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
   }
-  return path.ends_with(".csv") || path.ends_with(".tsv");
+  return name.ends_with(".csv") || name.ends_with(".tsv");
 }
 
 std::string_view name_of(std::string_view begun, std::string_view path) {
@@ -86,7 +92,8 @@ std::string_view name_of(std::string_view begun, std::string_view path) {
   if (is_json(begun, '{', "\"}")) return "json-lines";
   if (is_json(begun, '[', "{[\"]-0123456789tfn")) return "json-array";
   if (!is_text(begun)) return "";
-  return is_table(begun, ',') || is_table(begun, '\t') || named_as_table(path) ? "csv" : "text";
+  const bool named = named_as_table(path);
+  return is_table(begun, ',', named) || is_table(begun, '\t', named) ? "csv" : "text";
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ Result<bool> JsonRows::add(const Record& row, RowBatch& out) {
   const auto error = parser_->parser.parse(text.data(), text.size(), false).get(element);
   if (error != simdjson::SUCCESS)
     return leave_out(skip_, bad_row(path_, row.number, row.offset, simdjson::error_message(error)));
-  if (wanted_.values && !element.is_object())
+  if ((wanted_.values || wanted_.objects) && !element.is_object())
     return leave_out(skip_, bad_row(path_, row.number, row.offset, "this is no object, so it has no columns"));
   out.add_row(static_cast<std::int64_t>(text.size()), wanted_);
   if (wanted_.canonical) {

@@ -33,6 +33,7 @@ class LimitedPool final : public arrow::MemoryPool {
  private:
   /// `copied` is held beside it for a moment.
   arrow::Status take(std::int64_t more, std::int64_t copied);
+  void free_what_malloc_keeps(std::int64_t taken) const;
 
   const std::int64_t limit_;
   arrow::MemoryPool* const system_ = arrow::system_memory_pool();

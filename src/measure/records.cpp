@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "oomplan/text.hpp"
 #include "room.hpp"
 
 namespace oomplan::measure {
@@ -14,11 +15,13 @@ constexpr std::size_t step = std::size_t{256} << 10;
 
 }  // namespace
 
-Records::Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary)
+Records::Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary,
+                 std::int64_t first)
     : bytes_(std::move(bytes)),
       path_(std::move(path)),
       most_(std::max(static_cast<std::size_t>(most), step)),
-      boundary_(boundary) {}
+      boundary_(boundary),
+      next_number_(first) {}
 
 // realloc moves pages of a large block instead of copying them, so a long record is in memory once.
 Result<bool> Records::refill() {
@@ -46,7 +49,12 @@ Result<bool> Records::refill() {
   return !at_end_;
 }
 
-Location Records::here() const { return {path_, static_cast<int>(std::min<std::int64_t>(number_ + 1, 1 << 30)), 0}; }
+Record Records::refuse(std::int64_t length, char end) {
+  const std::string what = "row " + with_separators(next_number_) + ", " + with_separators(length) +
+                           " bytes from byte " + with_separators(offset_) + " on,";
+  refused_ = over_budget({path_}, what, length, static_cast<std::int64_t>(most_));
+  return {{}, next_number_, offset_, end, &*refused_};
+}
 
 /// Reads on to the end of the record, keeping its last byte alone: so the message can say what would be needed, and the
 /// next record follows.
@@ -66,12 +74,11 @@ Result<Record> Records::pass_over() {
   }
   const bool whole = found != std::string_view::npos;
   const auto length = static_cast<std::int64_t>(dropped + (whole ? found : text.size()));
-  refused_ =
-      over_budget(here(), "a row of " + std::to_string(length) + " bytes", length, static_cast<std::int64_t>(most_));
-  const Record record{{}, ++number_, offset_, whole ? text[found] : '\0', &*refused_};
+  const Record record = refuse(length, whole ? text[found] : '\0');
   end_ = text.size();
   begin_ = whole ? found + 1 : end_;
   offset_ += length + (whole ? 1 : 0);
+  ++next_number_;
   std::memset(buffer_.get() + end_, 0, padding);
   return record;
 }
@@ -85,9 +92,12 @@ Result<std::optional<Record>> Records::next() {
     const bool whole = found != std::string_view::npos;
     if (whole || (at_end_ && !text.empty())) {
       const std::size_t length = whole ? found : text.size();
-      const Record record{text.substr(0, length), ++number_, offset_, whole ? text[found] : '\0', nullptr};
+      const char end = whole ? text[found] : '\0';
+      const Record record = length > most_ ? refuse(static_cast<std::int64_t>(length), end)
+                                           : Record{text.substr(0, length), next_number_, offset_, end, nullptr};
       begin_ += length + (whole ? 1 : 0);
       offset_ += static_cast<std::int64_t>(length + (whole ? 1 : 0));
+      ++next_number_;
       return std::optional<Record>(record);
     }
     if (at_end_) return std::optional<Record>();

@@ -16,7 +16,7 @@ namespace oomplan::measure {
 /// One record without its end. The view holds until the next call, and at least `padding` bytes after it can be read.
 struct Record {
   std::string_view text{};
-  std::int64_t number = 0;  ///< From 1.
+  std::int64_t number = 0;
   std::int64_t offset = 0;  ///< Of its first byte, in the unpacked file.
   char end = '\0';          ///< The byte that ended it; \0 at the end of the file.
   /// Of one that is longer than there is room for, so that `text` is empty: measure/over-budget. Holds as long as the
@@ -48,8 +48,10 @@ class Records {
  public:
   static constexpr std::size_t padding = 64;  // simdjson reads so far past the end
 
-  /// A byte order mark at the beginning is left out. `most` is the longest record in bytes.
-  Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary);
+  /// A byte order mark at the beginning is left out. `most` is the longest record in bytes. The first has the number
+  /// `first`.
+  Records(std::unique_ptr<read::ByteSource> bytes, std::string path, std::int64_t most, Boundary& boundary,
+          std::int64_t first = 1);
   /// Nothing at the end. Errors: the bytes' own.
   Result<std::optional<Record>> next();
   /// The next byte that is no white space, taken; \0 at the end. Between records only.
@@ -58,7 +60,7 @@ class Records {
  private:
   Result<bool> refill();
   Result<Record> pass_over();
-  Location here() const;
+  Record refuse(std::int64_t length, char end);
 
   struct Free {
     void operator()(char* memory) const { std::free(memory); }
@@ -72,7 +74,7 @@ class Records {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::int64_t offset_ = 0;  // of begin_
-  std::int64_t number_ = 0;
+  std::int64_t next_number_;
   std::optional<Diagnostic> refused_{};
   bool at_end_ = false;
   bool marked_ = false;  // the byte order mark was looked for

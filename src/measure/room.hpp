@@ -25,6 +25,8 @@ Result<Room> room_within(Bytes budget);
 
 /// The shares of `free` bytes.
 Room room_from(std::int64_t budget, std::int64_t free);
+/// For reading while the table is full. All readings of the same rows take it, so that the same rows are too long.
+Room beside_table(const Room& room);
 /// The same for what is taken beside what this process holds now, in a program that is not ours: malloc stays as it is.
 /// One of `parts` equal parts of the budget is for reading, the others are the caller's. Error: measure/small-budget.
 Result<Room> room_beside(Bytes budget, std::int64_t parts);

@@ -45,7 +45,9 @@ struct Wanted {
   bool canonical = false;
   bool text = false;
   bool values = false;
-  bool contents() const { return canonical || values; }  ///< Whether what is in a row is looked at.
+  bool as_hashed = false;  ///< No more, but the same rows as where their hashes are wanted.
+  bool objects = false;    ///< A row of JSON that has no columns is a bad one, as it is where values are wanted.
+  bool contents() const { return canonical || values || as_hashed; }  ///< Whether what is in a row is looked at.
 };
 
 struct RowBatch {

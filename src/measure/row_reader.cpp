@@ -53,11 +53,11 @@ Result<RowReader> RowReader::of_values(const std::vector<std::string>& paths, co
 
 Result<RowReader> RowReader::of_hashes(const std::vector<std::string>& paths, const ReadOptions& options,
                                        std::vector<std::string> key) {
-  const Result<Room> room = room_beside(options.budget, 1);
+  const Result<Room> room = room_beside(options.budget, 2);
   Result<std::vector<Shard>> shards = shards_within(paths, room);
   if (!shards) return shards.errors();
-  return RowReader(std::make_unique<Reading>(std::move(*shards), options, *room,
-                                             Wanted{.sizes = true, .canonical = true}, std::move(key)));
+  return RowReader(std::make_unique<Reading>(
+      std::move(*shards), options, *room, Wanted{.sizes = true, .canonical = true, .objects = true}, std::move(key)));
 }
 
 Result<bool> RowReader::next() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "oomplan/bytes.hpp"
@@ -147,6 +148,8 @@ Result<std::optional<TarEntry>> Tar::next() {
     const char type = block[156];
     const bool plain = type == '0' || type == '\0' || type == '7';
     left_ = plain && size ? *size : *declared;
+    if (left_ > std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(block_size))
+      return bad_file(path_, "no file has the size that the header before byte " + std::to_string(offset_) + " says");
     padding_ = (512 - left_ % 512) % 512;
     if (type == 'L' || type == 'x') {
       const Result<std::string> text = extension(left_);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <thread>
 
 #include "child.hpp"
@@ -15,7 +14,6 @@ namespace {
 
 constexpr std::chrono::microseconds between_looks{20'000};
 constexpr std::chrono::microseconds first_pause{500};
-constexpr int most_tries = 3;
 
 std::int64_t dev_shm_used() {
   struct statvfs status {};
@@ -23,39 +21,27 @@ std::int64_t dev_shm_used() {
   return static_cast<std::int64_t>((status.f_blocks - status.f_bfree) * status.f_frsize);
 }
 
-/// None where one of them ended meanwhile: those that were read after it have its share of a page too.
-std::optional<ProportionalMemory> together(const std::vector<int>& tree, TreeMemory& memory) {
-  ProportionalMemory sum;
-  std::vector<bool> lived;
-  for (const int process : tree) {
-    const ProportionalMemory part = proportional_of(std::to_string(process));
-    sum.total += part.total;
-    sum.anonymous += part.anonymous;
-    sum.shared += part.shared;
-    lived.push_back(part.total > 0);
-  }
-  bool ended = false;
-  for (std::size_t i = 0; i < tree.size(); ++i) {
-    const ProcessMemory now = memory_of(std::to_string(tree[i]));
-    memory.peak_rss = std::max(memory.peak_rss, now.peak_rss);
-    ended = ended || (lived[i] && now.rss == 0);
-  }
-  return ended ? std::nullopt : std::optional(sum);
-}
-
 void look(int pid, std::int64_t shm_before, TreeMemory& memory) {
-  std::optional<ProportionalMemory> sum;
-  for (int i = 0; !sum && i < most_tries; ++i) {
-    const std::vector<int> tree = process_tree(pid);
-    memory.processes = std::max(memory.processes, static_cast<std::int64_t>(tree.size()));
-    sum = together(tree, memory);
+  const std::vector<int> tree = process_tree(pid);
+  std::vector<ProportionalMemory> parts;
+  for (const int process : tree) {
+    parts.push_back(proportional_of(std::to_string(process)));
+    memory.peak_rss = std::max(memory.peak_rss, memory_of(std::to_string(process)).peak_rss);
   }
+  // Without those that ended meanwhile: the ones that were read after them have their share of a page too.
+  ProportionalMemory sum;
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    if (memory_of(std::to_string(tree[i])).rss == 0) continue;
+    sum.total += parts[i].total;
+    sum.anonymous += parts[i].anonymous;
+    sum.shared += parts[i].shared;
+  }
+  if (sum.total > 0) ++memory.looks;  // it may have ended in between
+  memory.processes = std::max(memory.processes, static_cast<std::int64_t>(tree.size()));
+  memory.pss = std::max(memory.pss, sum.total);
+  memory.anonymous = std::max(memory.anonymous, sum.anonymous);
+  memory.shared = std::max(memory.shared, sum.shared);
   memory.dev_shm = std::max(memory.dev_shm, dev_shm_used() - shm_before);
-  if (!sum || sum->total == 0) return;  // it may have ended in between
-  ++memory.looks;
-  memory.pss = std::max(memory.pss, sum->total);
-  memory.anonymous = std::max(memory.anonymous, sum->anonymous);
-  memory.shared = std::max(memory.shared, sum->shared);
 }
 
 }  // namespace

@@ -105,6 +105,13 @@ class Machines(unittest.TestCase):
             together = sorted(json.dumps(row, sort_keys=True) for row in oomplan.ray.dedupe(shards).read(64).take_all())
             self.assertEqual(together, alone)
 
+    def test_what_is_left_out_is_left_out_both_times(self):
+        with folder() as where:
+            (where / "a.jsonl").write_text('{"a":1}\n{"a":"' + "x" * 30_000_000 + '"}\n5\n{"a":2}\n{"a":1}\n{"a":3}\n')
+            found = oomplan.ray.dedupe(where, on_error="skip")
+            self.assertEqual((found.rows, found.unique), (4, 3))
+            self.assertEqual(sorted(row["a"] for row in found.read().take_all()), [1, 2, 3])
+
     def test_files_that_change_are_not_read_again(self):
         with folder() as where:
             (where / "a.txt").write_text("a\nb\n")

@@ -26,7 +26,7 @@ std::string text_of(const measure::DedupeReport& report) {
   out += left_out_text(totals);
   out += fmt::format("  hashes: at most {} in memory, {} written to disk; ", to_text(Bytes(report.table_bytes)),
                      to_text(Bytes(report.spilled_bytes)));
-  out += report.verified ? fmt::format("bytes compared: {} rows only shared a hash\n", with_separators(report.restored))
+  out += report.verified ? fmt::format("bytes compared: {} only shared a hash\n", counted(report.restored, "row"))
                          : fmt::format("chance of a false duplicate {:.1e}\n", report.false_duplicate);
   return out + "  " + cost_text(report.cost, report.budget) + "\n";
 }

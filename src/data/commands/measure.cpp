@@ -126,8 +126,8 @@ std::string reading_text(const Json& body) {
   const Json& sizes = body["row_bytes"];
   const auto sampled = body.contains("sample") ? std::optional(sampled_of(body["sample"])) : std::nullopt;
   std::string out =
-      fmt::format("{} rows, {:.0f} a second, {:.0f} MB/s decoded, {:.2f} times the bytes on the disk\n",
-                  with_separators(body["read"]["rows"].get<std::int64_t>()), body["rows_per_second"].get<double>(),
+      fmt::format("{}, {:.0f} a second, {:.0f} MB/s decoded, {:.2f} times the bytes on the disk\n",
+                  counted(body["read"]["rows"].get<std::int64_t>(), "row"), body["rows_per_second"].get<double>(),
                   body["decoded_mb_per_second"].get<double>(), body["compression"].get<double>());
   out += lengths_text(measure::RowSizes{sizes["mean"], sizes["p50"], sizes["p99"], sizes["longest"]}, sampled);
   if (body.contains("tokens")) out += tokens_text(body["tokens"]);

@@ -7,6 +7,7 @@
 #include "../cells.hpp"
 #include "../source.hpp"
 #include "../value_bytes.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -19,7 +20,7 @@ struct Column {
 class Csv final : public RowSource {
  public:
   explicit Csv(Input input)
-      : input_(std::move(input)), records_(std::move(input_.bytes), input_.path, input_.room.row, boundary_) {}
+      : input_(std::move(input)), records_(std::move(input_.bytes), input_.path, input_.room.row, boundary_, 0) {}
 
   Result<bool> next(RowBatch& out) override {
     while (out.weight() < input_.room.batch) {
@@ -62,13 +63,20 @@ class Csv final : public RowSource {
     if (!simdjson::validate_utf8(text.data(), text.size())) return "this is not UTF-8";
     if (!split_cells(text, separator_, cells_, undone_)) return "its quotes do not close where a cell ends";
     if (cells_.size() == width_) return {};
-    return "it has " + std::to_string(cells_.size()) + " cells, and the first line " + std::to_string(width_);
+    return "it has " + counted(static_cast<std::int64_t>(cells_.size()), "cell") + ", and the first line " +
+           std::to_string(width_);
   }
 
   Result<bool> add(const Record& record, std::string_view text, RowBatch& out) {
+    if (record.end == '\0' && boundary_.within_quotes()) {
+      return Diagnostic{.code = "read/truncated",
+                        .message = "the file ends within quotes, in row " + with_separators(record.number) +
+                                   ", which begins at byte " + with_separators(record.offset),
+                        .where = {input_.path}};
+    }
     if (record.refused != nullptr) return leave_out(input_.skip, *record.refused);
     if (const std::string why = objection(text); !why.empty())
-      return leave_out(input_.skip, bad_row(input_.path, record.number - 1, record.offset, why));
+      return leave_out(input_.skip, bad_row(input_.path, record.number, record.offset, why));
     out.add_row(static_cast<std::int64_t>(text.size()), input_.wanted);
     if (input_.wanted.canonical) put(out.canonical);
     if (input_.wanted.values) tell_row(out.values);

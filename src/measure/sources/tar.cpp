@@ -12,10 +12,13 @@
 namespace oomplan::measure {
 namespace {
 
+constexpr std::int64_t of_entry = 128;  // a node of the map, beside the texts in it
+
 struct Sample {
   std::string key{};
   std::int64_t size = 0;
   std::map<std::string, std::string> files{};  // by ending; contents only where they are wanted
+  std::int64_t held = 0;                       // of what was kept of them
   bool left_out = false;
 };
 
@@ -46,15 +49,16 @@ class TarShard final : public RowSource {
       finish(out);
       sample_.key = key;
     }
-    sample_.size += entry.size;
-    std::string& file = sample_.files[ending];
     if (sample_.left_out) return false;
-    if (input_.wanted.contents() && sample_.size > most()) {
+    sample_.size = saturating_add(sample_.size, entry.size);
+    const auto named = static_cast<std::int64_t>(ending.size()) + of_entry;
+    sample_.held = saturating_add(sample_.held, named + (input_.wanted.contents() ? entry.size : 0));
+    if (sample_.held > most()) {
       sample_.left_out = true;
-      for (auto& [name, bytes] : sample_.files) bytes = {};
-      return leave_out(input_.skip, over_budget({input_.path}, "the sample '" + key + "'", sample_.size, most()));
+      sample_.files.clear();
+      return leave_out(input_.skip, over_budget({input_.path}, "the sample '" + key + "'", sample_.held, most()));
     }
-    return contents(file);
+    return contents(sample_.files[ending]);
   }
 
   Result<bool> contents(std::string& out) {
@@ -68,13 +72,11 @@ class TarShard final : public RowSource {
   }
 
   void finish(RowBatch& out) {
-    if (sample_.files.empty() || sample_.left_out) {
-      sample_ = {};
-      return;
+    if (!sample_.files.empty()) {
+      out.add_row(sample_.size, input_.wanted);
+      if (input_.wanted.canonical) put(out.canonical);
+      if (input_.wanted.values) tell_row(out.values);
     }
-    out.add_row(sample_.size, input_.wanted);
-    if (input_.wanted.canonical) put(out.canonical);
-    if (input_.wanted.values) tell_row(out.values);
     sample_ = {};
   }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cells.hpp"
 
 namespace oomplan::measure {
@@ -48,37 +50,57 @@ TEST(Records, GoOnWithinQuotes) {
   EXPECT_THAT(all("a,\"b\nc\"\"\n\"\nd\n", cells), ElementsAre("0:a,\"b\nc\"\"\n\"", "11:d"));
 }
 
-/// A number in place of a text is the length of one that was refused.
-std::vector<std::string> all_of_at_most(std::int64_t most, const std::string& text, Boundary& boundary) {
-  Records records(read::bytes_of(text), "file", most, boundary);
+/// Hands out so many bytes at a time.
+class Pieces final : public read::ByteSource {
+ public:
+  Pieces(std::string_view text, std::size_t length) : rest_(text), length_(length) {}
+  Result<std::size_t> read(char* out, std::size_t most) override {
+    const std::size_t got = rest_.copy(out, std::min(most, length_));
+    rest_.remove_prefix(got);
+    return got;
+  }
+
+ private:
+  std::string_view rest_;
+  std::size_t length_;
+};
+
+constexpr std::int64_t most = 300'000;
+
+/// Each as its number, offset and text, or why it was refused.
+std::vector<std::string> some_refused(const std::string& text, Boundary& boundary, std::size_t piece = 1 << 20) {
+  Records records(std::make_unique<Pieces>(text, piece), "file", most, boundary);
   std::vector<std::string> out;
   for (auto record = records.next(); record && *record; record = records.next()) {
     const Record& row = **record;
-    const std::string what =
-        row.refused ? row.refused->message.substr(0, row.refused->message.find(" at once")) : std::string(row.text);
-    out.push_back(std::to_string(row.number) + ", " + std::to_string(row.offset) + ": " + what);
+    const std::string place = std::to_string(row.number) + ", " + std::to_string(row.offset) + ": ";
+    const std::string why = row.refused != nullptr ? row.refused->message : "";
+    out.push_back(place + (why.empty() ? std::string(row.text) : why.substr(0, why.find(" needs"))));
   }
   return out;
 }
 
 TEST(Records, ALongOneIsRefusedWithItsLengthAndTheNextFollows) {
   LineBoundary lines;
-  const std::string text =
-      std::string(900'000, 'x') + "\nshort\n" + std::string(262'144, 'y') + "\n" + std::string(800'000, 'z');
-  EXPECT_THAT(all_of_at_most(300'000, text, lines),
-              ElementsAre("1, 0: a row of 900000 bytes needs 878.91 KiB", "2, 900001: short",
-                          testing::StartsWith("3, 900007: yyy"), "4, 1162152: a row of 800000 bytes needs 781.25 KiB"));
+  const std::string text = std::string(900'000, 'x') + "\nshort\n" + std::string(most, 'y') + "\n" +
+                           std::string(most + 1, 'y') + "\n\n" + std::string(800'000, 'z');
+  for (const std::size_t piece : {7'777, 65'536, 1 << 20}) {
+    EXPECT_THAT(
+        some_refused(text, lines, piece),
+        ElementsAre("1, 0: row 1, 900,000 bytes from byte 0 on,", "2, 900001: short",
+                    "3, 900007: " + std::string(most, 'y'), "4, 1200008: row 4, 300,001 bytes from byte 1,200,008 on,",
+                    "5, 1500010: ", "6, 1500011: row 6, 800,000 bytes from byte 1,500,011 on,"));
+  }
 }
 
 TEST(Records, ALongOneEndsWhereItsQuotesSay) {
-  for (std::size_t length = 786'420; length < 786'440; ++length) {  // around the end of a piece
+  const std::string cell = "\"" + std::string(700'000, 'x') + "\"\"\n\"\"\n\"";
+  const std::string after = std::to_string(cell.size() + 3);
+  for (std::size_t piece = 49'980; piece < 50'020; ++piece) {  // so that one ends at each of the last bytes
     CellsBoundary cells;
-    const std::string cell = "\"" + std::string(length, 'x') + "\"\"\n\"\"\n\"";
-    const std::string size = std::to_string(cell.size() + 2);
-    EXPECT_THAT(
-        all_of_at_most(300'000, "a," + cell + "\nb,c\n", cells),
-        ElementsAre(testing::StartsWith("1, 0: a row of " + size), "2, " + std::to_string(cell.size() + 3) + ": b,c"))
-        << length;
+    EXPECT_THAT(some_refused("a," + cell + "\nb,c\n", cells, piece),
+                ElementsAre("1, 0: row 1, 700,010 bytes from byte 0 on,", "2, " + after + ": b,c"))
+        << piece;
   }
 }
 
