@@ -17,10 +17,12 @@ constexpr std::int64_t later = 18 * mib;
 constexpr std::int64_t least_free = 8 * mib;
 
 // What is freed and larger than this goes back to the kernel and is no part of the peak; what is smaller is kept, as a
-// page that is taken anew costs as much time as decoding it does, up to an eighth at the end of each of two arenas.
+// page that is taken anew costs as much time as decoding it does, up to a quarter of what is free: at the end of one
+// arena or two, as many as there are threads for.
 void keep_heap_small(std::int64_t free) {
+  const std::int64_t arenas = free < 2 * least_of_thread ? 1 : 2;
   mallopt(M_MMAP_THRESHOLD, static_cast<int>(std::clamp(free / 16, mib, 16 * mib)));
-  mallopt(M_TRIM_THRESHOLD, static_cast<int>(std::clamp(free / 8, mib, 64 * mib)));
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(std::clamp(free / 4 / arenas, mib, 64 * mib)));
   mallopt(M_ARENA_MAX, 2);
 }
 

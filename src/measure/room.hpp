@@ -23,6 +23,9 @@ struct Room {
 /// no part of the peak. Error: measure/small-budget.
 Result<Room> room_within(Bytes budget);
 
+/// Of what is free, for each of several threads that read.
+inline constexpr std::int64_t least_of_thread = std::int64_t{24} << 20;
+
 /// The shares of `free` bytes.
 Room room_from(std::int64_t budget, std::int64_t free);
 /// For reading while the table is full. All readings of the same rows take it, so that the same rows are too long.

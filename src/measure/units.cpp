@@ -10,7 +10,6 @@
 namespace oomplan::measure {
 namespace {
 
-constexpr std::int64_t least_free = std::int64_t{24} << 20;  // of a thread
 // Of a row group: each is read with a look at the file's footer.
 constexpr std::int64_t least_group = std::int64_t{1} << 20;
 constexpr std::size_t most_units = 100'000;
@@ -60,7 +59,7 @@ std::size_t threads_of(const ReadOptions& options) {
 Units units_of(const std::vector<Shard>& shards, const ReadOptions& options, const Room& room) {
   Units out{.room = room};
   const auto most =
-      std::min(threads_of(options), static_cast<std::size_t>(std::max<std::int64_t>(room.free / least_free, 1)));
+      std::min(threads_of(options), static_cast<std::size_t>(std::max<std::int64_t>(room.free / least_of_thread, 1)));
   const auto is_file = [](const Shard& shard) {
     std::error_code error;
     return std::filesystem::is_regular_file(shard.path, error);
