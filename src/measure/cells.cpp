@@ -124,6 +124,8 @@ template <class... Functions>
 struct Each : Functions... {
   using Functions::operator()...;
 };
+template <class... Functions>
+Each(Functions...) -> Each<Functions...>;  // clang before 17 needs it
 
 }  // namespace
 
