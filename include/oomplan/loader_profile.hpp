@@ -12,8 +12,8 @@ namespace oomplan {
 
 struct LoaderProfile {
   std::string file{};  ///< As the user named it.
-  std::optional<std::int64_t> rows =
-      0;                               ///< Of the whole dataset; at least 1. Nothing where a sample does not bound it.
+  /// Of the whole dataset; at least 1. Nothing where a sample does not bound it.
+  std::optional<std::int64_t> rows = 0;
   Bytes file_bytes{};                  ///< Of what was read, as it lies on the disk.
   Bytes decoded{};                     ///< The values of the rows that were read.
   std::optional<double> mean_row = 0;  ///< Decoded bytes of a row. Nothing where a sample does not bound it.

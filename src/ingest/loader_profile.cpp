@@ -14,7 +14,8 @@ using ingestion::shown;
 
 constexpr std::string_view schema = "oomplan/profile/1";
 
-constexpr double most_rows = 9e18;
+/// No more than 64 bits hold.
+std::int64_t whole(double count) { return count < 9e18 ? static_cast<std::int64_t>(count) : Bytes::max().count(); }
 
 Diagnostic bad(const Document& document, const Node& node, std::string message, std::string hint = {}) {
   Diagnostic out{Severity::error, "ingest/bad-profile", std::move(message), document.at(node), std::move(hint), {}};
@@ -44,8 +45,7 @@ class Profile {
   }
 
   std::int64_t count(const Node& mapping, std::string_view key, std::int64_t least) {
-    const double value = number(mapping, key, static_cast<double>(least));
-    return value < most_rows ? static_cast<std::int64_t>(value) : Bytes::max().count();
+    return whole(number(mapping, key, static_cast<double>(least)));
   }
 
   void refuse(const Node& node, std::string message, std::string hint = {}) {
@@ -102,9 +102,7 @@ std::optional<double> high_end(Profile& profile, const Node& estimates, std::str
 /// What was read of a sample is a part; what all has, it says with its interval. More than there is holds too little.
 void take_sample(const Node& sample, Profile& profile, LoaderProfile& out) {
   const auto rows = high_end(profile, sample, "rows", 1);
-  out.rows = rows
-                 ? std::optional(*rows < most_rows ? static_cast<std::int64_t>(std::ceil(*rows)) : Bytes::max().count())
-                 : std::nullopt;
+  out.rows = rows ? std::optional(whole(std::ceil(*rows))) : std::nullopt;
   out.mean_row = high_end(profile, profile.inside(sample, "row_bytes"), "mean", 0);
   out.sampled = profile.number(sample, "draws", 0) > 0;
 }

@@ -7,11 +7,10 @@
 #include "line_block.hpp"
 #include "oomplan/bytes.hpp"
 #include "oomplan/text.hpp"
+#include "totals.hpp"
 
 namespace oomplan::measure {
 namespace {
-
-constexpr std::size_t most_files_listed = 1000;
 
 Diagnostic unknown_format(const std::string& path) {
   return {.code = "measure/unknown-format",

@@ -3,8 +3,6 @@
 namespace oomplan::measure {
 namespace {
 
-constexpr std::size_t most_files_listed = 1000;
-
 void add(FileTotals& file, const FileTotals& part) {
   const bool declared = file.declared_rows && part.declared_rows;
   file.declared_rows = declared ? std::optional(*file.declared_rows + *part.declared_rows) : std::nullopt;
