@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "replayed.hpp"
+#include "project.hpp"
 
 namespace oomplan::replayed {
 namespace {
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = read_truth(OOMPLAN_SOURCE_DIR "/tests/data/allocator/truth.json");
+  static const std::vector<Case> all = read_truth(project_folder() + "/tests/data/allocator/truth.json");
   return all;
 }
 

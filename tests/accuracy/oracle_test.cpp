@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "oomplan/catalog.hpp"
+#include "project.hpp"
 
 namespace oomplan::oracle {
 namespace {
 
-std::string data(const std::string& name) { return OOMPLAN_SOURCE_DIR "/tests/data/oracle/" + name; }
+std::string data(const std::string& name) { return project_folder() + "/tests/data/oracle/" + name; }
 
 nlohmann::json json_of(const std::string& path) {
   std::ifstream in(path);
@@ -152,7 +153,7 @@ double smallest_error(Bytes said, const nlohmann::json& ends, const nlohmann::js
 // tests/data/allocator/cases.json: the same runs on PyTorch's own allocator.
 TEST(Oracle, TheSmallestMemoryAndWhatIsReservedAreThoseOfPyTorchsAllocator) {
   std::map<std::string, nlohmann::json> truths;
-  for (const auto& row : json_of(OOMPLAN_SOURCE_DIR "/tests/data/allocator/cases.json")) truths[row.at("id")] = row;
+  for (const auto& row : json_of(project_folder() + "/tests/data/allocator/cases.json")) truths[row.at("id")] = row;
   int cases = 0, smallest = 0, reserved = 0;
   for (const Estimated& e : estimated()) {
     const nlohmann::json& truth = truths.at(e.known.id);

@@ -9,6 +9,7 @@
 #include "oomplan/advise.hpp"
 #include "oomplan/ingest.hpp"
 #include "rung.hpp"
+#include "project.hpp"
 
 namespace oomplan::advise {
 namespace {
@@ -59,7 +60,7 @@ TEST(Ladder, NoFixGoesOnForever) {
 }
 
 TEST(Ladder, IsDocumented) {
-  std::ifstream file(OOMPLAN_SOURCE_DIR "/docs/ladder.md");
+  std::ifstream file(project_folder() + "/docs/ladder.md");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   for (const std::string& id : ladder().ids()) EXPECT_NE(text.find("| `" + id + "` |"), text.npos) << id;
 }

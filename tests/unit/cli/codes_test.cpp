@@ -1,4 +1,5 @@
 #include "codes.hpp"
+#include "project.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ std::string content(const fs::path& path) {
 std::set<std::string> codes_in_sources() {
   const std::regex literal("\"((?:core|read|ingest|catalog|estimate|diagnose|advise|measure|survey|watch|cli)/[a-z-]+)\"");
   std::set<std::string> codes;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(OOMPLAN_SOURCE_DIR) / "src")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(project_folder()) / "src")) {
     if (entry.path().extension() != ".cpp" || entry.path().filename() == "codes.cpp") continue;
     const std::string text = content(entry.path());
     for (std::sregex_iterator it(text.begin(), text.end(), literal); it != std::sregex_iterator(); ++it) {
@@ -49,7 +50,7 @@ TEST(Codes, AreSortedForTheSearch) {
 }
 
 TEST(Codes, StandInTheManual) {
-  const std::string manual = content(fs::path(OOMPLAN_SOURCE_DIR) / "docs/manual.md");
+  const std::string manual = content(fs::path(project_folder()) / "docs/manual.md");
   for (const CodeRow& row : code_rows()) EXPECT_THAT(manual, ::testing::HasSubstr("`" + std::string(row.code) + "`"));
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "plans.hpp"
+#include "project.hpp"
 
 namespace oomplan {
 namespace {
@@ -12,7 +13,7 @@ std::int64_t parameters_of(const Architecture& model) { return example::played(e
 
 TEST(Architectures, CountTheParametersThatTheirFilesExpect) {
   int checked = 0;
-  for (const auto& file : std::filesystem::directory_iterator(OOMPLAN_SOURCE_DIR "/models/architectures")) {
+  for (const auto& file : std::filesystem::directory_iterator(project_folder() + "/models/architectures")) {
     const auto document = read_document(file.path().string());
     ASSERT_TRUE(document.ok()) << file.path();
     const Node* expect = document->root.find("expect");

@@ -1,5 +1,6 @@
 // The direction of includes: over the tree as it is, and over lines that break each rule.
 #include "direction.hpp"
+#include "project.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::filesystem::path root = OOMPLAN_SOURCE_DIR;
+const std::filesystem::path root = project_folder();
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream stream(path);

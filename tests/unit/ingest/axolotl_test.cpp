@@ -4,6 +4,7 @@
 
 #include "dialects/axolotl/keys.hpp"
 #include "from_text.hpp"
+#include "project.hpp"
 
 namespace oomplan {
 namespace {
@@ -249,7 +250,7 @@ TEST(Axolotl, NoKeyStandsTwice) {
 }
 
 TEST(Axolotl, TheExampleIsAPlan) {
-  const auto document = read_document(OOMPLAN_SOURCE_DIR "/examples/axolotl/llama-3.1-8b-qlora.yml");
+  const auto document = read_document(project_folder() + "/examples/axolotl/llama-3.1-8b-qlora.yml");
   ASSERT_TRUE(document.ok());
   const auto plan = ingest(*document);
   ASSERT_TRUE(plan.ok());

@@ -4,6 +4,7 @@
 
 #include "fields.hpp"
 #include "from_text.hpp"
+#include "project.hpp"
 
 namespace oomplan {
 namespace {
@@ -104,7 +105,7 @@ TEST(Oomplan, QuantizedWeightsNeedAnAdapter) {
 }
 
 TEST(Oomplan, EveryKeyIsInTheManual) {
-  std::ifstream in(OOMPLAN_SOURCE_DIR "/docs/oomplan-yaml.md");
+  std::ifstream in(project_folder() + "/docs/oomplan-yaml.md");
   const std::string manual{std::istreambuf_iterator<char>(in), {}};
   for (const auto& row : ingestion::plan_rows()) EXPECT_THAT(manual, HasSubstr("| `" + std::string(row.key) + "` |"));
 }
