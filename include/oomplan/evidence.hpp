@@ -63,7 +63,11 @@ struct Reading {
   friend bool operator==(const Reading&, const Reading&) = default;
 };
 
-/// One sentence of a log.
+/// When in the case: files in the order given, then lines, then what no line of a log says. It can be compared and no
+/// more, so that what stands at no line cannot be looked up among the lines.
+enum class Order : std::int64_t { first = 0, after_lines = std::int64_t{1} << 60 };
+
+/// One sentence of a log, or what a memory snapshot says.
 struct Evidence {
   std::string message{};  ///< The sentence's id, "pytorch/oom-2.1".
   std::string family{};   ///< The format that it belongs to, "pt2".
@@ -76,7 +80,8 @@ struct Evidence {
   std::optional<std::int64_t> rank{};  ///< From the line's prefix.
   std::string source{};                ///< Node, container or process from the line's prefix.
   std::string time{};                  ///< As printed in the prefix.
-  std::int64_t order = 0;              ///< Place in the case: files in the order given, then lines.
+  Order order = Order::first;
+  std::optional<std::size_t> line{};  ///< Its index among the case's lines; none where no log says it.
 
   const Reading* find(std::string_view name) const;
   /// The first fact of that name as bytes or integer.

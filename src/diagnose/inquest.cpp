@@ -35,8 +35,11 @@ void Inquest::read(const TextBlock& block) { state_->collector.read(block); }
 // The logs come first: they have the numbers of the moment, and a snapshot those of a little later.
 void Inquest::add(const Snapshot& snapshot) {
   for (MemoryAccount& account : accounts_of(snapshot)) {
-    const std::int64_t order = (std::int64_t{1} << 60) + static_cast<std::int64_t>(state_->snapshots.size());
-    for (Evidence& e : diagnose::evidence_of(snapshot, account, order)) state_->snapshots.push_back(std::move(e));
+    for (Evidence& e : diagnose::evidence_of(snapshot, account)) {
+      e.order = Order{static_cast<std::int64_t>(Order::after_lines) +
+                      static_cast<std::int64_t>(state_->snapshots.size())};
+      state_->snapshots.push_back(std::move(e));
+    }
     state_->accounts.push_back(std::move(account));
   }
 }

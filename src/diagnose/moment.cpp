@@ -37,12 +37,14 @@ class Finder {
          const Evidence& root)
       : rules_(rules), lines_(lines), root_(root) {
     for (const Evidence& e : evidence)
-      if (e.says == Says::frame) frames_[e.order] = &e;
+      if (e.says == Says::frame && e.line) frames_[*e.line] = &e;
   }
 
-  /// The line that tells the phase, in the traceback before the root, else in the one after it.
-  std::optional<std::pair<std::string, std::int64_t>> find() {
-    read(root_.order, "");
+  /// The line that tells the phase, in the traceback before the root, else in the one after it; none where the root
+  /// stands in no log.
+  std::optional<std::pair<std::string, std::size_t>> find() {
+    if (!root_.line) return std::nullopt;
+    read(*root_.line, "");
     walk(-1);
     if (!best_) walk(1);
     return best_;
@@ -53,12 +55,12 @@ class Finder {
 
   // A file's path says less than what the code in it does, so the frames decide first, innermost first.
   void walk(int direction) {
-    std::int64_t at = root_.order;
+    std::size_t at = *root_.line;
     bool in_traceback = direction < 0;
     for (std::size_t seen = 0; seen < most_frame_lines; ++seen) {
-      at += direction;
-      if (at < 0 || at >= static_cast<std::int64_t>(lines_.size())) return;
-      const Line& line = lines_[static_cast<std::size_t>(at)];
+      at += static_cast<std::size_t>(direction);  // below 0 is past the end
+      if (at >= lines_.size()) return;
+      const Line& line = lines_[at];
       if (direction > 0 && line.header) return;
       const auto frame = frames_.find(at);
       const bool header = frame != frames_.end() && frame->second->find("path") == nullptr;
@@ -70,8 +72,8 @@ class Finder {
     }
   }
 
-  void read(std::int64_t at, std::string_view kind) {
-    const std::string& text = lines_[static_cast<std::size_t>(at)].body;
+  void read(std::size_t at, std::string_view kind) {
+    const std::string& text = lines_.at(at).body;
     // What runs inside the closure of optimizer.step(closure) is forward and backward, not the optimizer.
     if (kind == "frame" && frames_.at(at)->text_of("function").find("closure") != std::string::npos) in_closure_ = true;
     for (const MomentText& moment : rules_.moments) {
@@ -86,7 +88,7 @@ class Finder {
   }
 
   // Innermost is met first when walking up; only a phase of higher precedence replaces it.
-  void consider(const std::string& phase, std::int64_t at) {
+  void consider(const std::string& phase, std::size_t at) {
     if (in_closure_ && phase == "optimizer") return;
     if (!best_ || rank_of(phase) < rank_of(best_->first)) best_ = {phase, at};
   }
@@ -94,8 +96,8 @@ class Finder {
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const Evidence& root_;
-  std::map<std::int64_t, const Evidence*> frames_{};
-  std::optional<std::pair<std::string, std::int64_t>> best_{};
+  std::map<std::size_t, const Evidence*> frames_{};
+  std::optional<std::pair<std::string, std::size_t>> best_{};
   bool in_closure_ = false;
 };
 
@@ -136,7 +138,7 @@ Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, cons
     out.reason = teller->text;
     out.where = teller->where;
   } else if (const auto found = Finder(rules, evidence, lines, root).find()) {
-    const Line& line = lines[static_cast<std::size_t>(found->second)];
+    const Line& line = lines[found->second];
     out.phase = found->first;
     out.reason = line.body;
     out.where = place_of(line, files);

@@ -121,7 +121,8 @@ class Reader {
     out.rank = line.rank;
     out.source = line.source;
     out.time = line.time;
-    out.order = static_cast<std::int64_t>(index);
+    out.order = Order{static_cast<std::int64_t>(index)};
+    out.line = index;
     return out;
   }
 

@@ -29,12 +29,11 @@ void add_total(const MemoryAccount& account, std::vector<Reading>& facts) {
   facts.push_back(bytes("total", least, "at least " + shown(least)));
 }
 
-Evidence failure_of(const Snapshot& snapshot, const MemoryAccount& account, std::int64_t order) {
+Evidence failure_of(const Snapshot& snapshot, const MemoryAccount& account) {
   Evidence out{.message = "snapshot/oom", .family = "snapshot", .says = Says::gpu_alloc_failed, .place = Where::gpu};
   const StackNames names(snapshot);
   const std::string line = names.line(account.failed_stack);
   out.where = {account.file, 0, 0};
-  out.order = order;
   out.text = fmt::format("the allocator's trace of GPU {}: an allocation of {} failed, with {} free on the device{}",
                          account.device, shown(*account.requested), shown(account.device_free),
                          line.empty() ? "" : ", at " + line);
@@ -47,10 +46,9 @@ Evidence failure_of(const Snapshot& snapshot, const MemoryAccount& account, std:
   return out;
 }
 
-Evidence setting_of(const Snapshot& snapshot, std::int64_t order) {
+Evidence setting_of(const Snapshot& snapshot) {
   Evidence out{.message = "snapshot/settings", .family = "snapshot", .says = Says::setting, .place = Where::none};
   out.where = {snapshot.file, 0, 0};
-  out.order = order;
   out.text = "PYTORCH_CUDA_ALLOC_CONF=" + snapshot.alloc_conf;
   out.facts = {{"alloc_conf", Reading::Kind::text, snapshot.alloc_conf}};
   return out;
@@ -58,10 +56,10 @@ Evidence setting_of(const Snapshot& snapshot, std::int64_t order) {
 
 }  // namespace
 
-std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account, std::int64_t order) {
+std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account) {
   if (!account.requested || account.went_on) return {};
-  std::vector<Evidence> out{failure_of(snapshot, account, order)};
-  if (!snapshot.alloc_conf.empty()) out.push_back(setting_of(snapshot, order + 1));
+  std::vector<Evidence> out{failure_of(snapshot, account)};
+  if (!snapshot.alloc_conf.empty()) out.push_back(setting_of(snapshot));
   return out;
 }
 

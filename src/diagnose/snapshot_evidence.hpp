@@ -9,7 +9,7 @@
 
 namespace oomplan::diagnose {
 
-/// The failed allocation, and the allocator's settings; nothing where there was none. `order` is the first's place.
-std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account, std::int64_t order);
+/// The failed allocation, and the allocator's settings; nothing where there was none.
+std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account);
 
 }  // namespace oomplan::diagnose

@@ -49,5 +49,20 @@ TEST(Moment, OfARankIsItsOwn) {
       "forward");
 }
 
+TEST(Moment, OfASnapshotComesFromNoLine) {
+  Snapshot snapshot{.file = "snapshot"};
+  snapshot.stacks = {{}};
+  snapshot.traces = {{{SnapshotEvent::Action::out_of_memory, 0, 1 << 20, 1 << 30}}};
+  for (const std::string& log : {std::string(), frame("torch/optim/adamw.py", "step", "adamw(")}) {
+    Inquest inquest(book());
+    inquest.begin("log");
+    inquest.read({log, 1});
+    inquest.add(snapshot);
+    const Diagnosis said = inquest.finish();
+    EXPECT_EQ(said.verdict.cause, Cause::vram_exhausted);
+    EXPECT_EQ(said.moment.phase, "unknown");
+  }
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
