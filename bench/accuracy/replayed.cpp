@@ -38,6 +38,7 @@ Card card_of(const json& settings) {
   Card card{Bytes(settings.at("total")), Bytes(settings.at("context")), {}};
   // As the truth was made: parts in a million times 1e-6, in doubles.
   if (!settings.at("fraction_ppm").is_null()) card.fraction = settings.at("fraction_ppm").get<double>() * 1e-6;
+  card.order = SegmentOrder::ascending;  // so the driver's stand-in gave them out
   return card;
 }
 

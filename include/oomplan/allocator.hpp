@@ -1,6 +1,6 @@
 // PyTorch's CUDACachingAllocator, played: what it reserves for what is allocated, and where it runs out.
 // Source: the behaviour of c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.cpp in torch 2.11, one
-// stream, no private pools, addresses of new segments ascending, 2 MiB physical pages. docs/allocator.md has the rules.
+// stream, no private pools, 2 MiB physical pages. docs/allocator.md has the rules.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "oomplan/bytes.hpp"
 #include "oomplan/events.hpp"
@@ -38,15 +39,33 @@ struct AllocatorSettings {
 /// estimate/unmodelled          backend:cudaMallocAsync: memory is then the driver's business
 Result<AllocatorSettings> parse_alloc_conf(std::string_view text, const std::string& name);
 
+/// Where the driver puts a new segment: below all others, as it mostly does, or above them.
+enum class SegmentOrder : std::uint8_t { descending, ascending };
+
 /// The card that the allocator runs on.
 struct Card {
   Bytes total = unlimited;  ///< As CUDA reports it; at most `unlimited` is looked at.
   Bytes context{};          ///< Used on it by what is not the allocator.
   std::optional<double>
       fraction{};  ///< set_per_process_memory_fraction before the first event; over the settings' own.
+  SegmentOrder order = SegmentOrder::descending;
 
   static constexpr Bytes unlimited{std::int64_t{1} << 46};
   friend bool operator==(const Card&, const Card&) = default;
+};
+
+/// A segment that is there before the first event: stretches one behind the other, allocated under a slot or free.
+struct HeldSegment {
+  static constexpr std::uint32_t free = 0xFFFFFFFFU;
+  struct Piece {
+    std::int64_t size = 0;  ///< Bytes, at least 512.
+    std::uint32_t slot = free;
+  };
+  std::uint64_t address = 0;
+  std::int64_t size = 0;    ///< Of all pieces.
+  bool small = false;       ///< Of the pool of up to 1 MiB.
+  bool expandable = false;  ///< Memory mapped into a range of addresses, which goes on beyond it.
+  std::vector<Piece> pieces{};
 };
 
 /// An allocation that failed, and the allocator then: after all that it could give back was given back.
@@ -95,6 +114,18 @@ class Allocator {
   void empty_cache();
   /// One event; false as allocate().
   bool play(const Event& event);
+
+  /// Begins with these segments, in the order of their addresses, which do not overlap; before the first event. False,
+  /// with nothing taken over, where the card is smaller or the settings have the other kind of segments.
+  bool hold(const std::vector<HeldSegment>& segments);
+  /// Where the next new segment lies, if the next allocation makes one.
+  void place_next(std::uint64_t address);
+  /// Gives back the one segment of this place and size; false where there is none that is wholly free.
+  bool release(std::uint64_t address, std::int64_t size);
+  /// What the card has free from now on, whatever it had; Card::unlimited for as much as it takes.
+  void leave_free(Bytes free);
+  /// Where the allocation under `slot` lies; 0 where it holds nothing.
+  std::uint64_t address(std::uint32_t slot) const;
 
   const AllocatorStatistics& statistics() const;
   /// The latest allocation that failed.

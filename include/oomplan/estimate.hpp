@@ -44,7 +44,8 @@ enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecide
 inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
 constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
 
-/// What lies beside PyTorch's allocator on a GPU: the CUDA context, cuBLAS's workspaces.
+/// What lies beside the tensors on a GPU: the CUDA context, beside PyTorch's allocator, and cuBLAS's workspaces, which
+/// it hands out.
 std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu);
 inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
   Bytes out;
@@ -56,11 +57,14 @@ inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
 struct Fit {
   Gpu gpu{};
   std::vector<RuntimeTerm> runtime{};  ///< CUDA context, cuBLAS workspaces.
-  Bytes needed{};    ///< The runtime terms and the smallest memory that the run ends in; where it does not end on this
-                     ///< card, the smallest above it.
+  Bytes needed{};    ///< The CUDA context and the smallest memory, workspaces included, that the run ends in; where it
+                     ///< does not end on this card, the smallest above it.
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
   FitVerdict verdict = FitVerdict::does_not_fit;
+  std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it.
 
+  /// What nvidia-smi shows for the process at its highest.
+  Bytes nvidia_smi() const { return gpu.context + torch.value_or(TorchPeaks{}).reserved; }
   bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
 };
 

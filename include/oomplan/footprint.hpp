@@ -25,7 +25,7 @@ enum class Bucket : std::uint8_t {
   inputs,            ///< Batches and the model's buffers.
   slack,             ///< Reserved by the caching allocator in wholly free segments: given back before it gives up.
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
-  runtime,           ///< Beside the tensors: CUDA context, cuBLAS workspaces.
+  runtime,           ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it.
 };
 inline constexpr std::array<std::string_view, 12> bucket_names{
     "weights",         "optimizer",   "gradients", "activations", "attention_scores", "logits_and_loss",
@@ -51,9 +51,9 @@ struct PhasePeak {
   Bytes total{};
   ByBucket by_bucket{};  ///< Adds up to `total`.
 
-  /// What the tensors take, without what the allocator reserves beyond them.
+  /// What the tensors take, without cuBLAS's workspaces and what the allocator reserves beyond them.
   constexpr Bytes tensors() const {
-    return total - at(by_bucket, Bucket::slack) - at(by_bucket, Bucket::fragmentation);
+    return total - at(by_bucket, Bucket::slack) - at(by_bucket, Bucket::fragmentation) - at(by_bucket, Bucket::runtime);
   }
 };
 
@@ -72,8 +72,7 @@ struct LiveGroup {
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
-/// Sizes are allocated bytes; slack and fragmentation are zero until count_reserved(), and `runtime` comes with a GPU
-/// (see Fit).
+/// Sizes are allocated bytes; slack, fragmentation and runtime are zero until count_reserved().
 struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;
@@ -86,6 +85,7 @@ struct Footprint {
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
                                 ///< begins: 16 x step + the phase's place in the order of phases; load: 0.
+  std::vector<std::size_t> cublas_handles{};  ///< The events before which a thread first multiplies matrices.
 };
 
 }  // namespace oomplan

@@ -33,6 +33,7 @@ struct MemoryAccount {
   std::optional<std::int64_t> requested{};  ///< What the failed allocation asked for; none where none failed.
   std::int64_t device_free = 0;             ///< What the device had free then.
   std::uint32_t failed_stack = 0;
+  bool stacks = false;        ///< Whether any of the trace's allocations has one.
   bool went_on = false;       ///< It failed, and yet the run allocated for long after.
   std::int64_t reserved = 0;  ///< When the snapshot was written, as the next five.
   std::int64_t active = 0;    ///< In use, or freed and still used by another stream.

@@ -8,6 +8,7 @@
 
 #include "oomplan/allocator.hpp"
 #include "oomplan/bytes.hpp"
+#include "oomplan/recording.hpp"
 #include "oomplan/report.hpp"
 #include "oomplan/result.hpp"
 
@@ -15,20 +16,25 @@ namespace oomplan {
 
 /// Where a replay ended early.
 struct RanOut {
-  std::int64_t line = 0;  ///< Of the list, from 1.
+  std::int64_t line = 0;  ///< Of the list, or the entry of the trace, from 1.
   OutOfMemory memory{};
 };
 
 /// One list under one setting: up to its end, or to the first allocation that failed.
 struct ReplayRun {
-  std::string alloc_conf{};  ///< As given; "" is PyTorch's default.
+  std::string alloc_conf{};  ///< As given, or the snapshot's own; "" is PyTorch's default.
   AllocatorStatistics statistics{};
   std::optional<RanOut> ran_out{};
+  std::optional<Agreement> agreement{};  ///< Of a trace played as it was recorded, with its end where that was.
+  std::int64_t survived = 0;             ///< Of such a trace: failures after which the run went on for long.
 };
 
 struct ReplayedList {
   std::string file{};
-  std::int64_t events = 0;
+  std::int64_t events = 0;      ///< Of a memory snapshot: the entries of the trace.
+  bool of_trace = false;        ///< A memory snapshot's, not a list.
+  std::int64_t streams = 1;     ///< That allocate; they are played as one.
+  std::optional<Bytes> room{};  ///< Of a trace that ran out: what the allocator could have then.
   std::vector<ReplayRun> runs{};
 };
 

@@ -4,12 +4,12 @@
 // which writes the same from C++.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "oomplan/events.hpp"
 #include "oomplan/log_text.hpp"
 #include "oomplan/result.hpp"
 
@@ -38,14 +38,38 @@ struct SnapshotSegment {
   std::int64_t size = 0;  ///< Bytes that the driver gave.
   bool expandable = false;
   std::vector<SnapshotBlock> blocks{};
+  std::int64_t address = 0;
+  std::int64_t stream = 0;
+  bool small = false;         ///< Of the pool of up to 1 MiB.
+  bool private_pool = false;  ///< Of a CUDA graph or a MemPool.
 };
 
 struct SnapshotEvent {
-  enum class Action : std::uint8_t { allocate, free_requested, free, segment, out_of_memory, other };
+  enum class Action : std::uint8_t {
+    allocate,
+    free_requested,
+    free,
+    segment_alloc,
+    segment_free,
+    segment_map,
+    segment_unmap,
+    out_of_memory,
+    other
+  };
   Action action = Action::other;
   std::uint32_t stack = 0;
   std::int64_t address = 0;  ///< Of out_of_memory: what the device had free, in bytes.
   std::int64_t size = 0;     ///< Bytes.
+  std::int64_t stream = 0;
+};
+
+/// allocator_settings, as far as they decide where memory goes.
+struct SnapshotSettings {
+  std::string alloc_conf{};  ///< PYTORCH_CUDA_ALLOC_CONF.
+  bool expandable_segments = false;
+  std::int64_t max_split = 0;  ///< max_split_size in bytes; 0 where every block may be split.
+  double garbage_collection_threshold = 0;
+  std::array<std::int64_t, 16> roundup_divisions{};  ///< roundup_power2_divisions, by power of two from 1 MiB up.
 };
 
 /// `stacks[0]` is the empty one, that of what was recorded without.
@@ -55,8 +79,7 @@ struct Snapshot {
   std::vector<SnapshotStack> stacks{};
   std::vector<SnapshotSegment> segments{};
   std::vector<std::vector<SnapshotEvent>> traces{};  ///< By device; the oldest first, as many as the recorder keeps.
-  std::string alloc_conf{};                          ///< PYTORCH_CUDA_ALLOC_CONF.
-  bool expandable_segments = false;
+  SnapshotSettings settings{};
 };
 
 /// Reads the rest of `file`, of which nothing was read as text; it begins as a pickle does (LogText::is_pickle).
@@ -66,8 +89,5 @@ struct Snapshot {
 /// read/not-a-snapshot     a pickle of something else
 /// read/truncated, read/damaged, read/too-large, read/too-deep
 Result<Snapshot> read_snapshot(LogText& file, const std::string& name);
-
-/// One device's trace as events: first what it held when the trace begins, then what it allocated and freed.
-std::vector<Event> events_of(const Snapshot& snapshot, std::size_t device);
 
 }  // namespace oomplan

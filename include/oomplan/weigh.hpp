@@ -1,6 +1,7 @@
 // A plan held against cards, no more of it worked out than the answer needs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -16,8 +17,8 @@ struct Weighed {
   Diagnostics errors{};        ///< Those of estimate() and undecided_on(): why there is no figure.
 };
 
-/// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards. The
-/// plan and the architecture outlive it.
+/// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards with
+/// the same cuBLAS workspaces. The plan and the architecture outlive it.
 class Scales {
  public:
   Scales(const TrainingPlan& plan, const Architecture& architecture);
@@ -27,15 +28,15 @@ class Scales {
   /// The plan's peaks, or why it cannot be estimated.
   const Result<Footprint>& peaks() const { return peaks_; }
   /// Whether the allocator was played.
-  bool replayed() const { return reservation_.has_value(); }
+  bool replayed() const { return !reservations_.empty(); }
 
  private:
-  void replay();
+  const Result<Reservation>& replayed_with(Bytes workspace);
 
   const TrainingPlan& plan_;
   const Architecture& architecture_;
   Result<Footprint> peaks_;
-  std::optional<Result<Reservation>> reservation_{};
+  std::map<Bytes, Result<Reservation>> reservations_{};  ///< By the size of a cuBLAS workspace.
 };
 
 /// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -129,9 +130,17 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
     append(findings.diagnostics, placed(settings.errors(), conf.origin));
     return findings.footprint.reset();
   }
-  const Reservation reservation(std::exchange(findings.footprint->events, {}), *settings);
-  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, reservation, gpu));
-  findings.reserved = reservation.reserved();
+  const std::vector<Event> events = std::exchange(findings.footprint->events, {});
+  const std::vector<std::size_t> handles = std::exchange(findings.footprint->cublas_handles, {});
+  std::map<Bytes, Reservation> by_workspace;  // as many as there are sizes of it
+  const auto with = [&](Bytes workspace) -> const Reservation& {
+    const auto known = by_workspace.find(workspace);
+    if (known != by_workspace.end()) return known->second;
+    Reservation made(events, *settings, {workspace, handles});
+    return by_workspace.emplace(workspace, std::move(made)).first->second;
+  };
+  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, with(gpu.cublas_workspace), gpu));
+  findings.reserved = with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace).reserved();
   count_reserved(*findings.footprint, *findings.reserved);
 }
 

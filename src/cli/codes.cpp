@@ -204,6 +204,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/forbidden-opcode", Verdict::invalid,
      "Python would import, call or build something while it loads this pickle, which a memory snapshot never asks for."
      " Nothing of it was executed. Do not load a file like that from someone you do not trust."},
+    {"read/inconsistent-snapshot", Verdict::invalid,
+     "Taken back from the snapshot's segments, the trace says something that cannot have been: recording was stopped "
+     "and "
+     "begun anew between, or the file was edited. What a replay would say of it is worth nothing."},
     {"read/many-documents", Verdict::invalid,
      "The YAML file holds more than one document (a line of three dashes begins another). A config is one."},
     {"read/missing", Verdict::invalid, "There is no file of that name."},

@@ -20,7 +20,7 @@ void add_gpu(const Findings& findings, Prediction& out) {
   const Fit& fit = findings.fits.front();
   out.gpu = fit.gpu.name;
   out.gpu_total = fit.gpu.total.count();
-  out.beside = sum(fit.runtime).count();
+  out.beside = fit.gpu.context.count();  // what is reserved holds the workspaces
   out.needed = fit.needed.count();
 }
 

@@ -7,6 +7,7 @@
 
 #include "codes.hpp"
 #include "oomplan/event_list.hpp"
+#include "oomplan/recording.hpp"
 #include "oomplan/snapshot.hpp"
 #include "oomplan/text.hpp"
 
@@ -50,14 +51,19 @@ std::optional<Bytes> size_of(const std::string& text, const std::string& option,
 /// What the command line asks for, apart from the lists.
 struct Terms {
   std::vector<Setting> settings{};
+  bool own_settings = false;  ///< None are given: a memory snapshot has its own.
+  bool limited = false;       ///< The card's size is given.
   Card card{};
 };
 
 Terms terms_of(const ReplayQuestion& question, Replay& replay) {
-  Terms terms{settings_of(question.alloc_confs, replay.diagnostics), {}};
+  Terms terms{.settings = settings_of(question.alloc_confs, replay.diagnostics),
+              .own_settings = question.alloc_confs.empty()};
   replay.capacity = size_of(question.capacity, "--capacity", replay.diagnostics);
   replay.context = size_of(question.context, "--context", replay.diagnostics).value_or(Bytes());
   terms.card.context = replay.context;
+  terms.limited = replay.capacity.has_value();
+  terms.card.order = question.ascending ? SegmentOrder::ascending : SegmentOrder::descending;
   if (replay.capacity) terms.card.total = *replay.capacity;
   if (replay.context > terms.card.total) {
     replay.diagnostics.push_back({.code = "cli/bad-size", .message = "--context leaves nothing of the card"});
@@ -86,11 +92,6 @@ class Player {
     return {};
   }
 
-  void play(const std::vector<Event>& events) {
-    list_.events += static_cast<std::int64_t>(events.size());
-    for (std::size_t i = 0; i < allocators_.size(); ++i) play(events, 0, i);
-  }
-
   ReplayedList result(std::string file) && {
     list_.file = std::move(file);
     for (std::size_t i = 0; i < allocators_.size(); ++i) list_.runs[i].statistics = allocators_[i].statistics();
@@ -115,17 +116,58 @@ Result<EventList> open(const std::string& path) {
   return EventList::open(path);
 }
 
+ReplayRun run_of(std::string conf, PlayedRecording played) {
+  ReplayRun run{.alloc_conf = std::move(conf), .statistics = played.statistics, .survived = played.survived};
+  if (played.failure) run.ran_out = {played.failure->entry, std::move(played.failure->memory)};
+  return run;
+}
+
+ReplayRun as_recorded(const Recording& recording) {
+  PlayedRecording played = play_as_recorded(recording);
+  const Agreement agreement = played.agreement;
+  ReplayRun run = run_of(recording.alloc_conf, std::move(played));
+  run.agreement = agreement;
+  return run;
+}
+
+/// Without a size of its own the question is of the card that the run had, as far as its end tells.
+Card card_for(const Recording& recording, const Terms& terms) {
+  Card card = terms.card;
+  if (!terms.limited && recording.room) card = {.total = *recording.room, .order = card.order};
+  return card;
+}
+
+std::vector<ReplayRun> runs_of(const Recording& recording, const Terms& terms) {
+  if (terms.own_settings && !terms.limited) return {as_recorded(recording)};
+  const Card card = card_for(recording, terms);
+  if (terms.own_settings) return {run_of(recording.alloc_conf, play_otherwise(recording, recording.settings, card))};
+  std::vector<ReplayRun> out;
+  for (const Setting& setting : terms.settings)
+    out.push_back(run_of(setting.conf, play_otherwise(recording, setting.settings, card)));
+  return out;
+}
+
 /// Each device of a memory snapshot is a list of its own.
 void play_snapshot(LogText& file, const std::string& name, const Terms& terms, Replay& replay) {
   const Result<Snapshot> snapshot = read_snapshot(file, name);
   if (!snapshot) return append(replay.diagnostics, snapshot.errors());
+  bool traced = false;
   for (std::size_t device = 0; device < snapshot->traces.size(); ++device) {
     if (snapshot->traces[device].empty()) continue;
-    Player player(terms);
-    player.play(events_of(*snapshot, device));
-    replay.lists.push_back(std::move(player).result(name + ", GPU " + std::to_string(device)));
+    traced = true;
+    const Result<Recording> recording = recording_of(*snapshot, device);
+    if (!recording) {
+      append(replay.diagnostics, recording.errors());
+      continue;
+    }
+    ReplayedList list{.file = name + ", GPU " + std::to_string(device), .events = recording->entries};
+    list.of_trace = true;
+    list.streams = recording->streams;
+    list.room = recording->room;
+    list.runs = runs_of(*recording, terms);
+    replay.lists.push_back(std::move(list));
   }
-  if (replay.lists.empty()) {
+  if (!traced) {
     replay.diagnostics.push_back({.code = "read/empty",
                                   .message = "the snapshot has no trace",
                                   .where = {name},

@@ -13,6 +13,7 @@ struct ReplayQuestion {
   std::vector<std::string> alloc_confs{};  ///< "default" and "" are PyTorch's default; so is none at all.
   std::string capacity{};                  ///< "24GiB"; "" is a card without limit.
   std::string context{};
+  bool ascending = false;  ///< New segments lie above the last, not below it.
 };
 
 /// Goes as far as it can; what stopped it is in the diagnostics.

@@ -133,8 +133,12 @@ class Steps {
   std::int64_t count_ = 0;
 };
 
-// The engine's own threads run the backward pass, and they have no Python frames.
-std::string without_frames(bool traced) { return traced ? "backward (no Python frames)" : "before the recording"; }
+// The engine's own threads run the backward pass, and they have no Python frames. Where nothing has any, that says
+// nothing.
+std::string without_frames(bool traced, bool stacks) {
+  if (!traced) return "before the recording";
+  return stacks ? std::string(diagnose::backward) : "no stacks were recorded";
+}
 
 void take_largest(std::map<std::string, Holding>& from, std::size_t most, std::vector<Holding>& out) {
   for (auto& [name, holding] : from) {
@@ -157,9 +161,9 @@ void count_held(const StackNames& names, const LiveBlocks& live, MemoryAccount& 
   std::map<std::string, std::int64_t> largest;
   for (const auto& [key, sum] : by_stack) {
     const bool framed = key.first != 0;
-    add(categories[framed ? std::string(names.category(key.first)) : without_frames(key.second)], sum.bytes,
+    add(categories[framed ? std::string(names.category(key.first)) : without_frames(key.second, out.stacks)], sum.bytes,
         sum.blocks);
-    const std::string name = framed ? names.line(key.first) : without_frames(key.second);
+    const std::string name = framed ? names.line(key.first) : without_frames(key.second, out.stacks);
     Holding& line = lines[name];
     add(line, sum.bytes, sum.blocks);
     if (sum.bytes > largest[name]) {
@@ -178,6 +182,8 @@ class Play {
       : live_(held_before(snapshot, out.device, trace)), steps_(names, snapshot.stacks.size()), out_(out) {
     const auto failed = std::ranges::find(trace.rbegin(), trace.rend(), Action::out_of_memory, &SnapshotEvent::action);
     if (failed != trace.rend()) failed_ = &*failed;
+    out_.stacks = std::ranges::any_of(
+        trace, [](const SnapshotEvent& event) { return event.action == Action::allocate && event.stack != 0; });
     for (const SnapshotEvent& event : trace) step(event);
     out_.went_on = failed_ != nullptr && since_ >= went_on_after;
     count_held(names, failed_ != nullptr && !out_.went_on ? at_failure_ : live_, out_);

@@ -16,6 +16,7 @@ Reading bytes(std::string name, std::int64_t value, const std::string& text = {}
 }
 
 std::string phase_of(std::string_view category) {
+  if (category == backward) return "backward";
   if (category == "activations") return "forward";
   if (category == "gradients") return "backward";
   if (category == "weights") return "load";
@@ -36,8 +37,11 @@ Evidence failure_of(const Snapshot& snapshot, const MemoryAccount& account) {
   out.where = {account.file, 0, 0};
   out.text = fmt::format("the allocator's trace of GPU {}: an allocation of {} failed, with {} free on the device{}",
                          account.device, shown(*account.requested), shown(account.device_free),
-                         line.empty() ? "" : ", at " + line);
-  out.phase = phase_of(account.failed_stack == 0 ? "" : names.category(account.failed_stack));
+                         line.empty() || line == "no Python frames" ? ""
+                         : line == backward                         ? ", in " + line
+                                                                    : ", at " + line);
+  const std::string_view without = account.stacks ? backward : "";
+  out.phase = phase_of(account.failed_stack == 0 ? without : names.category(account.failed_stack));
   const std::int64_t held = std::min(account.held, account.reserved);
   out.facts = {bytes("requested", *account.requested), bytes("free", account.device_free), bytes("allocated", held),
                bytes("reserved_unallocated", account.reserved - held)};
@@ -49,8 +53,8 @@ Evidence failure_of(const Snapshot& snapshot, const MemoryAccount& account) {
 Evidence setting_of(const Snapshot& snapshot) {
   Evidence out{.message = "snapshot/settings", .family = "snapshot", .says = Says::setting, .place = Where::none};
   out.where = {snapshot.file, 0, 0};
-  out.text = "PYTORCH_CUDA_ALLOC_CONF=" + snapshot.alloc_conf;
-  out.facts = {{"alloc_conf", Reading::Kind::text, snapshot.alloc_conf}};
+  out.text = "PYTORCH_CUDA_ALLOC_CONF=" + snapshot.settings.alloc_conf;
+  out.facts = {{"alloc_conf", Reading::Kind::text, snapshot.settings.alloc_conf}};
   return out;
 }
 
@@ -59,7 +63,7 @@ Evidence setting_of(const Snapshot& snapshot) {
 std::vector<Evidence> evidence_of(const Snapshot& snapshot, const MemoryAccount& account) {
   if (!account.requested || account.went_on) return {};
   std::vector<Evidence> out{failure_of(snapshot, account)};
-  if (!snapshot.alloc_conf.empty()) out.push_back(setting_of(snapshot));
+  if (!snapshot.settings.alloc_conf.empty()) out.push_back(setting_of(snapshot));
   return out;
 }
 

@@ -55,7 +55,11 @@ Footprint footprint_of(const Played& played, Detail detail) {
   f.trainable_parameters = played.run->model.trained;
   f.unmatched_targets = played.run->model.unmatched_targets;
   f.attention_kernels = played.run->torch.kernels;
-  if (detail == Detail::events) f.events = unroll(timeline);
+  if (detail == Detail::events) {
+    Unrolled all = unroll(timeline);
+    f.events = std::move(all.events);
+    f.cublas_handles = std::move(all.handles);
+  }
   for (const Peak& p : peaks.of_phases()) {
     f.peaks.push_back(phase_peak(peaks, p));
     if (p.bytes > highest->bytes) highest = &p;

@@ -47,7 +47,7 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
 std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu) {
   return {{"CUDA context", gpu.context, gpu.context_source},
           {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
-           "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward)"}};
+           "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
 }
 
 Bytes needed_in(const Reservation& reservation, Bytes room, bool ends) {
@@ -56,11 +56,12 @@ Bytes needed_in(const Reservation& reservation, Bytes room, bool ends) {
 
 Fit fit(const Reservation& reservation, const Gpu& gpu) {
   Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu)};
-  const Bytes beside = sum(fit.runtime);
+  const Bytes beside = sum(fit.runtime) - reservation.workspaces();
   const Bytes room = gpu.total - beside;
   fit.verdict = verdict_in(reservation, room);
   fit.needed = beside + needed_in(reservation, room, fit.fits());
   fit.headroom = gpu.total - fit.needed;
+  if (fit.fits()) fit.torch = reservation.peaks_in(room);
   return fit;
 }
 

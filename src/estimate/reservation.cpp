@@ -32,6 +32,13 @@ class Requests {
   std::int64_t now_ = 0;
 };
 
+/// The highest number of a slot, and one more.
+std::uint32_t slots_of(const std::vector<Event>& events) {
+  std::uint32_t out = 0;
+  for (const Event& event : events) out = std::max(out, event.slot + 1);
+  return out;
+}
+
 PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
   const auto phase = static_cast<Phase>(code % codes_a_step);
   const int step = static_cast<int>(code / codes_a_step);
@@ -46,21 +53,24 @@ void count_reserved(Footprint& footprint, const Reserved& reserved) {
     for (const PoolMoment& m : reserved.moments) {
       if (m.phase != peak.phase || m.step != peak.step) continue;
       at(peak.by_bucket, Bucket::fragmentation) = m.fragmented;
-      at(peak.by_bucket, Bucket::slack) = m.reserved - m.requested - m.fragmented;
+      at(peak.by_bucket, Bucket::runtime) = m.workspaces;
+      at(peak.by_bucket, Bucket::slack) = m.reserved - m.requested - m.workspaces - m.fragmented;
       peak.total += m.reserved - m.requested;
     }
   };
   for (PhasePeak& peak : footprint.peaks) count(peak);
   count(footprint.peak);
   if (footprint.bucket_peaks.empty()) return;
-  for (const Bucket bucket : {Bucket::slack, Bucket::fragmentation}) {
+  for (const Bucket bucket : {Bucket::slack, Bucket::fragmentation, Bucket::runtime}) {
     footprint.bucket_peaks[static_cast<std::size_t>(bucket)] =
         *std::ranges::max_element(footprint.peaks, {}, [&](const PhasePeak& p) { return at(p.by_bucket, bucket); });
   }
 }
 
-Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& settings)
-    : events_(std::move(events)), settings_(settings) {
+Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& settings, const Workspaces& workspaces,
+                         std::vector<SegmentOrder> orders)
+    : events_(std::move(events)), settings_(settings), orders_(std::move(orders)) {
+  add_workspaces(workspaces);
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
   const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
@@ -68,21 +78,44 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
   reserved_.smallest = first_that_ends(card_for(held_ > much ? tight : held_));
 }
 
+/// From the last to the first, so that the places of those before stay what they are.
+void Reservation::add_workspaces(const Workspaces& workspaces) {
+  if (workspaces.size.count() <= 0) return;
+  std::uint32_t slot = slots_of(events_);
+  for (auto at = workspaces.before.rbegin(); at != workspaces.before.rend(); ++at) {
+    const auto place = events_.begin() + static_cast<std::ptrdiff_t>(std::min(*at, events_.size()));
+    events_.insert(place, {Event::Kind::allocate, slot, workspaces.size.count()});
+    workspace_slots_.push_back(slot++);
+    workspaces_ += workspaces.size;
+  }
+}
+
 void Reservation::replay_unlimited() {
-  Allocator allocator(settings_);
+  Allocator allocator(settings_, {.order = orders_.front()});
   Requests requests;
+  Bytes made;  // of the workspaces
   PoolMoment* moment = nullptr;
   for (const Event& event : events_) {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
     if (!allocator.play(event)) return;
     requests.play(event);
+    const bool workspace =
+        event.kind == Event::Kind::allocate && !workspace_slots_.empty() && event.slot >= workspace_slots_.front();
+    if (workspace) made += Bytes(event.value);
     requested_ = std::max(requested_, Bytes(requests.now()));
     held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
-    if (moment == nullptr || requests.now() <= moment->requested.count()) continue;
+    const Bytes tensors = Bytes(requests.now()) - made;
+    if (moment == nullptr || tensors <= moment->requested) continue;
     const AllocatorStatistics& s = allocator.statistics();
-    *moment = {moment->phase, moment->step, Bytes(requests.now()), s.reserved, s.fragmented};
+    *moment = {moment->phase, moment->step, tensors, made, s.reserved, s.fragmented};
   }
-  reserved_.peak = allocator.statistics().peak_reserved;
+  reserved_.allocated = allocator.statistics().peak_allocated;
+  reserved_.peak = roomy_ = allocator.statistics().peak_reserved;
+  for (std::size_t i = 1; i < orders_.size(); ++i) {
+    Allocator other(settings_, {.order = orders_[i]});
+    const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return other.play(event); });
+    roomy_ = ended ? std::max(roomy_, other.statistics().peak_reserved) : Bytes::max();
+  }
 }
 
 /// The smallest card of which the allocator may take so much: all of it, or the fraction that it is set to.
@@ -96,9 +129,21 @@ Bytes Reservation::card_for(Bytes taken) const {
 bool Reservation::ends_in(Bytes room) const {
   if (room < card_for(requested_) || reserved_.peak.saturated()) return false;
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
-  if (room >= card_for(reserved_.peak) && !collects) return true;
-  Allocator allocator(settings_, {.total = room});
+  if (room >= card_for(roomy_) && !collects) return true;
+  return std::ranges::all_of(orders_, [&](SegmentOrder order) { return ends_in(room, order); });
+}
+
+bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
+  Allocator allocator(settings_, {.total = room, .order = order});
   return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
+}
+
+TorchPeaks Reservation::peaks_in(Bytes room) const {
+  const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
+  if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak};
+  Allocator allocator(settings_, {.total = room, .order = orders_.front()});
+  for (const Event& event : events_) allocator.play(event);
+  return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
 }
 
 Bytes Reservation::smallest_above(Bytes room) const {
@@ -110,7 +155,7 @@ Bytes Reservation::smallest_above(Bytes room) const {
 // things out better. So where a good deal is held beyond the tensors, smaller cards come first.
 Bytes Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
-  const Bytes roomy = card_for(reserved_.peak);
+  const Bytes roomy = card_for(roomy_);
   Bytes room = from;
   for (Bytes next = step_above(room); next < roomy; next = step_above(room)) {
     if (ends_in(room)) return room;

@@ -12,7 +12,7 @@ class Unroller {
     if (!timeline.repetition().whole()) find_twins();
   }
 
-  std::vector<oomplan::Event> unroll() {
+  Unrolled unroll() {
     out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
       mark(timeline_.at(s));
@@ -21,7 +21,8 @@ class Unroller {
         play(timeline_.at(s), times == 1 || timeline_.ascending(s) ? turn : times - 1 - turn);
       }
     }
-    return std::move(out_);
+    add_handles(static_cast<std::int32_t>(recorder_.events.size()));
+    return {std::move(out_), std::move(handles_)};
   }
 
  private:
@@ -58,9 +59,15 @@ class Unroller {
     }
   }
 
+  void add_handles(std::int32_t before) {
+    for (; handle_ < recorder_.handles.size() && recorder_.handles[handle_] <= before; ++handle_)
+      handles_.push_back(out_.size());
+  }
+
   void play(const Stretch& stretch, std::int64_t block) {
     const bool repeats = !timeline_.repetition().whole() && stretch.layer == middle();
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
+      add_handles(i);
       const Event& e = event(i);
       const std::int64_t bytes = recorder_.at(e.storage).bytes;
       if (bytes == 0) continue;
@@ -113,6 +120,8 @@ class Unroller {
   std::vector<StorageId> twins_{};
   std::size_t mark_ = 0;
   std::size_t emptied_ = 0;
+  std::size_t handle_ = 0;
+  std::vector<std::size_t> handles_{};
   std::vector<std::int32_t> free_slots_{};
   std::int32_t slots_ = 0;
   std::vector<oomplan::Event> out_{};
@@ -120,6 +129,6 @@ class Unroller {
 
 }  // namespace
 
-std::vector<oomplan::Event> unroll(const Timeline& timeline) { return Unroller(timeline).unroll(); }
+Unrolled unroll(const Timeline& timeline) { return Unroller(timeline).unroll(); }
 
 }  // namespace oomplan::estimator

@@ -20,32 +20,43 @@ Bytes limit_of(const Gpu& gpu, double headroom) {
   return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
 }
 
+namespace {
+
+/// The tensors and what lies beside them for certain: while loading nothing is multiplied yet.
+Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu) {
+  const bool loading = footprint.peak.phase == Phase::load;
+  return footprint.peak.tensors() + (loading ? gpu.context : sum(runtime_terms(gpu)));
+}
+
+}  // namespace
+
 Scales::Scales(const TrainingPlan& plan, const Architecture& architecture)
     : plan_(plan), architecture_(architecture), peaks_(estimate(plan, architecture, Detail::peaks)) {}
 
-void Scales::replay() {
+const Result<Reservation>& Scales::replayed_with(Bytes workspace) {
+  const auto known = reservations_.find(workspace);
+  if (known != reservations_.end()) return known->second;
+  const auto keep = [&](Result<Reservation> result) -> const Result<Reservation>& {
+    return reservations_.emplace(workspace, std::move(result)).first->second;
+  };
   const Result<AllocatorSettings> settings = parse_alloc_conf(plan_.alloc_conf.value, "alloc_conf");
+  if (!settings) return keep(settings.errors());
   Result<Footprint> footprint = estimate(plan_, architecture_, Detail::events);
-  if (!settings) {
-    reservation_.emplace(settings.errors());
-  } else if (!footprint) {
-    reservation_.emplace(footprint.errors());
-  } else {
-    reservation_.emplace(Reservation(std::move(footprint->events), *settings));
-  }
+  if (!footprint) return keep(footprint.errors());
+  return keep(Reservation(std::move(footprint->events), *settings, {workspace, std::move(footprint->cublas_handles)}));
 }
 
 Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(*peaks_, gpu)) return {.errors = {*undecided}};
-  const Bytes beside = sum(runtime_terms(gpu));
-  const Bytes tensors = peaks_->peak.tensors() + beside;
+  const Bytes tensors = at_least_beside(*peaks_, gpu);
   if (tensors > limit) return {.needed = tensors, .at_least = true};
-  if (!reservation_) replay();
-  if (!*reservation_) return {.errors = reservation_->errors()};
+  const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace);
+  if (!reservation) return {.errors = reservation.errors()};
+  const Bytes beside = sum(runtime_terms(gpu)) - reservation->workspaces();
   const Bytes room = gpu.total - beside;
-  const bool ends = (**reservation_).ends_in(room);
-  const Bytes needed = beside + needed_in(**reservation_, room, ends);
+  const bool ends = reservation->ends_in(room);
+  const Bytes needed = beside + needed_in(*reservation, room, ends);
   return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
 }
 

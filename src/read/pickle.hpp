@@ -56,6 +56,7 @@ class PickleTree {
   bool is(Value value, Kind kind) const { return value.kind() == kind; }
   /// 0, or nothing, where the value is of another kind.
   std::int64_t integer(Value value) const;
+  double real(Value value) const;
   std::string_view text(Value value) const;
 
   /// The key as the tree's dicts have it; none where no text of it is that.

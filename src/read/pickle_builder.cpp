@@ -154,6 +154,10 @@ PickleTree PickleBuilder::finish(Value root) && {
   return std::move(tree_);
 }
 
+double PickleTree::real(Value value) const {
+  return value.kind() == Kind::real ? std::bit_cast<double>(wide_[value.index()]) : 0;
+}
+
 std::int64_t PickleTree::integer(Value value) const {
   if (value.kind() == Kind::integer) return value.index();
   return value.kind() == Kind::wide ? wide_[value.index()] : 0;

@@ -1,12 +1,12 @@
 #include "oomplan/snapshot.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "live_ids.hpp"
 #include "oomplan/bytes.hpp"
 #include "pickle.hpp"
 
@@ -58,9 +58,7 @@ class Reader {
     if (segments.kind() != Kind::list) return false;
     tree_.each(segments, [&](Value segment) { add_segment(segment); });
     tree_.each(at(root, "device_traces"), [&](Value trace) { add_trace(trace); });
-    const Value settings = at(root, "allocator_settings");
-    out_.alloc_conf = tree_.text(at(settings, "PYTORCH_CUDA_ALLOC_CONF"));
-    out_.expandable_segments = integer(settings, "expandable_segments") != 0;
+    add_settings(at(root, "allocator_settings"));
     return root.kind() == Kind::dict || !out_.segments.empty();
   }
   bool is_too_large() const { return caps_.over; }
@@ -70,19 +68,42 @@ class Reader {
   std::int64_t integer(Value dict, std::string_view key) const { return tree_.integer(at(dict, key)); }
   static std::int64_t size_of(std::int64_t read) { return std::max<std::int64_t>(0, read); }
 
+  void add_settings(Value from) {
+    SnapshotSettings& to = out_.settings;
+    to.alloc_conf = tree_.text(at(from, "PYTORCH_CUDA_ALLOC_CONF"));
+    to.expandable_segments = integer(from, "expandable_segments") != 0;
+    to.max_split = size_of(integer(from, "max_split_size"));
+    if (to.max_split == std::numeric_limits<std::int64_t>::max()) to.max_split = 0;
+    to.garbage_collection_threshold = tree_.real(at(from, "garbage_collection_threshold"));
+    const Value divisions = at(from, "roundup_power2_divisions");
+    for (std::size_t i = 0; i < to.roundup_divisions.size(); ++i)
+      to.roundup_divisions[i] = size_of(integer(divisions, std::to_string(std::size_t{1} << i)));
+  }
+
   void add_segment(Value segment) {
     if (segment.kind() != Kind::dict || at(segment, "total_size").kind() == Kind::none) return;
     if (!caps_.take(caps_.segments)) return;
     SnapshotSegment read{.device = integer(segment, "device"),
                          .size = size_of(integer(segment, "total_size")),
-                         .expandable = integer(segment, "is_expandable") != 0};
-    std::int64_t address = integer(segment, "address");
+                         .expandable = integer(segment, "is_expandable") != 0,
+                         .address = integer(segment, "address"),
+                         .stream = integer(segment, "stream"),
+                         .small = tree_.text(at(segment, "segment_type")) == "small",
+                         .private_pool = is_private(at(segment, "segment_pool_id"))};
+    std::int64_t address = read.address;
     tree_.each(at(segment, "blocks"), [&](Value block) {
       if (block.kind() != Kind::dict || !caps_.take(caps_.blocks)) return;
       read.blocks.push_back(block_of(block, address));
       address = saturating_add(address, read.blocks.back().size);
     });
     out_.segments.push_back(std::move(read));
+  }
+
+  /// (0, 0) is the pool of all.
+  bool is_private(Value id) {
+    bool out = false;
+    tree_.each(id, [&](Value part) { out = out || (caps_.take(caps_.visits) && tree_.integer(part) != 0); });
+    return out;
   }
 
   SnapshotBlock block_of(Value block, std::int64_t address) {
@@ -159,6 +180,7 @@ class Reader {
     PickleTree::Column size{tree_.key("size")};
     PickleTree::Column frames{tree_.key("frames")};
     PickleTree::Column free{tree_.key("device_free")};
+    PickleTree::Column stream{tree_.key("stream")};
     std::size_t count = 0;
     tree_.each_run(trace, [&](const PickleTree::Run& run) { count += run.items.size(); });
     if (!caps_.take(caps_.events, count)) return;
@@ -171,6 +193,7 @@ class Reader {
       const bool oom = event.action == SnapshotEvent::Action::out_of_memory;
       event.address = tree_.integer(tree_.find(entry, oom ? free : address));
       event.stack = stack_of(tree_.find(entry, frames));
+      event.stream = tree_.integer(tree_.find(entry, stream));
     });
   }
 
@@ -181,7 +204,10 @@ class Reader {
     if (name == "free_completed") return free;
     if (name == "free_requested") return free_requested;
     if (name == "oom") return out_of_memory;
-    return name == "segment_alloc" || name == "segment_map" ? segment : other;
+    if (name == "segment_alloc") return segment_alloc;
+    if (name == "segment_free") return segment_free;
+    if (name == "segment_map") return segment_map;
+    return name == "segment_unmap" ? segment_unmap : other;
   }
 
   static constexpr std::size_t deepest = 1024;
@@ -195,39 +221,6 @@ class Reader {
   std::unordered_map<std::uint32_t, std::uint32_t> frame_by_value_{};
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint32_t> frame_by_content_{};
 };
-
-/// Events with the slots that ids have.
-class Slots {
- public:
-  void allocate(std::int64_t address, std::int64_t size) {
-    if (const auto slot = live_.add(address)) events_.push_back({Event::Kind::allocate, *slot, size});
-  }
-  void free(std::int64_t address) {
-    if (const auto slot = live_.remove(address)) events_.push_back({Event::Kind::free, *slot, 0});
-  }
-  std::vector<Event> take() { return std::move(events_); }
-
- private:
-  read::LiveIds live_{};
-  std::vector<Event> events_{};
-};
-
-/// What the trace frees without having allocated it, and what is active at the end and was not allocated in it.
-void add_held_before(const Snapshot& snapshot, std::size_t device, Slots& slots) {
-  read::LiveIds known;
-  for (const SnapshotEvent& event : snapshot.traces[device]) {
-    if (event.action == SnapshotEvent::Action::free && known.add(event.address))
-      slots.allocate(event.address, event.size);
-    if (event.action == SnapshotEvent::Action::allocate) known.add(event.address);
-  }
-  for (const SnapshotSegment& segment : snapshot.segments) {
-    if (segment.device != static_cast<std::int64_t>(device)) continue;
-    for (const SnapshotBlock& block : segment.blocks) {
-      if (block.state != SnapshotBlock::State::inactive && known.add(block.address))
-        slots.allocate(block.address, block.size);
-    }
-  }
-}
 
 }  // namespace
 
@@ -246,16 +239,6 @@ Result<Snapshot> read_snapshot(LogText& file, const std::string& name) {
                     .message = "this pickle is no memory snapshot: it has no list of segments",
                     .where = {name},
                     .hint = "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes one"};
-}
-
-std::vector<Event> events_of(const Snapshot& snapshot, std::size_t device) {
-  Slots slots;
-  add_held_before(snapshot, device, slots);
-  for (const SnapshotEvent& event : snapshot.traces[device]) {
-    if (event.action == SnapshotEvent::Action::allocate) slots.allocate(event.address, event.size);
-    if (event.action == SnapshotEvent::Action::free) slots.free(event.address);
-  }
-  return slots.take();
 }
 
 }  // namespace oomplan

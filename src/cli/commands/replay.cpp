@@ -13,9 +13,9 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
   ReplayQuestion& question = options.question;
-  app.add_option(
-         "EVENTS", question.lists,
-         "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from standard input")
+  app.add_option("EVENTS", question.lists,
+                 "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from "
+                 "standard input")
       ->required();
   app.add_option("--alloc-conf", question.alloc_confs,
                  "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")
@@ -25,6 +25,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("SIZE");
   app.add_option("--context", question.context, "Of it, what lies beside PyTorch: the CUDA context, other processes")
       ->type_name("SIZE");
+  app.add_flag("--ascending", question.ascending,
+               "New segments lie above the last one; without it below, as the driver mostly places them");
   app.add_flag("--json", options.json, "Print one JSON object (docs/replay.schema.json)");
 }
 

@@ -39,6 +39,7 @@ void start(allocator::Machine& m, const Card& card) {
   m.device = {};
   m.device.total = std::clamp(card.total.count(), std::int64_t{0}, allocator::largest_total);
   m.device.context = std::clamp(card.context.count(), std::int64_t{0}, m.device.total);
+  m.device.order = card.order;
   m.allowed = allowed(m.settings, card, m.device.total);
 }
 
@@ -94,6 +95,27 @@ bool Allocator::play(const Event& event) {
       break;
   }
   return true;
+}
+
+bool Allocator::hold(const std::vector<HeldSegment>& segments) {
+  return allocator::hold(state_->machine, segments, state_->live);
+}
+
+void Allocator::place_next(std::uint64_t address) { state_->machine.device.placed = address; }
+
+bool Allocator::release(std::uint64_t address, std::int64_t size) {
+  return allocator::release_one(state_->machine, address, size);
+}
+
+void Allocator::leave_free(Bytes free) {
+  allocator::Device& device = state_->machine.device;
+  const std::int64_t room = allocator::largest_total - device.used - device.context;
+  device.total = device.used + device.context + std::clamp(free.count(), std::int64_t{0}, room);
+}
+
+std::uint64_t Allocator::address(std::uint32_t slot) const {
+  const std::vector<Index>& live = state_->live;
+  return slot < live.size() && live[slot] != none ? state_->machine.blocks[live[slot]].address : 0;
 }
 
 const AllocatorStatistics& Allocator::statistics() const { return state_->machine.statistics; }

@@ -6,13 +6,10 @@
 namespace oomplan::allocator {
 namespace {
 
-std::int64_t range_size(const Machine& m, std::int64_t page) {
-  return rounded_up(m.device.total + m.device.total / 8, page);
-}
-
 Index new_range(Machine& m, bool small) {
   const std::int64_t size = range_size(m, m.page(small));
-  const std::uint64_t address = m.device.next_range;
+  const bool placed = m.device.placed != Device::nowhere;
+  const std::uint64_t address = placed ? std::exchange(m.device.placed, Device::nowhere) : m.device.next_range;
   constexpr std::uint64_t gap = std::uint64_t{1} << 30;
   m.device.next_range += static_cast<std::uint64_t>(rounded_up(size, physical_page)) + gap;
   m.statistics.peak_segments = std::max(m.statistics.peak_segments, ++m.statistics.segments);
@@ -75,6 +72,10 @@ Index whole_pages_of(Machine& m, Index block, std::int64_t before, std::int64_t 
 }
 
 }  // namespace
+
+std::int64_t range_size(const Machine& m, std::int64_t page) {
+  return rounded_up(m.device.total + m.device.total / 8, page);
+}
 
 Index expand(Machine& m, std::int64_t size, bool small) {
   Index block = find_room(m, size, small);

@@ -89,6 +89,16 @@ FreeSet::Cursor FreeSet::at_least(std::int64_t size) const {
   return number + 1 < bins ? lowest_from(number + 1) : Cursor{};
 }
 
+FreeSet::Cursor FreeSet::at(const Free& entry) const {
+  if (entry.size < 0) return {};
+  const std::size_t number = bin_of(entry.size);
+  if ((filled_[number / 64] & bit(number)) == 0) return {};
+  Cursor found = behind(table_[number], number, entry);
+  if (found.at-- == 0) return {};
+  const Free& there = (*this)[found];
+  return there.size == entry.size && there.address == entry.address ? found : Cursor{};
+}
+
 FreeSet::Cursor FreeSet::after(Cursor cursor) const {
   if (cursor.at-- > 0) return cursor;
   if (cursor.chunk-- > 0) return {cursor.bin, cursor.chunk, table_[cursor.bin][cursor.chunk].size() - 1};

@@ -1,8 +1,8 @@
 // The free blocks of a pool in order of size, then address: what best fit searches.
 //
 // Sizes fall into classes, sixteen to each power of two, and a bitmap says which classes are not empty, so that the
-// next larger block is found without a walk. Inside a class the blocks stand in falling order, so that the lowest, which
-// best fit mostly takes, comes and goes at the end; in chunks, so that a hundred thousand of one size stay quick.
+// next larger block is found without a walk. Inside a class the blocks stand in falling order, so that the lowest,
+// which best fit mostly takes, comes and goes at the end; in chunks, so that a hundred thousand of one size stay quick.
 #pragma once
 
 #include <array>
@@ -38,6 +38,8 @@ class FreeSet {
   void insert(const Free& entry);
   void erase(const Free& entry);
   void erase(const Cursor& cursor);
+  /// The one of this size and address.
+  Cursor at(const Free& entry) const;
   /// The first that is at least `size` large.
   Cursor at_least(std::int64_t size) const;
   Cursor after(Cursor cursor) const;

@@ -74,6 +74,18 @@ bool release_some(Machine& m, std::int64_t size, bool small) {
   return release_largest(m, free.list(limit), wanted);
 }
 
+bool release_one(Machine& m, std::uint64_t address, std::int64_t size) {
+  for (const bool small : {false, true}) {
+    const FreeSet::Cursor found = m.pool(small).free.at({size, address, none});
+    if (!found) continue;
+    const Index block = m.pool(small).free[found].block;
+    if (m.blocks[block].split() || m.settings.expandable_segments) return false;
+    release_segment(m, block);
+    return true;
+  }
+  return false;
+}
+
 void release_all(Machine& m) {
   release_pool(m, false);
   release_pool(m, true);

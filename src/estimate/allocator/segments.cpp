@@ -8,8 +8,7 @@ namespace oomplan::allocator {
 Index new_segment(Machine& m, std::int64_t size, bool small) {
   const std::int64_t physical = rounded_up(size, physical_page);
   if (!m.device.take(physical)) return none;
-  const std::uint64_t address = m.device.next_segment;
-  m.device.next_segment += static_cast<std::uint64_t>(physical);
+  const std::uint64_t address = m.device.place(physical);
   add_reserved(m, size);
   m.statistics.peak_segments = std::max(m.statistics.peak_segments, ++m.statistics.segments);
   return m.blocks.add({.address = address, .size = size, .base = address, .small = small});

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "block.hpp"
@@ -17,8 +18,13 @@ struct Device {
   std::int64_t total = 0;
   std::int64_t context = 0;
   std::int64_t used = 0;  ///< By the allocator, in physical pages.
-  std::uint64_t next_segment = 0x7f0000000000;
+  SegmentOrder order = SegmentOrder::descending;
+  std::uint64_t edge = middle;     ///< The next segment ends here, or begins here where they ascend.
+  std::uint64_t placed = nowhere;  ///< Where the next segment is told to lie.
   std::uint64_t next_range = 0x600000000000;
+
+  static constexpr std::uint64_t middle = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t nowhere = 0;
 
   std::int64_t free() const { return total - context - used; }
   bool take(std::int64_t size) {
@@ -27,6 +33,13 @@ struct Device {
     return true;
   }
   void give_back(std::int64_t size) { used -= size; }
+  /// Addresses for `size` bytes.
+  std::uint64_t place(std::int64_t size) {
+    if (placed != nowhere) return std::exchange(placed, nowhere);
+    const std::uint64_t below = edge - static_cast<std::uint64_t>(size);
+    if (order == SegmentOrder::descending) return edge = below;
+    return std::exchange(edge, edge + static_cast<std::uint64_t>(size));
+  }
 };
 
 /// Small and large requests never share a segment.
@@ -77,7 +90,18 @@ Index expand(Machine& m, std::int64_t size, bool small);
 /// Gives back the whole pages of a free block.
 void unmap(Machine& m, Index block);
 
+/// The address space that an expandable segment has: more than the card.
+std::int64_t range_size(const Machine& m, std::int64_t page);
+
+// A state that is there already (held.cpp).
+
+/// False, with nothing changed, where it does not fit the card or the settings. `live` gets the blocks by slot.
+bool hold(Machine& m, const std::vector<HeldSegment>& segments, std::vector<Index>& live);
+
 // Giving back (release.cpp).
+
+/// The one free segment of cudaMalloc there; false where there is none.
+bool release_one(Machine& m, std::uint64_t address, std::int64_t size);
 
 /// With max_split_size: enough oversize blocks for a request of `size`. False where there are not enough.
 bool release_some(Machine& m, std::int64_t size, bool small);

@@ -27,6 +27,13 @@ void Recorder::mark(Phase phase) {
   marks.push_back({static_cast<std::int32_t>(events.size()), phase, step});
 }
 
+void Recorder::multiply() {
+  bool& multiplied = multiplied_[scope.phase == Phase::backward ? 1 : 0];
+  if (multiplied || first_unheard_ != all_heard) return;
+  multiplied = true;
+  handles.push_back(static_cast<std::int32_t>(events.size()));
+}
+
 void Recorder::unmute() {
   if (first_unheard_ != all_heard) storages.resize(static_cast<std::size_t>(first_unheard_));
   first_unheard_ = all_heard;
@@ -80,6 +87,8 @@ void Recorder::clear() {
   events.clear();
   marks.clear();
   emptied.clear();
+  handles.clear();
+  multiplied_ = {};
   spare_.clear();
   scope = {};
   step = 0;

@@ -1,6 +1,7 @@
 // Writes down every allocation and free of a played run, in order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -70,6 +71,10 @@ class Recorder {
   /// torch.cuda.empty_cache(): of what is allocated it changes nothing.
   void empty_cache() { emptied.push_back(static_cast<std::int32_t>(events.size())); }
 
+  /// A product of matrices, its result allocated: each thread's first makes a cuBLAS handle. Backward has a thread of
+  /// its own.
+  void multiply();
+
   /// What is allocated until unmute() is not written down; all of it is gone by then.
   void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }
   void unmute();
@@ -95,6 +100,7 @@ class Recorder {
   std::vector<Event> events{};
   std::vector<Mark> marks{};
   std::vector<std::int32_t> emptied{};  ///< The events before which the cache is emptied.
+  std::vector<std::int32_t> handles{};  ///< The events before which cuBLAS handles are made.
   Scope scope{};
   int step = 0;  ///< From 1; 0 while loading.
 
@@ -110,6 +116,7 @@ class Recorder {
   void let_go(StorageId id);
 
   StorageId first_unheard_ = all_heard;
+  std::array<bool, 2> multiplied_{};  ///< In the main thread, in backward's.
   std::vector<Spare> spare_{};
 };
 

@@ -110,9 +110,10 @@ function origin(from) {
   return at + (from.derivation ? " (" + from.derivation + ")" : "");
 }
 function cards(gpus, footprint) {
-  const peak = Object.entries(footprint.peak.by_bucket).filter(([, bytes]) => bytes > 0);
-  const runtime = gpus.length === 1 ? gpus[0].runtime.reduce((sum, term) => sum + term.bytes, 0) : 0;
-  if (runtime) peak.push(["runtime", runtime]);
+  const held = { ...footprint.peak.by_bucket };
+  const context = gpus.length === 1 && gpus[0].runtime.find(term => term.name === "CUDA context");
+  if (context) held.runtime += context.bytes;
+  const peak = Object.entries(held).filter(([, bytes]) => bytes > 0);
   const total = peak.reduce((sum, [, bytes]) => sum + bytes, 0);
   const limit = gpus.length === 1 ? gpus[0].total : 0;
   const most = 1.02 * Math.max(total, limit, ...gpus.map(gpu => Math.max(gpu.total, gpu.needed)));

@@ -18,6 +18,15 @@ Json ran_out_json(const std::optional<RanOut>& ran_out) {
           {"message", ran_out->memory.message}};
 }
 
+Json agreement_json(const std::optional<Agreement>& agreement) {
+  if (!agreement) return nullptr;
+  return {{"allocations", agreement->allocations},
+          {"at_their_address", agreement->at_their_address},
+          {"segments", agreement->segments},
+          {"same", agreement->same},
+          {"first_different", agreement->first_different ? Json(*agreement->first_different) : Json()}};
+}
+
 Json run_json(const ReplayRun& run) {
   const AllocatorStatistics& s = run.statistics;
   return {{"alloc_conf", run.alloc_conf},
@@ -31,13 +40,19 @@ Json run_json(const ReplayRun& run) {
           {"device_allocs", s.device_allocs},
           {"device_frees", s.device_frees},
           {"retries", s.retries},
-          {"ran_out", ran_out_json(run.ran_out)}};
+          {"ran_out", ran_out_json(run.ran_out)},
+          {"survived", run.survived},
+          {"as_recorded", agreement_json(run.agreement)}};
 }
 
 Json list_json(const ReplayedList& list) {
   Json runs = Json::array();
   for (const ReplayRun& run : list.runs) runs.push_back(run_json(run));
-  return {{"file", list.file}, {"events", list.events}, {"runs", std::move(runs)}};
+  return {{"file", list.file},
+          {"events", list.events},
+          {"streams", list.streams},
+          {"room", list.room ? Json(list.room->count()) : Json()},
+          {"runs", std::move(runs)}};
 }
 
 }  // namespace

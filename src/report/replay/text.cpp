@@ -26,7 +26,8 @@ using report::Row;
 using report::Unit;
 
 std::string name_of_run(const ReplayRun& run) {
-  return run.alloc_conf.empty() ? std::string("default") : printable(run.alloc_conf);
+  std::string name = run.alloc_conf.empty() ? std::string("default") : printable(run.alloc_conf);
+  return run.agreement ? name + ", as recorded" : name;
 }
 
 Row heading(const Unit& unit) {
@@ -62,17 +63,46 @@ Unit unit_of(const ReplayedList& list) {
   return report::unit_for(largest);
 }
 
-std::string title(const ReplayedList& list, const Replay& replay) {
-  std::string card = "a card without limit";
-  if (replay.capacity) card = to_text(*replay.capacity);
-  if (replay.context.count() > 0) card += " less " + to_text(replay.context);
-  return fmt::format("{}: {} on {}\n", printable(list.file), counted(list.events, "event"), card);
+bool is_recorded(const ReplayedList& list) {
+  return std::ranges::any_of(list.runs, [](const ReplayRun& run) { return run.agreement.has_value(); });
 }
 
-std::string end_of(const ReplayRun& run) {
+bool is_limited(const ReplayedList& list, const Replay& replay) {
+  return replay.capacity || (list.room && !is_recorded(list));
+}
+
+std::string card_of(const ReplayedList& list, const Replay& replay) {
+  if (is_recorded(list)) return "the card that it ran on";
+  if (!replay.capacity && list.room) return to_text(*list.room) + ", what there was when the recorded run ran out";
+  std::string card = replay.capacity ? to_text(*replay.capacity) : "a card without limit";
+  if (replay.context.count() > 0) card += " less " + to_text(replay.context);
+  return card;
+}
+
+std::string title(const ReplayedList& list, const Replay& replay) {
+  const std::string streams = list.streams > 1 ? fmt::format(", {} streams played as one", list.streams) : "";
+  return fmt::format("{}: {}{} on {}\n", printable(list.file), counted(list.events, "event"), streams,
+                     card_of(list, replay));
+}
+
+/// How far the rules that are played did what was recorded.
+std::string agreement_text(const ReplayRun& run) {
+  if (!run.agreement) return {};
+  const Agreement& a = *run.agreement;
+  std::string out = fmt::format("  played as recorded: {} of {} new segments, {} of {} allocations at their address\n",
+                                with_separators(a.same), with_separators(a.segments),
+                                with_separators(a.at_their_address), with_separators(a.allocations));
+  if (a.first_different)
+    out += fmt::format("  the first difference is at event {}\n", with_separators(*a.first_different));
+  if (run.survived > 0) out += fmt::format("  it ran out {} and went on\n", counted(run.survived, "time"));
+  return out;
+}
+
+std::string end_of(const ReplayRun& run, bool of_trace) {
   if (!run.ran_out) return {};
   const OutOfMemory& memory = run.ran_out->memory;
-  return fmt::format("\n{}: line {} asked for {}, with {} allocated and {} reserved\n  {}\n", name_of_run(run),
+  const std::string_view place = of_trace ? "event" : "line";
+  return fmt::format("\n{}: {} {} asked for {}, with {} allocated and {} reserved\n  {}\n", name_of_run(run), place,
                      with_separators(run.ran_out->line), to_text(memory.asked), to_text(memory.allocated),
                      to_text(memory.reserved), memory.message);
 }
@@ -82,8 +112,8 @@ std::string list_text(const ReplayedList& list, const Replay& replay, bool colou
   std::vector<Row> rows{heading(unit)};
   std::string ends;
   for (const ReplayRun& run : list.runs) {
-    rows.push_back(row_of(run, unit, replay.capacity.has_value()));
-    ends += end_of(run);
+    rows.push_back(row_of(run, unit, is_limited(list, replay)));
+    ends += agreement_text(run) + end_of(run, list.of_trace);
   }
   return title(list, replay) + report::aligned(rows, colour) + ends;
 }

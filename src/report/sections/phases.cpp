@@ -11,9 +11,9 @@
 namespace oomplan::report {
 namespace {
 
-/// With one GPU its runtime terms are part of the table, so that the total at the peak is what the verdict says.
+/// With one GPU its context is part of the table, so that the total at the peak is what the card has to hold.
 Bytes runtime_of(const Report& report) {
-  return report.found.fits.size() == 1 ? sum(report.found.fits.front().runtime) : Bytes();
+  return report.found.fits.size() == 1 ? report.found.fits.front().gpu.context : Bytes();
 }
 
 class PhaseTable {

@@ -63,6 +63,14 @@ std::string reserved_line(const Report& report) {
                      oomplan::to_text(reserved.smallest));
 }
 
+// What people read off a run: PyTorch's own peaks, and the driver's figure for the process.
+std::string shown_line(const Fit& fit) {
+  if (!fit.torch) return {};
+  return fmt::format("max_memory_allocated {}, max_memory_reserved {}, nvidia-smi {}\n",
+                     oomplan::to_text(fit.torch->allocated), oomplan::to_text(fit.torch->reserved),
+                     oomplan::to_text(fit.nvidia_smi()));
+}
+
 }  // namespace
 
 std::string moment_text(const PhasePeak& peak) {
@@ -77,7 +85,8 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
       fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(peak.tensors()), moment_text(peak)) +
       reserved_line(report);
   if (fits.empty()) return lines;
-  return (fits.size() == 1 ? fit_line(fits.front(), options.colour) : comparison(fits, options.colour)) + lines;
+  if (fits.size() > 1) return comparison(fits, options.colour) + lines;
+  return fit_line(fits.front(), options.colour) + lines + shown_line(fits.front());
 }
 
 }  // namespace oomplan::report

@@ -81,7 +81,10 @@ Json json_of(const Fit& fit) {
           {"needed", fit.needed.count()},
           {"headroom", fit.headroom.count()},
           {"fits", fit.fits()},
-          {"verdict", name_of(fit.verdict)}};
+          {"verdict", name_of(fit.verdict)},
+          {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
+          {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
+          {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
 }
 
 Json plan_json(const Report& report) {
@@ -122,6 +125,7 @@ Json reserved_json(const Report& report) {
   if (!report.found.reserved) return nullptr;
   const Reserved& reserved = *report.found.reserved;
   return {{"alloc_conf", report.found.plan ? report.found.plan->alloc_conf.value : ""},
+          {"max_memory_allocated", reserved.allocated.count()},
           {"peak", reserved.peak.count()},
           {"smallest", reserved.smallest.count()}};
 }

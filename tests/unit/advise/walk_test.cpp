@@ -72,7 +72,9 @@ Held held(const TrainingPlan& plan, const AdviceQuestion& question) {
   const auto footprint = estimate(plan, question.architecture, Detail::events);
   const auto settings = parse_alloc_conf(plan.alloc_conf.value, "");
   if (!footprint || !settings || undecided_on(*footprint, question.gpu)) return {};
-  const Fit held = fit(Reservation(footprint->events, *settings), question.gpu);
+  const Fit held =
+      fit(Reservation(footprint->events, *settings, {question.gpu.cublas_workspace, footprint->cublas_handles}),
+          question.gpu);
   const double total = static_cast<double>(question.gpu.total.count());
   const Bytes limit = question.gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(total * question.headroom)));
   const bool fits = held.fits() && held.needed <= limit;

@@ -90,5 +90,35 @@ TEST(MemoryAccount, AFailureThatTheRunOutlivedIsNone) {
   EXPECT_TRUE(accounts_of(snapshot).at(0).went_on);
 }
 
+TEST(MemoryAccount, TheUsersLineIsTheInnermostOfPythonOutsideLibraries) {
+  const auto line_of = [](const std::vector<SnapshotFrame>& frames) {
+    Snapshot snapshot{.file = "snapshot"};
+    snapshot.frames = frames;
+    snapshot.stacks = {{}, {}};
+    for (std::uint32_t i = 0; i < frames.size(); ++i) snapshot.stacks[1].push_back(i);
+    snapshot.traces = {{{Action::allocate, 1, 4096, mib}}};
+    const MemoryAccount account = accounts_of(snapshot).at(0);
+    return account.lines.at(0).name + "; " + account.categories.at(0).name;
+  };
+  const SnapshotFrame unwind{"??", 0, "torch::unwind::unwind()"};
+  const SnapshotFrame user{"/home/u/torch/train.py", 3, "step"};
+  EXPECT_EQ(line_of({unwind, user}), "/home/u/torch/train.py:3 step; other");
+  EXPECT_EQ(line_of({unwind, {"/venv/lib/python3.11/site-packages/torch/nn/functional.py", 9, "linear"}, user}),
+            "/home/u/torch/train.py:3 step; activations");
+  EXPECT_EQ(line_of({unwind, {"/usr/lib/python3.11/runpy.py", 9, "run"}}), "/usr/lib/python3.11/runpy.py:9 run; other");
+  EXPECT_EQ(line_of({{"<frozen importlib._bootstrap>", 1, "_call"}, {"<ipython-input-3-ab>", 2, "<module>"}}),
+            "<ipython-input-3-ab>:2 <module>; other");
+  EXPECT_EQ(line_of({unwind, {"??", 0, "torch::autograd::Engine::thread_main(std::shared_ptr<...> const&)"}}),
+            "backward (no Python frames); backward (no Python frames)");
+  EXPECT_EQ(line_of({unwind, {"??", 0, "c10d::ProcessGroupNCCL::ncclCommWatchdog()"}}), "no Python frames; other");
+}
+
+TEST(MemoryAccount, WithoutAnyStackNothingIsBackwards) {
+  Snapshot snapshot{.file = "snapshot"};
+  snapshot.stacks = {{}};
+  snapshot.traces = {{{Action::allocate, 0, 4096, mib}}};
+  EXPECT_EQ(accounts_of(snapshot).at(0).lines.at(0).name, "no stacks were recorded");
+}
+
 }  // namespace
 }  // namespace oomplan

@@ -69,11 +69,11 @@ TEST(Scales, SayWhatAFitSays) {
   const TrainingPlan p = plan();
   auto footprint = estimate(p, *model, Detail::events);
   ASSERT_TRUE(footprint);
-  const Reservation reservation(footprint->events, {});
   Scales scales(p, *model);
   for (const char* size : {"1GiB", "2GiB", "2.5GiB", "3GiB", "3.5GiB", "4GiB", "24GiB"}) {
     const auto gpu = find_gpu(size);
     ASSERT_TRUE(gpu);
+    const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
     const Fit held = fit(reservation, *gpu);
     const Weighed weighed = scales.weigh(*gpu, gpu->total);
     EXPECT_EQ(weighed.fits, held.fits()) << size;

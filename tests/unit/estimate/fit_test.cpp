@@ -50,6 +50,48 @@ TEST(Fit, NeedsWhatTheRunEndsInTheContextAndAWorkspaceForEachOfTwoThreads) {
   EXPECT_EQ(out.gpu.name, "test");
 }
 
+// The workspaces lie in the pool: of 8 MiB each, in a segment of 20 MiB.
+TEST(Fit, SaysWhatTorchPrints) {
+  const Footprint run = footprint({Bytes::mib(15), Bytes::gib(10)});
+  const Reservation reservation(run.events, {}, {Bytes::mib(8), {2, 3}});
+  const Fit out = fit(reservation, gpu(Bytes::gib(24)));
+  ASSERT_TRUE(out.torch.has_value());
+  EXPECT_EQ(out.torch->allocated, Bytes::gib(10) + Bytes::mib(31));
+  EXPECT_EQ(out.torch->reserved, Bytes::gib(10) + Bytes::mib(16 + 20));
+  EXPECT_EQ(out.nvidia_smi(), out.torch->reserved + Bytes::mib(500));
+  EXPECT_EQ(out.needed, out.torch->reserved + Bytes::mib(500));
+  EXPECT_FALSE(fit(reservation, gpu(Bytes::gib(10))).torch.has_value());
+}
+
+TEST(Reservation, CountsTheWorkspacesApartFromTheTensors) {
+  Footprint f = footprint({Bytes::mib(40)});
+  count_reserved(f, Reservation(f.events, {}, {Bytes::mib(8), {1}}).reserved());
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::runtime), Bytes::mib(8));
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::fragmentation), Bytes::mib(12));
+  EXPECT_EQ(f.peak.tensors(), Bytes::mib(40));
+  EXPECT_EQ(f.peak.total, Bytes::mib(60));
+}
+
+// Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
+// where the second segment lies.
+TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
+  const auto take = [](std::uint32_t slot, std::int64_t mib) {
+    return Event{Event::Kind::allocate, slot, Bytes::mib(mib).count()};
+  };
+  const auto drop = [](std::uint32_t slot) { return Event{Event::Kind::free, slot, 0}; };
+  // A segment of 30 MiB, and one of 60 of which 30 are in use for good; where the request comes to lie in the first,
+  // nothing can be given back.
+  const std::vector<Event> events{
+      {Event::Kind::mark, 0, 17}, take(0, 30), take(1, 60), drop(1), take(1, 30), drop(0), take(2, 29), take(3, 40)};
+  const Reservation below(events, {}, {}, {SegmentOrder::descending});
+  const Reservation above(events, {}, {}, {SegmentOrder::ascending});
+  const Reservation both(events, {});
+  EXPECT_NE(below.ends_in(Bytes::mib(100)), above.ends_in(Bytes::mib(100)));
+  EXPECT_FALSE(both.ends_in(Bytes::mib(100)));
+  EXPECT_GE(both.reserved().smallest, std::max(below.reserved().smallest, above.reserved().smallest));
+  EXPECT_EQ(both.reserved().peak, below.reserved().peak);
+}
+
 TEST(Fit, FitsAtTheEdgeToTheLastByteAndNotWithOneLess) {
   const Reservation run = of({Bytes::gib(20)});
   const Fit just = fit(run, gpu(Bytes::gib(20) + beside));

@@ -130,18 +130,20 @@ std::string entry(const std::string& action, char address, char size) {
 }
 
 TEST(Snapshot, ItsTraceIsAListOfEvents) {
-  const std::string trace = entry("free_completed", 9, 50) + entry("alloc", 1, 10) + entry("alloc", 2, 20) +
-                            entry("free_requested", 1, 10) + entry("free_completed", 1, 10) + entry("snapshot", 0, 0);
+  const std::string trace = entry("free_completed", 9, 50) + entry("alloc", 1, 10) + entry("segment_alloc", 2, 20) +
+                            entry("segment_free", 2, 20) + entry("segment_map", 3, 30) + entry("segment_unmap", 3, 30) +
+                            entry("snapshot", 0, 0);
   const Result<Snapshot> snapshot =
       snapshot_of("\x80\x04}(" + text("segments") + "]" + text("device_traces") + "](](" + trace + "eeu.");
   ASSERT_TRUE(snapshot.ok());
-  using Kind = Event::Kind;
-  const std::vector<Event> wanted{{Kind::allocate, 0, 50},
-                                  {Kind::free, 0, 0},
-                                  {Kind::allocate, 0, 10},
-                                  {Kind::allocate, 1, 20},
-                                  {Kind::free, 0, 0}};
-  EXPECT_EQ(events_of(*snapshot, 0), wanted);
+  using enum SnapshotEvent::Action;
+  const std::vector<SnapshotEvent::Action> wanted{free,        allocate,      segment_alloc, segment_free,
+                                                  segment_map, segment_unmap, other};
+  std::vector<SnapshotEvent::Action> found;
+  for (const SnapshotEvent& event : snapshot->traces.at(0)) found.push_back(event.action);
+  EXPECT_EQ(found, wanted);
+  EXPECT_EQ(snapshot->traces[0][1].address, 1);
+  EXPECT_EQ(snapshot->traces[0][1].size, 10);
 }
 
 TEST(Snapshot, OneListNamedAMillionTimesIsRefused) {
