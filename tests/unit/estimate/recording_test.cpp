@@ -153,8 +153,8 @@ TEST(Recording, OfExpandableSegmentsGrowsAndShrinks) {
       segment(base, 40 * mib, {{State::active, 0, base, 25 * mib}, {State::inactive, 0, base + 25 * mib, 15 * mib}});
   end.expandable = true;
   Snapshot snapshot =
-      with({end}, {event(Action::free, base + 45 * mib, 5 * mib),
-                   event(Action::segment_unmap, base + 40 * mib, 20 * mib), event(Action::allocate, base, 25 * mib)});
+      with({end}, {event(Action::allocate, base, 25 * mib), event(Action::free, base + 45 * mib, 5 * mib),
+                   event(Action::segment_unmap, base + 40 * mib, 20 * mib)});
   snapshot.settings.alloc_conf = "expandable_segments:True";
   const Result<Recording> recording = recording_of(snapshot, 0);
   ASSERT_TRUE(recording.ok());
@@ -162,6 +162,7 @@ TEST(Recording, OfExpandableSegmentsGrowsAndShrinks) {
   EXPECT_EQ(sizes(recording->start[0]), (std::vector<std::int64_t>{-45 * mib, 5 * mib, -10 * mib}));
   const PlayedRecording played = play_as_recorded(*recording);
   EXPECT_EQ(played.statistics.peak_reserved, Bytes::mib(60));
+  EXPECT_EQ(played.statistics.reserved, Bytes::mib(40));
   EXPECT_EQ(played.agreement.at_their_address, 1);
 }
 
