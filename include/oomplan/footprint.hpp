@@ -37,10 +37,11 @@ using ByBucket = std::array<Bytes, bucket_count>;
 constexpr Bytes& at(ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
 constexpr Bytes at(const ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
 
-/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped.
-enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between };
-inline constexpr std::array<std::string_view, 6> phase_names{"load",     "forward",        "loss",
-                                                             "backward", "optimizer_step", "between"};
+/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped. `evaluation`
+/// is the forward pass and the loss of a batch of it, after the step.
+enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between, evaluation };
+inline constexpr std::array<std::string_view, 7> phase_names{"load",           "forward", "loss",      "backward",
+                                                             "optimizer_step", "between", "evaluation"};
 inline constexpr std::size_t phase_count = phase_names.size();
 constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 

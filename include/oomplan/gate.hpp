@@ -65,6 +65,7 @@ struct PeakGrowth {
 struct GateItem {
   std::string config{};
   GateVerdict verdict = GateVerdict::invalid;
+  std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   std::vector<GateCheck> checks{};
   Bytes peak{};                            ///< Of the tensors; zero where there is no estimate.
   std::optional<Bucket> largest_bucket{};  ///< At the peak.

@@ -35,6 +35,7 @@ struct SweepPoint {
 
 struct Sweep {
   std::string config{};
+  std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   Gpu gpu{};
   double headroom = 0;  ///< Of gpu.total, 0 to 1.
   std::vector<Axis> axes{};

@@ -164,7 +164,12 @@ Verdict verdict_after(const Findings& findings) {
 }  // namespace
 
 IngestOptions ingest_options(const Question& question) {
-  return {.dialect = question.dialect, .overrides = question.overrides, .loader = load};
+  const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
+  return {.dialect = question.dialect,
+          .overrides = question.overrides,
+          .loader = load,
+          .trainer = question.trainer,
+          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said};
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

@@ -100,9 +100,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
     {"ingest/ambiguous-dialect", Verdict::undecided,
      "The keys of the config belong to two formats as well as to one. Name the format with --dialect."},
-    {"ingest/assumed-trainer", Verdict::answered,
-     "TrainingArguments of transformers' Trainer and TRL's SFTConfig share most keys and differ much in memory, and no"
-     " key of this config is one's alone. The message says which was taken; --set trainer=… says it."},
+    {"ingest/ambiguous-trainer", Verdict::undecided,
+     "The config has keys of two trainers that differ much in memory, such as a block_size of transformers' examples "
+     "beside TRL's packing. --trainer (or a key `trainer`) says which reads it."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
     {"ingest/bad-profile", Verdict::invalid,
@@ -134,6 +134,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/unknown-dialect", Verdict::undecided,
      "The file's keys are those of no training config that oomplan reads. It may be a config of another tool, "
      "or --dialect can say what it is."},
+    {"ingest/unused-key", Verdict::undecided,
+     "A key sets a length, a batch or a model, and the trainer that the config is read for does not read it: the file "
+     "may be another trainer's, or the key may be meant for another. --trainer says whose it is; a key that is not "
+     "needed can be left out."},
     {"ingest/unknown-key", Verdict::usage,
      "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
      " In a config it is a warning, with --set an error."},

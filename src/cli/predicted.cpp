@@ -6,6 +6,7 @@
 #include "models_option.hpp"
 #include "oomplan/estimate.hpp"
 #include "relief.hpp"
+#include "trainer_option.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -46,6 +47,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->allow_extra_args(false)
       ->needs(config)
       ->type_name("NAME");
+  add_trainer_option(app, question.trainer)->needs(config);
   app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
       ->allow_extra_args(false)
       ->needs(config)

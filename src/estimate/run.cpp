@@ -37,11 +37,8 @@ Stream after_forward(Stream s, bool outputs_kept) {
   return kept;
 }
 
-void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
+void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s) {
   Torch& t = play.torch;
-  t.recorder.mark(Phase::between);
-  Stream s = load_batch(t, play.facts);
-  t.recorder.mark(Phase::forward);
   t.enter_autocast(play.facts.autocast);
   model.forward(play, s);
   t.exit_autocast();
@@ -50,6 +47,28 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
     InBucket bucket(t, Bucket::logits_and_loss);
     s.logits = t.to(s.logits, DType::fp32);
   }
+}
+
+/// Trainer.prediction_step: no gradients, and in eval() neither checkpoints nor dropout.
+void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& plan) {
+  if (plan.evaluation_rows.value > 0) facts.batch = plan.evaluation_rows.value;
+  if (plan.evaluation_length.value > 0) facts.length = plan.evaluation_length.value;
+  facts.padding_mask = facts.padding_mask || plan.evaluation_padded.value;
+  facts.checkpointing = false;
+  Restore no_grad(t.grad_enabled, false);
+  Restore in_eval(t.training, false);
+  t.recorder.mark(Phase::evaluation);
+  Play play{t, facts};
+  Stream s = load_batch(t, facts);
+  forward(play, model, plan, s);
+}
+
+void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
+  Torch& t = play.torch;
+  t.recorder.mark(Phase::between);
+  Stream s = load_batch(t, play.facts);
+  t.recorder.mark(Phase::forward);
+  forward(play, model, plan, s);
   s = after_forward(std::move(s), plan.outputs_kept.value);
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
@@ -159,6 +178,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     ++torch.recorder.step;
     for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
     optimizer_step(torch, run->model, plan, *run->optimizer);
+    if (torch.recorder.step == 1 && plan.evaluates.value) evaluate(torch, facts, run->model, plan);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;

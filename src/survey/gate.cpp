@@ -4,6 +4,7 @@
 #include "lever.hpp"
 #include "oomplan/glob.hpp"
 #include "oomplan/survey.hpp"
+#include "oomplan/trainer.hpp"
 #include "oomplan/weigh.hpp"
 
 namespace oomplan {
@@ -74,6 +75,7 @@ class Judgement {
       return;
     }
     item_.diagnostics = plan->warnings;
+    item_.assumed_trainer = assumed_trainer(*plan);
     weigh(*plan, *architecture, *rule, document);
   }
 

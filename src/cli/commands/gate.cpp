@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../answer.hpp"
 #include "../baseline.hpp"
 #include "../behind.hpp"
 #include "../codes.hpp"
@@ -14,6 +15,7 @@
 #include "../models_cache.hpp"
 #include "../models_option.hpp"
 #include "../parallel.hpp"
+#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/gate_view.hpp"
 #include "oomplan/glob.hpp"
@@ -34,6 +36,7 @@ struct Options {
   std::string format = "text";
   std::vector<std::string> outputs{};
   std::string models{};
+  std::string trainer{};
   std::string html{};
 };
 
@@ -55,6 +58,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
       ->allow_extra_args(false)
       ->type_name("FORMAT=FILE");
+  add_trainer_option(app, options.trainer);
   add_models_option(app, options.models);
 }
 
@@ -150,8 +154,6 @@ std::vector<std::string> configs_of(const Options& options, Diagnostics& errors)
   return out;
 }
 
-Result<Document> load(const std::string& path) { return read_document(path); }
-
 bool undecidable(const Diagnostics& errors) { return verdict_of(errors) == Verdict::undecided; }
 
 /// All that the configs are judged by.
@@ -159,14 +161,16 @@ struct Court {
   const Policy& policy;
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
+  std::string trainer{};  ///< As --trainer names it.
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
   const auto model = [&](const std::string& id) -> const Result<Architecture>& { return court.models.find(id); };
-  GateQuestion question{.config = config, .ingest = {.loader = load}, .models = model};
+  GateQuestion question{.config = config, .ingest = ingest_options({.trainer = court.trainer}), .models = model};
   const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
   if (former) {
     question.baseline = &*former;
+    question.baseline_ingest = question.ingest;
     question.baseline_ingest.loader = court.baseline->loader();
   } else if (court.baseline) {
     question.no_baseline = "new: it is not in the baseline";
@@ -198,7 +202,7 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   }
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
-  const Court court{*policy, baseline, models};
+  const Court court{*policy, baseline, models, options.trainer};
   gate.items.resize(configs.size());
   for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
   gate.warnings = idle_patterns(*policy, configs);
@@ -208,7 +212,7 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
 std::vector<std::string> inputs_of(const Options& options, const std::vector<std::string>& configs) {
   std::vector<std::string> out = options.configs;
   const auto take = [&](const std::string& config) {
-    for (std::string& file : files_behind(config, {.loader = load})) out.push_back(std::move(file));
+    for (std::string& file : files_behind(config, ingest_options({}))) out.push_back(std::move(file));
   };
   if (!options.policy.empty()) out.push_back(options.policy);
   std::error_code ignored;

@@ -42,6 +42,7 @@ Json of(const Diagnostic& problem) { return diagnostic_json(problem); }
 Json of(const GateItem& item) {
   return {{"config", item.config},
           {"verdict", name_of(item.verdict)},
+          {"assumed_trainer", text_or_null(item.assumed_trainer)},
           {"checks", list_of(item.checks)},
           {"peak", item.checks.empty() || item.peak == Bytes() ? Json() : Json(item.peak.count())},
           {"largest_bucket", item.largest_bucket ? Json(name_of(*item.largest_bucket)) : Json()},

@@ -4,6 +4,7 @@
 
 #include "layout.hpp"
 #include "oomplan/text.hpp"
+#include "oomplan/trainer.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -27,13 +28,19 @@ Paint paint_of(const Fit& fit) {
   return fit.verdict == FitVerdict::fits ? Paint::green : fit.fits() ? Paint::bold : Paint::red;
 }
 
-std::string fit_line(const Fit& fit, bool colour) {
+// Where nobody said whose trainer it is, the verdict hangs on that.
+std::string if_assumed(const Report& report) {
+  const std::string note = report.found.plan ? assumed_trainer(*report.found.plan) : "";
+  return note.empty() ? "" : " (" + note + ")";
+}
+
+std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
   const std::string verdict = painted(std::string(words_of(fit.verdict)), paint_of(fit), colour);
-  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}\n", verdict, fit.gpu.title);
+  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}{}\n", verdict, fit.gpu.title, note);
   const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
                                       : oomplan::to_text(Bytes(0) - fit.headroom) + " too much";
-  return fmt::format("{} on {}: {} needed of {}, {}\n", verdict, fit.gpu.title, oomplan::to_text(fit.needed),
-                     oomplan::to_text(fit.gpu.total), rest);
+  return fmt::format("{} on {}: {} needed of {}, {}{}\n", verdict, fit.gpu.title, oomplan::to_text(fit.needed),
+                     oomplan::to_text(fit.gpu.total), rest, note);
 }
 
 Row comparison_row(const Fit& fit) {
@@ -47,12 +54,12 @@ Row comparison_row(const Fit& fit) {
           {std::move(words), false, paint_of(fit)}};
 }
 
-std::string comparison(const std::vector<Fit>& fits, bool colour) {
+std::string comparison(const std::vector<Fit>& fits, const std::string& note, bool colour) {
   const auto fitting = std::ranges::count_if(fits, [](const Fit& fit) { return fit.fits(); });
   std::vector<Row> rows{{{"GPU"}, {"total", true}, {"needed", true}, {"headroom", true}}};
   for (Cell& cell : rows.front()) cell.paint = Paint::dim;
   for (const Fit& fit : fits) rows.push_back(comparison_row(fit));
-  return fmt::format("fits on {} of {} GPUs\n{}", fitting, fits.size(), aligned(rows, colour));
+  return fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
 }
 
 // What the allocator makes of the peak; on a roomy card more than the run needs.
@@ -73,11 +80,13 @@ std::string moment_text(const PhasePeak& peak) {
 std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
   const std::vector<Fit>& fits = report.found.fits;
-  const std::string lines =
-      fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(peak.tensors()), moment_text(peak)) +
-      reserved_line(report);
+  const std::string note = if_assumed(report);
+  const std::string lines = fmt::format("peak {} of tensors, in {}{}\n", oomplan::to_text(peak.tensors()),
+                                        moment_text(peak), fits.empty() ? note : "") +
+                            reserved_line(report);
   if (fits.empty()) return lines;
-  return (fits.size() == 1 ? fit_line(fits.front(), options.colour) : comparison(fits, options.colour)) + lines;
+  return (fits.size() == 1 ? fit_line(fits.front(), note, options.colour) : comparison(fits, note, options.colour)) +
+         lines;
 }
 
 }  // namespace oomplan::report

@@ -30,6 +30,7 @@ Json gpu_of(const Gpu& gpu) { return {{"name", gpu.name}, {"total", gpu.total.co
 Json body(const Sweep& sweep) {
   Json out = head(sweep.config);
   const bool answered = !sweep.points.empty();
+  out["assumed_trainer"] = report::text_or_null(sweep.assumed_trainer);
   out["gpu"] = answered ? gpu_of(sweep.gpu) : Json();
   out["headroom"] = sweep.headroom;
   out["axes"] = Json::array();

@@ -40,9 +40,10 @@ class Page {
 
   std::string headline() const {
     const std::string card = fmt::format("{} with {:g} % left free", s_.gpu.title, s_.headroom * 100);
-    if (!s_.largest) return report::painted("nothing fits", Paint::red, colour_) + " on " + card + "\n";
-    return fmt::format("{} on {}: {}, {} needed\n", report::painted("the largest that fits", Paint::green, colour_),
-                       card, named(*s_.largest), oomplan::to_text(s_.points[*s_.largest].needed));
+    const std::string note = s_.assumed_trainer.empty() ? "" : " (" + s_.assumed_trainer + ")";
+    if (!s_.largest) return report::painted("nothing fits", Paint::red, colour_) + " on " + card + note + "\n";
+    return fmt::format("{} on {}: {}, {} needed{}\n", report::painted("the largest that fits", Paint::green, colour_),
+                       card, named(*s_.largest), oomplan::to_text(s_.points[*s_.largest].needed), note);
   }
 
   std::string counts() const {

@@ -6,6 +6,7 @@
 #include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "../view.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan::report {
 namespace {
@@ -88,6 +89,7 @@ Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
   return {{"dialect", report.found.plan->dialect},
           {"framework", report.found.plan->framework},
+          {"assumed_trainer", text_or_null(assumed_trainer(*report.found.plan))},
           {"facts", list_of(report.facts)}};
 }
 
@@ -139,6 +141,12 @@ Json footprint_json(const Report& report) {
           {"bucket_peaks", bucket_peaks_json(footprint)}};
 }
 
+Json not_counted(const Report& report) {
+  if (!report.found.footprint) return Json::array();
+  if (report.found.plan && report.found.plan->evaluates.value) return Json::array({"other_processes", "saving"});
+  return Json::array({"other_processes", "evaluation", "saving"});
+}
+
 }  // namespace
 
 std::string views::json(const Report& report, const ViewOptions&) {
@@ -151,8 +159,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
-                 {"not_counted",
-                  report.found.footprint ? Json::array({"other_processes", "evaluation", "saving"}) : Json::array()},
+                 {"not_counted", not_counted(report)},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},
                  {"diagnostics", list_of(report.diagnostics)}};
   // A file name may hold any byte; the answer stays valid UTF-8.

@@ -13,7 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 4> torch_dtypes{"auto", "float32", "bfloat16", "float16"};
 constexpr std::array<std::string_view, 3> quant_types{"", "nf4", "fp4"};
 constexpr std::array<std::string_view, 3> strategies{"bfd", "bfd_split", "wrapped"};
-constexpr std::array<std::string_view, 2> trainers{"sft", "trainer"};
 constexpr auto torch_dtype = choice<WeightsDType, torch_dtypes>("one of auto, float32, bfloat16, float16");
 constexpr auto quant_type = choice<Quantization, quant_types>("nf4 or fp4");
 
@@ -61,8 +60,6 @@ constexpr Codec<std::int64_t> multiple{
 
 constexpr Codec<std::string> strategy{"one of bfd, bfd_split, wrapped", read_one_of<strategies>, write_text,
                                       strategies.data(), strategies.size()};
-constexpr Codec<std::string> trainer_hint{"sft or trainer", read_one_of<trainers>, write_text, trainers.data(),
-                                          trainers.size()};
 
 // ---- Keys ----------------------------------------------------------------------------------------------------------
 
@@ -88,7 +85,7 @@ constexpr Row<Hf> other_loader_key(std::string_view name) {
 }
 
 constexpr std::array rows{
-    key<&Hf::trainer, trainer_hint>("trainer"),
+    key<&Hf::trainer, as::trainer>("trainer"),
     key<&Hf::model_name_or_path, as::text>("model_name_or_path"),
     key<&Hf::per_device_train_batch_size, as::positive>("per_device_train_batch_size"),
     old_key<&Hf::per_device_train_batch_size, as::positive>("per_gpu_train_batch_size"),

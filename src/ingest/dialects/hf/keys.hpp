@@ -56,37 +56,12 @@ inline constexpr std::string_view other_training = "preference, RL or distillati
 Table<Hf> table();
 std::span<const Feature> features();
 
-// What only TRL knows, and what transformers' scripts know as well.
+// Of TRL's keys and of those of transformers' scripts, the ones without effect.
 inline constexpr std::array<std::string_view, 19> trl_only{
     "assistant_only_loss", "bnb_4bit_quant_storage", "completion_only_loss", "dataset_config", "dataset_kwargs",
     "dataset_test_split",  "dataset_text_field",     "dataset_train_split",  "datasets",       "eos_token",
     "eval_packing",        "ignore_bias_buffers",    "lora_alpha",           "pad_token",      "router_aux_loss_coef",
     "shuffle_dataset",     "test_split_size",        "truncation_mode",      "use_rslora"};
-
-inline constexpr std::array<std::string_view, 24> trl_only_modelled{"max_length",
-                                                                    "packing",
-                                                                    "packing_strategy",
-                                                                    "padding_free",
-                                                                    "pad_to_multiple_of",
-                                                                    "model_init_kwargs",
-                                                                    "attn_implementation",
-                                                                    "use_peft",
-                                                                    "lora_r",
-                                                                    "lora_dropout",
-                                                                    "lora_target_modules",
-                                                                    "load_in_4bit",
-                                                                    "bnb_4bit_quant_type",
-                                                                    "use_bnb_nested_quant",
-                                                                    "activation_offloading",
-                                                                    "loss_type",
-                                                                    "load_in_8bit",
-                                                                    "use_dora",
-                                                                    "lora_modules_to_save",
-                                                                    "lora_target_parameters",
-                                                                    "lora_task_type",
-                                                                    "chat_template_path",
-                                                                    "dataset_num_proc",
-                                                                    "dataset_streaming"};
 
 // transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's.
 inline constexpr std::array<std::string_view, 20> scripts_only{"cache_dir",
@@ -109,8 +84,5 @@ inline constexpr std::array<std::string_view, 20> scripts_only{"cache_dir",
                                                                "use_fast_tokenizer",
                                                                "validation_file",
                                                                "validation_split_percentage"};
-
-inline constexpr std::array<std::string_view, 6> scripts_only_modelled{
-    "block_size", "config_name", "model_max_length", "pad_to_max_length", "task_name", "preprocessing_num_workers"};
 
 }  // namespace oomplan::ingestion::hf
