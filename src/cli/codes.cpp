@@ -103,6 +103,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/ambiguous-trainer", Verdict::undecided,
      "The config has keys of two trainers that differ much in memory, such as a block_size of transformers' examples "
      "beside TRL's packing. --trainer (or a key `trainer`) says which reads it."},
+    {"ingest/assumed-trainer", Verdict::answered,
+     "Nothing says whose trainer read the config that a diagnosis is held against, so it was estimated as TRL's SFT. "
+     "--trainer says whose it is."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
     {"ingest/bad-profile", Verdict::invalid,

@@ -5,6 +5,7 @@
 
 #include "models_option.hpp"
 #include "oomplan/estimate.hpp"
+#include "oomplan/trainer.hpp"
 #include "relief.hpp"
 #include "trainer_option.hpp"
 
@@ -33,6 +34,9 @@ Prediction predicted(const Question& question, const Findings& found, Diagnostic
   if (found.reserved && !found.reserved->peak.saturated()) out.reserved = found.reserved->peak.count();
   add_gpu(found, out);
   for (const Diagnostic& warning : found.plan->warnings) problems.push_back(warning);
+  if (const std::string assumed = assumed_trainer(*found.plan); !assumed.empty()) {
+    problems.push_back({Severity::warning, "ingest/assumed-trainer", "estimated " + assumed, {question.config, 0, 0}});
+  }
   return out;
 }
 
