@@ -28,23 +28,21 @@ void note_kept(const Inputs& inputs, Draft& draft) {
   if (steps && steps->value > 1) return note_asking(inputs, {"eval_accumulation_steps"}, keeps, draft);
   note_asking(inputs, {"batch_eval_metrics"}, "a metric of each batch of evaluation", draft);
   if (steps) return;
-  note_asking(inputs, {"include_for_metrics", "include_inputs_for_metrics"}, keeps, draft);
+  note_asking(inputs, {"include_for_metrics"}, keeps, draft);
   if (const Input* metric = other_metric(inputs)) {
     draft.plan.unmodelled.push_back({std::string(keeps), metric->key, origin_of(*metric).where});
   }
 }
 
 Setting<bool> evaluates(const Inputs& inputs, bool sft) {
-  const Input* asks = asking(inputs, {"eval_strategy", "evaluation_strategy", "eval_on_start"});
+  const Input* asks = asking(inputs, {"eval_strategy", "eval_on_start"});
   if (asks == nullptr && !sft) asks = asking(inputs, {"do_eval"});
   return asks == nullptr ? Setting<bool>{false, default_of(arguments)} : Setting<bool>{true, origin_of(*asks)};
 }
 
 Setting<std::int64_t> batch_of(const Inputs& inputs, Draft& draft) {
-  for (const std::string_view key : {"per_device_eval_batch_size", "per_gpu_eval_batch_size"}) {
-    if (auto rows = count_of(inputs, key, draft)) return *std::move(rows);
-  }
-  return {default_rows, default_of(arguments)};
+  const auto rows = count_of(inputs, "per_device_eval_batch_size", draft);
+  return rows ? *rows : Setting<std::int64_t>{default_rows, default_of(arguments)};
 }
 
 }  // namespace

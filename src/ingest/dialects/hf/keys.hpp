@@ -16,6 +16,7 @@ struct Hf {
   Arg<std::string> model_name_or_path{};
   Arg<std::int64_t> per_device_train_batch_size{};
   Arg<std::int64_t> gradient_accumulation_steps{};
+  Arg<std::int64_t> accumulation{};  ///< accelerate's, which governs where gradient_accumulation_steps is 1.
   Arg<bool> bf16{};
   Arg<bool> fp16{};
   Arg<bool> activation_checkpointing{};
@@ -55,34 +56,5 @@ inline constexpr std::string_view other_training = "preference, RL or distillati
 
 Table<Hf> table();
 std::span<const Feature> features();
-
-// Of TRL's keys and of those of transformers' scripts, the ones without effect.
-inline constexpr std::array<std::string_view, 19> trl_only{
-    "assistant_only_loss", "bnb_4bit_quant_storage", "completion_only_loss", "dataset_config", "dataset_kwargs",
-    "dataset_test_split",  "dataset_text_field",     "dataset_train_split",  "datasets",       "eos_token",
-    "eval_packing",        "ignore_bias_buffers",    "lora_alpha",           "pad_token",      "router_aux_loss_coef",
-    "shuffle_dataset",     "test_split_size",        "truncation_mode",      "use_rslora"};
-
-// transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's.
-inline constexpr std::array<std::string_view, 20> scripts_only{"cache_dir",
-                                                               "dataset_config_name",
-                                                               "ignore_mismatched_sizes",
-                                                               "keep_linebreaks",
-                                                               "line_by_line",
-                                                               "low_cpu_mem_usage",
-                                                               "max_eval_samples",
-                                                               "max_predict_samples",
-                                                               "max_train_samples",
-                                                               "mlm_probability",
-                                                               "model_type",
-                                                               "overwrite_cache",
-                                                               "test_file",
-                                                               "token",
-                                                               "tokenizer_name",
-                                                               "train_file",
-                                                               "use_auth_token",
-                                                               "use_fast_tokenizer",
-                                                               "validation_file",
-                                                               "validation_split_percentage"};
 
 }  // namespace oomplan::ingestion::hf
