@@ -10,6 +10,7 @@
 #include "input.hpp"
 #include "models_option.hpp"
 #include "oomplan/catalog.hpp"
+#include "oomplan/named_document.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -98,8 +99,6 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
   append(findings.diagnostics, errors);
 }
 
-Result<Document> load(const std::string& path) { return read_document(path); }
-
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
                        std::optional<Document>& document) {
   Result<Document> read = read_config(question.config);
@@ -167,7 +166,7 @@ IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
   return {.dialect = question.dialect,
           .overrides = question.overrides,
-          .loader = load,
+          .loader = read_named_document,
           .trainer = question.trainer,
           .trainer_said = question.trainer_said.empty() ? option : question.trainer_said};
 }
