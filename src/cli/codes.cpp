@@ -144,13 +144,13 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/unknown-dialect", Verdict::undecided,
      "The file's keys are those of no training config that oomplan reads. It may be a config of another tool, "
      "or --dialect can say what it is."},
+    {"ingest/unknown-key", Verdict::usage,
+     "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
+     " In a config it is a warning, with --set an error."},
     {"ingest/unused-key", Verdict::undecided,
      "A key sets a length, a batch or a model, and the trainer that the config is read for does not read it: the file "
      "may be another trainer's, or the key may be meant for another. --trainer says whose it is; a key that is not "
      "needed can be left out."},
-    {"ingest/unknown-key", Verdict::usage,
-     "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
-     " In a config it is a warning, with --set an error."},
     {"measure/bad-file", Verdict::invalid,
      "A data file is not what its format asks for. It may be damaged, or be taken for another format than it is in: "
      "--format says which."},

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "from_text.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan {
 namespace {

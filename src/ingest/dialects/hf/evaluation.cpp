@@ -54,8 +54,9 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   plan.evaluates = evaluates(inputs, sft);
   if (!plan.evaluates.value) return;
   plan.evaluation_rows = batch;
-  plan.evaluation_padded = {plan.evaluation_rows.value > 1 && !rows.fixed && !rows.joined,
-                            assumed("rows of a batch of evaluation are as alike as those of training")};
+  const bool padded = plan.evaluation_rows.value > 1 && !rows.fixed && !rows.joined;
+  plan.evaluation_padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
+                                                   : "rows of a batch of evaluation are as training's")};
   if (rows.joined && plan.evaluation_rows.value > 1) {
     plan.evaluation_length = {saturating_mul(rows.length, plan.evaluation_rows.value), plan.evaluation_rows.origin};
     derive(plan.evaluation_length.origin, "the tokens of these rows, packed into one");
