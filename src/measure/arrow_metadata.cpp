@@ -9,7 +9,7 @@ namespace oomplan::measure {
 namespace {
 
 constexpr std::int64_t of_field = 450;       // Field, its type, its place among names; and our name for it
-constexpr std::int64_t of_dictionary = 900;  // its type, and the tables of dictionaries
+constexpr std::int64_t of_dictionary = 1400;  // its type, and the tables of dictionaries
 constexpr std::int64_t of_pair = 160;        // of metadata, beside its text
 constexpr std::int64_t of_column = 380;      // ArrayData and Array, and those of a slice
 constexpr std::int64_t of_buffer = 120;
