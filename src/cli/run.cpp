@@ -14,7 +14,6 @@
 
 #include "command.hpp"
 #include "oomplan/cli.hpp"
-#include "oomplan/last_words.hpp"
 #include "usage.hpp"
 #include "write_all.hpp"
 
@@ -85,7 +84,6 @@ Outcome dispatch(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
-  end_with_words_where_memory_ends();
   hold_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no job of ours before.
   try {

@@ -14,7 +14,6 @@
 #include "command.hpp"
 #include "heap.hpp"
 #include "oomplan/data.hpp"
-#include "oomplan/last_words.hpp"
 
 namespace oomplan {
 namespace {
@@ -80,7 +79,6 @@ Outcome dispatch(int argc, char** argv) {
 }  // namespace
 
 int run_data(int argc, char** argv) {
-  end_with_words_where_memory_ends();
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no child of ours before.
   try {
     return put(dispatch(argc, argv));

@@ -1,16 +1,20 @@
-#include "oomplan/last_words.hpp"
+#include "last_words.hpp"
 
-#include <unistd.h>
-
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <string_view>
 
 namespace oomplan {
 namespace {
 
 std::terminate_handler before = nullptr;
+
+/// With nothing allocated, and nothing run at the exit.
+[[noreturn]] void end_without_memory() {
+  std::fputs("error: the system has no more memory [cli/no-memory]\n", stderr);
+  std::_Exit(3);
+}
 
 [[noreturn]] void last_words() {
   if (std::current_exception() != nullptr) {
@@ -25,17 +29,16 @@ std::terminate_handler before = nullptr;
   std::abort();
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // theirs is not set up so early
+// An entry of the program's own, which the loader calls before any library's initialisers.
+__attribute__((section(".preinit_array"), used)) void (*const first_words)() = end_with_words_where_memory_ends;
+#endif
+
 }  // namespace
 
 void end_with_words_where_memory_ends() noexcept {
   const std::terminate_handler old = std::set_terminate(last_words);
   if (old != last_words) before = old;
-}
-
-void end_without_memory() noexcept {
-  constexpr std::string_view words = "error: the system has no more memory [cli/no-memory]\n";
-  static_cast<void>(!::write(STDERR_FILENO, words.data(), words.size()));
-  ::_exit(3);
 }
 
 }  // namespace oomplan

@@ -7,7 +7,4 @@ namespace oomplan {
 /// standard error and exit code 3, as cli/no-memory. All other exceptions abort it as before. Allocates nothing.
 void end_with_words_where_memory_ends() noexcept;
 
-/// Says so and ends the process, with nothing allocated and nothing run at the exit.
-[[noreturn]] void end_without_memory() noexcept;
-
 }  // namespace oomplan
