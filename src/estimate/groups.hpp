@@ -14,8 +14,8 @@ class Groups {
  public:
   Groups(const Timeline& timeline, const std::vector<std::string>& modules);
 
-  /// Everything alive at the moment, largest first.
-  std::vector<LiveGroup> at(const Moment& moment) { return grouped(lifetimes_.alive_at(moment)); }
+  /// Everything alive at the moment but what is paged, largest first.
+  std::vector<LiveGroup> at(const Moment& moment);
   /// The same of one bucket.
   std::vector<LiveGroup> at(const Moment& moment, Bucket bucket);
   /// Whatever is allocated in the run.

@@ -43,9 +43,10 @@ Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   if (!reservation_) replay();
   if (!*reservation_) return {.errors = reservation_->errors()};
+  if (const auto undecided = undecided_on(**reservation_, gpu)) return {.errors = {*undecided}};
   const Bytes room = gpu.total - beside;
   const bool ends = (**reservation_).ends_in(room);
-  const Bytes needed = beside + needed_in(**reservation_, room, ends);
+  const Bytes needed = beside + needed_in(**reservation_, room, ends).bytes;
   return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
 }
 

@@ -200,7 +200,9 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   ModelsCache models(*catalog);
   const Court court{*policy, baseline, models};
   gate.items.resize(configs.size());
-  for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
+  for_each_index(configs.size(), [&](std::size_t i) {
+    gate.items[i] = judged(configs[i], [&] { return judge_one(configs[i], court); });
+  });
   gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
