@@ -24,10 +24,9 @@ bool Groups::SameKind::operator()(StorageId a, StorageId b) const {
          (x.layer < 0) == (y.layer < 0) && x.shape == y.shape && std::strcmp(x.op, y.op) == 0;
 }
 
-std::vector<LiveGroup> Groups::at(const Moment& moment) {
-  std::vector<Live> alive = lifetimes_.alive_at(moment);
+std::vector<Live> Groups::handed_out(std::vector<Live> alive) const {
   std::erase_if(alive, [&](const Live& live) { return recorder_.at(live.storage).bucket == Bucket::paged; });
-  return grouped(alive);
+  return alive;
 }
 
 std::vector<LiveGroup> Groups::at(const Moment& moment, Bucket bucket) {

@@ -47,7 +47,11 @@ Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   const Bytes room = gpu.total - beside;
   const bool ends = (**reservation_).ends_in(room);
   const Bytes needed = beside + needed_in(**reservation_, room, ends).bytes;
-  return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
+  const Fit fit{.gpu = gpu, .needed = needed, .paged = paged_of(*peaks_)};
+  return {.needed = needed,
+          .fits = ends && needed <= limit,
+          .fragmentation = !ends || needed > limit,
+          .paged_to_host = fit.paged_to_host()};
 }
 
 }  // namespace oomplan

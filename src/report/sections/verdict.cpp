@@ -38,10 +38,10 @@ std::string words_of(const Fit& fit) {
 std::string fit_line(const Fit& fit, bool colour) {
   const std::string verdict = painted(words_of(fit), paint_of(fit), colour);
   if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}\n", verdict, fit.gpu.title);
-  const std::string_view more = fit.at_least ? "more than " : "";
+  const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
-                                      : fmt::format("{}{} too much", more, oomplan::to_text(Bytes(0) - fit.headroom));
-  return fmt::format("{} on {}: {}{} needed of {}, {}\n", verdict, fit.gpu.title, more, oomplan::to_text(fit.needed),
+                                      : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
+  return fmt::format("{} on {}: {}{} needed of {}, {}\n", verdict, fit.gpu.title, least, oomplan::to_text(fit.needed),
                      oomplan::to_text(fit.gpu.total), rest);
 }
 
@@ -51,7 +51,7 @@ Row comparison_row(const Fit& fit) {
   if (words.ends_with(',')) words.pop_back();
   return {{fit.gpu.title},
           {oomplan::to_text(fit.gpu.total), true},
-          {decided ? (fit.at_least ? "> " : "") + oomplan::to_text(fit.needed) : "-", true},
+          {decided ? (fit.at_least ? "at least " : "") + oomplan::to_text(fit.needed) : "-", true},
           {decided ? oomplan::to_text(fit.headroom) : "-", true},
           {std::move(words), false, paint_of(fit)}};
 }
