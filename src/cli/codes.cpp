@@ -128,6 +128,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/partial-profile", Verdict::answered,
      "The profile of --loader lacks rows of the dataset: some could not be read, or a file is broken. The host memory "
      "is counted without them. Mend the dataset, and measure it again."},
+    {"ingest/refused", Verdict::invalid,
+     "The framework, in the version that the message names, stops at this key: alone, or beside the others that the "
+     "message names. With an older version take the key out, or say it as the new one wants it, for an estimate."},
     {"ingest/renamed-key", Verdict::answered,
      "The framework has renamed this key. It is read as the new one; your version of the framework may need the"
      " other spelling."},
