@@ -101,7 +101,7 @@ void Builder::upcast() {
     torch.recorder.empty_cache();
   }
   // peft/utils/other.py: prepare_model_for_kbit_training, one parameter after the other.
-  if (!facts.kbit_upcast || !facts.quantized) return;
+  if (!facts.kbit_upcast) return;
   for (const Tensor& p : parameters) {
     const bool half = p->dtype == DType::bf16 || p->dtype == DType::fp16;
     if (half && !of_adapters_.contains(p->storage)) cast(p, DType::fp32);

@@ -36,7 +36,9 @@ std::string words_of(const Fit& fit) {
 }
 
 std::string fit_line(const Fit& fit, bool colour) {
-  const std::string verdict = painted(words_of(fit), paint_of(fit), colour);
+  std::string words = words_of(fit);
+  if (fit.fits() && fit.paged_to_host() > Bytes(0)) words += ',';
+  const std::string verdict = painted(words, paint_of(fit), colour);
   if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}\n", verdict, fit.gpu.title);
   const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
