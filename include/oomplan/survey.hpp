@@ -60,8 +60,4 @@ struct GateQuestion {
 GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
                const std::function<bool(const Diagnostics&)>& undecidable);
 
-/// What `judge` makes of a config; where it throws, which is our bug, the config is `invalid` with cli/bug: the others
-/// are answered all the same.
-GateItem judged(const std::string& config, const std::function<GateItem()>& judge);
-
 }  // namespace oomplan

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <exception>
 
 #include "growth.hpp"
 #include "lever.hpp"
@@ -161,20 +160,6 @@ class Judgement {
 GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
                const std::function<bool(const Diagnostics&)>& undecidable) {
   return Judgement(policy, question).item(document, undecidable);
-}
-
-GateItem judged(const std::string& config, const std::function<GateItem()>& judge) {
-  try {
-    return judge();
-  } catch (const std::exception& error) {
-    GateItem item{.config = config, .where = {config, 1, 1}};
-    item.diagnostics.push_back(
-        {.code = "cli/bug",
-         .message = std::string("judging this config failed, which should not be possible: ") + error.what(),
-         .where = {config, 0, 0},
-         .hint = "please report it with the config; the other configs are judged"});
-    return item;
-  }
 }
 
 }  // namespace oomplan
