@@ -25,11 +25,14 @@ enum class Bucket : std::uint8_t {
   inputs,            ///< Batches and the model's buffers.
   slack,             ///< Reserved by the caching allocator in wholly free segments: given back before it gives up.
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
+  paged,             ///< State of a paged optimizer: CUDA's managed memory, on the card while there is room, else in
+                     ///< host RAM. Not the caching allocator's, and in no total.
   runtime,           ///< Beside the tensors: CUDA context, cuBLAS workspaces.
 };
-inline constexpr std::array<std::string_view, 12> bucket_names{
+inline constexpr std::array<std::string_view, 13> bucket_names{
     "weights",         "optimizer",   "gradients", "activations", "attention_scores", "logits_and_loss",
-    "autocast_copies", "temporaries", "inputs",    "slack",       "fragmentation",    "runtime"};
+    "autocast_copies", "temporaries", "inputs",    "slack",       "fragmentation",    "paged",
+    "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 
@@ -50,7 +53,7 @@ struct PhasePeak {
   Phase phase = Phase::load;
   int step = 0;  ///< From 1; 0 is load.
   Bytes total{};
-  ByBucket by_bucket{};  ///< Adds up to `total`.
+  ByBucket by_bucket{};  ///< Adds up to `total`, but for what is paged.
 
   /// What the tensors take, without what the allocator reserves beyond them.
   constexpr Bytes tensors() const {
@@ -73,7 +76,7 @@ struct LiveGroup {
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
-/// Sizes are allocated bytes; slack and fragmentation are zero until count_reserved(), and `runtime` comes with a GPU
+/// Sizes are allocated bytes; what is paged lies beside them, and is in no total. Slack and fragmentation are zero until count_reserved(), and `runtime` comes with a GPU
 /// (see Fit).
 struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
@@ -81,7 +84,7 @@ struct Footprint {
   std::vector<std::string> unmatched_targets{};  ///< LoRA targets that no module is; others are some.
   std::vector<PhasePeak> peaks{};                ///< Load, then each phase of step 1 and of step 2, in order of time.
   PhasePeak peak{};                              ///< The highest of them.
-  std::vector<LiveGroup> at_peak{};              ///< Everything alive at the peak, largest first.
+  std::vector<LiveGroup> at_peak{};              ///< Everything alive at the peak but what is paged, largest first.
   std::vector<PhasePeak> bucket_peaks{};         ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").

@@ -45,6 +45,7 @@ struct GateCheck {
   Bytes needed{};           ///< As in Fit.
   bool at_least = false;    ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;        ///< Within the limit.
+  Bytes paged_to_host{};    ///< As in Fit.
   std::string undecided{};  ///< Why there is no figure.
 };
 

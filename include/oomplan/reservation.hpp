@@ -25,7 +25,7 @@ struct Reserved {
   Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, in steps of 1/128.
 };
 
-/// Gives the footprint's peaks their slack and fragmentation.
+/// Gives the footprint's peaks their slack and fragmentation, where the largest card did not run full.
 void count_reserved(Footprint& footprint, const Reserved& reserved);
 
 /// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
@@ -36,6 +36,11 @@ class Reservation {
   Reservation(std::vector<Event> events, const AllocatorSettings& settings);
 
   const Reserved& reserved() const { return reserved_; }
+  /// Whether the allocator has room for the run on the largest card that there is; else nothing of it is known but
+  /// least().
+  bool played() const { return !reserved_.peak.saturated(); }
+  /// What the tensors take of a card at the least.
+  Bytes least() const;
   /// Whether the run ends on a card of `room`.
   bool ends_in(Bytes room) const;
   /// The smallest found above `room`, on which the run does not end: what fits is not monotone.

@@ -50,6 +50,7 @@ class ConfigValues {
   std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
   const Entry* find_in_config(const Entry& declaration) const;
   void check_divides(const Entry& declaration, const Node& other);
+  void check_multiple(const Entry& declaration, const Node& step);
   const Node* given(std::string_view key) const;
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);

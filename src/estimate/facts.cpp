@@ -130,7 +130,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.length = plan.sequence_length.value;
   f.weights = resolved(plan.weights_dtype.value, architecture);
   f.quantized = plan.quantization.value != Quantization::none;
-  f.kept = f.quantized && plan.kbit_upcast.value ? DType::fp32 : f.weights;
+  f.kbit_upcast = f.quantized && plan.kbit_upcast.value;
   if (plan.autocast.value != Autocast::none) {
     f.autocast = plan.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
   }

@@ -42,6 +42,7 @@ PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
 }  // namespace
 
 void count_reserved(Footprint& footprint, const Reserved& reserved) {
+  if (reserved.peak.saturated()) return;
   const auto count = [&](PhasePeak& peak) {
     for (const PoolMoment& m : reserved.moments) {
       if (m.phase != peak.phase || m.step != peak.step) continue;
@@ -72,17 +73,25 @@ void Reservation::replay_unlimited() {
   Allocator allocator(settings_);
   Requests requests;
   PoolMoment* moment = nullptr;
+  bool full = false;
   for (const Event& event : events_) {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
-    if (!allocator.play(event)) return;
+    full = full || !allocator.play(event);
     requests.play(event);
     requested_ = std::max(requested_, Bytes(requests.now()));
+    if (full) continue;  // What the tensors take is known all the same.
     held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
     if (moment == nullptr || requests.now() <= moment->requested.count()) continue;
     const AllocatorStatistics& s = allocator.statistics();
     *moment = {moment->phase, moment->step, Bytes(requests.now()), s.reserved, s.fragmented};
   }
-  reserved_.peak = allocator.statistics().peak_reserved;
+  if (!full) reserved_.peak = allocator.statistics().peak_reserved;
+}
+
+Bytes Reservation::least() const {
+  if (!(settings_.memory_fraction < 1)) return requested_;
+  const double card = static_cast<double>(requested_.count()) / settings_.memory_fraction;
+  return card < static_cast<double>(Bytes::max().count()) ? Bytes(static_cast<std::int64_t>(card)) : Bytes::max();
 }
 
 /// The smallest card of which the allocator may take so much: all of it, or the fraction that it is set to.

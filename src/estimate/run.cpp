@@ -26,13 +26,13 @@ Stream load_batch(Torch& t, const Facts& f) {
   return s;
 }
 
-/// What outlives the forward pass: the batch, the logits where the trainer keeps them, the loss.
-Stream after_forward(Stream s, bool outputs_kept) {
+/// What outlives the forward function: the batch, and what it returns.
+Stream after_forward(const Stream& s) {
   Stream kept;
   kept.input_ids = s.input_ids;
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
-  if (outputs_kept) kept.logits = s.logits;
+  kept.logits = s.logits;
   kept.loss = s.loss;
   return kept;
 }
@@ -41,6 +41,7 @@ void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s
   Torch& t = play.torch;
   t.enter_autocast(play.facts.autocast);
   model.forward(play, s);
+  s = after_forward(s);
   t.exit_autocast();
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
   if (plan.outputs_to_fp32.value && s.logits) {
@@ -69,7 +70,7 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   Stream s = load_batch(t, play.facts);
   t.recorder.mark(Phase::forward);
   forward(play, model, plan, s);
-  s = after_forward(std::move(s), plan.outputs_kept.value);
+  if (!plan.outputs_kept.value) s.logits.reset();
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);

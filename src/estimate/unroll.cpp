@@ -63,7 +63,7 @@ class Unroller {
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
       const Event& e = event(i);
       const std::int64_t bytes = recorder_.at(e.storage).bytes;
-      if (bytes == 0) continue;
+      if (bytes == 0 || recorder_.at(e.storage).bucket == Bucket::paged) continue;  // Not the allocator's.
       std::int32_t& slot = repeats ? slot_in_block(e.storage, block) : slot_outside(e.storage, stretch.layer);
       e.allocates ? allocate(slot, bytes) : free(slot);
     }

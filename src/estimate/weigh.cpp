@@ -43,10 +43,15 @@ Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   if (!reservation_) replay();
   if (!*reservation_) return {.errors = reservation_->errors()};
+  if (const auto undecided = undecided_on(**reservation_, gpu)) return {.errors = {*undecided}};
   const Bytes room = gpu.total - beside;
   const bool ends = (**reservation_).ends_in(room);
-  const Bytes needed = beside + needed_in(**reservation_, room, ends);
-  return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
+  const Bytes needed = beside + needed_in(**reservation_, room, ends).bytes;
+  const Fit fit{.gpu = gpu, .needed = needed, .paged = paged_of(*peaks_)};
+  return {.needed = needed,
+          .fits = ends && needed <= limit,
+          .fragmentation = !ends || needed > limit,
+          .paged_to_host = fit.paged_to_host()};
 }
 
 }  // namespace oomplan

@@ -32,6 +32,7 @@ GateCheck check_of(Scales& scales, const GateRule& rule, const Gpu& gpu, Diagnos
   check.needed = weighed.needed;
   check.at_least = weighed.at_least;
   check.fits = weighed.fits;
+  check.paged_to_host = weighed.paged_to_host;
   if (weighed.errors.empty()) return check;
   check.undecided = weighed.errors.front().message;
   for (const Diagnostic& error : weighed.errors)

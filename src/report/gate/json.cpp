@@ -18,6 +18,7 @@ Json of(const GateCheck& check) {
           {"needed", decided ? Json(check.needed.count()) : Json()},
           {"at_least", check.at_least},
           {"fits", check.fits},
+          {"paged_to_host", check.paged_to_host.count()},
           {"undecided", decided ? Json() : Json(check.undecided)}};
 }
 

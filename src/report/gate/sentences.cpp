@@ -13,8 +13,11 @@ namespace {
 std::string fit_text(const GateItem& item, const GateCheck& check) {
   const std::string needed = (check.at_least ? "at least " : "") + oomplan::to_text(check.needed);
   const std::string note = item.assumed_trainer.empty() ? "" : " (" + item.assumed_trainer + ")";
-  std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves{}", needed, check.gpu.title,
-                                oomplan::to_text(check.limit), note);
+  std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves", needed, check.gpu.title,
+                                oomplan::to_text(check.limit));
+  if (check.fits && check.paged_to_host > Bytes(0))
+    out += fmt::format(", with {} paged to the host", oomplan::to_text(check.paged_to_host));
+  out += note;
   if (check.fits || !item.largest_bucket) return out;
   out += fmt::format("; most of the peak is {}", name_of(*item.largest_bucket));
   return item.lever.empty() ? out : out + " (" + printable(item.lever) + ")";

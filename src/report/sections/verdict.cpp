@@ -34,22 +34,33 @@ std::string if_assumed(const Report& report) {
   return note.empty() ? "" : " (" + note + ")";
 }
 
+/// "fits, with 1.20 GiB paged to the host".
+std::string words_of(const Fit& fit) {
+  std::string words(words_of(fit.verdict));
+  if (!fit.fits() || fit.paged_to_host() == Bytes(0)) return words;
+  if (!words.ends_with(',')) words += ',';
+  return words + " with " + oomplan::to_text(fit.paged_to_host()) + " paged to the host";
+}
+
 std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
-  const std::string verdict = painted(std::string(words_of(fit.verdict)), paint_of(fit), colour);
+  std::string words = words_of(fit);
+  if (fit.fits() && fit.paged_to_host() > Bytes(0)) words += ',';
+  const std::string verdict = painted(words, paint_of(fit), colour);
   if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}{}\n", verdict, fit.gpu.title, note);
+  const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
-                                      : oomplan::to_text(Bytes(0) - fit.headroom) + " too much";
-  return fmt::format("{} on {}: {} needed of {}, {}{}\n", verdict, fit.gpu.title, oomplan::to_text(fit.needed),
+                                      : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
+  return fmt::format("{} on {}: {}{} needed of {}, {}{}\n", verdict, fit.gpu.title, least, oomplan::to_text(fit.needed),
                      oomplan::to_text(fit.gpu.total), rest, note);
 }
 
 Row comparison_row(const Fit& fit) {
   const bool decided = fit.verdict != FitVerdict::undecided;
-  std::string words(words_of(fit.verdict));
+  std::string words = words_of(fit);
   if (words.ends_with(',')) words.pop_back();
   return {{fit.gpu.title},
           {oomplan::to_text(fit.gpu.total), true},
-          {decided ? oomplan::to_text(fit.needed) : "-", true},
+          {decided ? (fit.at_least ? "at least " : "") + oomplan::to_text(fit.needed) : "-", true},
           {decided ? oomplan::to_text(fit.headroom) : "-", true},
           {std::move(words), false, paint_of(fit)}};
 }
@@ -66,8 +77,19 @@ std::string comparison(const std::vector<Fit>& fits, const std::string& note, bo
 std::string reserved_line(const Report& report) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
+  if (reserved.peak.saturated()) return "the allocator is not played on cards of more than 64 TiB\n";
   return fmt::format("reserved {} on a roomy card; the run ends in {}\n", oomplan::to_text(reserved.peak),
                      oomplan::to_text(reserved.smallest));
+}
+
+std::string paged_line(const Report& report) {
+  const Bytes paged = paged_of(*report.found.footprint);
+  if (paged == Bytes(0)) return {};
+  return wrapped(fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
+                             "room, and goes to host RAM else",
+                             oomplan::to_text(paged)),
+                 0, 2) +
+         "\n";
 }
 
 }  // namespace
@@ -83,7 +105,7 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   const std::string note = if_assumed(report);
   const std::string lines = fmt::format("peak {} of tensors, in {}{}\n", oomplan::to_text(peak.tensors()),
                                         moment_text(peak), fits.empty() ? note : "") +
-                            reserved_line(report);
+                            reserved_line(report) + paged_line(report);
   if (fits.empty()) return lines;
   return (fits.size() == 1 ? fit_line(fits.front(), note, options.colour) : comparison(fits, note, options.colour)) +
          lines;

@@ -38,6 +38,8 @@ Json body(const Sweep& sweep) {
   out["largest"] = sweep.largest ? of(sweep, *sweep.largest) : Json();
   out["frontier"] = Json::array();
   for (const std::size_t i : sweep.frontier) out["frontier"].push_back(of(sweep, i));
+  out["lucky"] = Json::array();
+  for (const std::size_t i : sweep.lucky) out["lucky"].push_back(of(sweep, i));
   out["points"] = Json::array();
   for (std::size_t i = 0; i < sweep.points.size(); ++i) out["points"].push_back(of(sweep, i));
   out["diagnostics"] = Json::array();

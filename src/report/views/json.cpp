@@ -81,6 +81,9 @@ Json json_of(const Fit& fit) {
           {"runtime", list_of(fit.runtime)},
           {"needed", fit.needed.count()},
           {"headroom", fit.headroom.count()},
+          {"at_least", fit.at_least},
+          {"paged", fit.paged.count()},
+          {"paged_to_host", fit.paged_to_host().count()},
           {"fits", fit.fits()},
           {"verdict", name_of(fit.verdict)}};
 }
@@ -124,8 +127,8 @@ Json reserved_json(const Report& report) {
   if (!report.found.reserved) return nullptr;
   const Reserved& reserved = *report.found.reserved;
   return {{"alloc_conf", report.found.plan ? report.found.plan->alloc_conf.value : ""},
-          {"peak", reserved.peak.count()},
-          {"smallest", reserved.smallest.count()}};
+          {"peak", reserved.peak.saturated() ? Json() : Json(reserved.peak.count())},
+          {"smallest", reserved.smallest.saturated() ? Json() : Json(reserved.smallest.count())}};
 }
 
 Json footprint_json(const Report& report) {
