@@ -57,6 +57,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A report or a log could not be written: the folder is not there or may not be written, the path is no regular "
      "file, it is one of the files that are judged, or the disk took no more. What was there before is as it was; "
      "`oomplan run` overwrites nothing at all."},
+    {"cli/outside", Verdict::invalid,
+     "A config, or a file that it names, lies outside of the repository that the gate runs in, links followed. A gate "
+     "judges configs of strangers, which could have it read any file of the machine. --allow-outside DIR names a "
+     "folder that they may read besides."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "

@@ -16,6 +16,7 @@ const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",   "eve
                    "evidence.hpp",     "memory_account.hpp", "join.hpp",    "sweep.hpp",         "gate.hpp",
                    "setting.hpp",      "loader_plan.hpp",    "runtime.hpp", "loader_profile.hpp"};
 const std::map<std::string_view, std::string_view> owners{{"document.hpp", "read"},
+                                                          {"named_document.hpp", "read"},
                                                           {"byte_source.hpp", "read"},
                                                           {"event_list.hpp", "read"},
                                                           {"glob.hpp", "read"},
