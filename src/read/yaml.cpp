@@ -146,7 +146,7 @@ class YamlParser {
   void declare(const Properties& properties, std::size_t begin) {
     if (properties.anchor.empty()) return;
     if (!anchors_.emplace(properties.anchor, Range{begin, 0}).second) {
-      refuse(properties.offset, "the anchor '" + properties.anchor + "' is defined twice, which PyYAML refuses");
+      refuse(properties.offset, "this anchor is defined twice, which PyYAML refuses");
     }
   }
 
@@ -208,10 +208,7 @@ class YamlParser {
   }
 
   [[noreturn]] void refuse_tag(const Properties& properties) const {
-    const std::string_view name = standard_name(*properties.tag);
-    refuse(properties.offset,
-           "the tag '" + (name.empty() ? *properties.tag : "!!" + std::string(name)) + "' has no meaning here",
-           "write the value without a tag");
+    refuse(properties.offset, "this tag has no meaning here", "write the value without a tag");
   }
 
   // ---- Collections -------------------------------------------------------------------------------------------------

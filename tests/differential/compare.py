@@ -37,7 +37,7 @@ PURPOSE = {
     "read/too-large": "a budget: hostile files",
     "a key must be a single word or string": "keys that are lists or mappings",
     "this alias stands for a value it is part of": "values within themselves",
-    "the tag '": "!!binary, !!set, !!omap, !!pairs: no key of a framework takes them",
+    "this tag has no meaning here": "!!binary, !!set, !!omap, !!pairs: no key of a framework takes them",
     "no character has this number": "a lone surrogate is no text of UTF-8",
     "the file begins with two byte order marks": "the second would be part of a key",
     "invalid string: surrogate": "a lone surrogate is no text of UTF-8",
