@@ -1,4 +1,4 @@
-# Run by embed.cmake at build time: writes OUT, for STAGE, with the text of each of FILES below ROOT, sorted by path.
+# Run by embed.cmake at build time: writes OUT, in NAMESPACE, with the text of each of FILES below ROOT, sorted by path.
 set(rows "")
 foreach(path IN LISTS FILES)
   file(READ "${ROOT}/${path}" text)
@@ -8,4 +8,4 @@ foreach(path IN LISTS FILES)
   string(APPEND rows "    {\"${path}\",\n     \"${text}\"},\n")
 endforeach()
 list(LENGTH FILES count)
-file(WRITE "${OUT}" "#include \"embedded.hpp\"\n\nnamespace oomplan::${STAGE} {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n${rows}};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::${STAGE}\n")
+file(WRITE "${OUT}" "#include \"embedded.hpp\"\n\nnamespace oomplan::${NAMESPACE} {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n${rows}};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::${NAMESPACE}\n")

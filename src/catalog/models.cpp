@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "oomplan/catalog.hpp"
+#include "oomplan/named_document.hpp"
 #include "preset_file.hpp"
 
 namespace oomplan {
@@ -31,7 +32,7 @@ Result<Architecture> from_path(const std::string& path, const Catalog& catalog) 
     config /= "config.json";
     if (!fs::exists(config, error) && !error) return no_config(path);
   }
-  const Result<Document> document = read_document(config.string());
+  const Result<Document> document = read_named_document(config.string());
   if (!document) return document.errors();
   return architecture_of(*document, catalog);
 }
@@ -61,8 +62,8 @@ Diagnostic unknown_model(const std::string& id, const Catalog& catalog) {
 
 Result<Architecture> architecture_of(const Document& config, const Catalog& catalog) {
   if (!config.root.is_mapping())
-    return error_at(config, config.root, "catalog/bad-value",
-                    "a model's config is a mapping of keys, not " + shown(config.root));
+    return error_in(config, "catalog/bad-value",
+                    "a model's config is a mapping of keys, which this is not");
   const Result<DataFile> file = architecture_file(config, catalog);
   if (!file) return file.errors();
   Result<Architecture> out = read_architecture(config, *file);

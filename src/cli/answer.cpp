@@ -10,6 +10,7 @@
 #include "input.hpp"
 #include "models_option.hpp"
 #include "oomplan/catalog.hpp"
+#include "oomplan/named_document.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -98,8 +99,6 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
   append(findings.diagnostics, errors);
 }
 
-Result<Document> load(const std::string& path) { return read_document(path); }
-
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
                        std::optional<Document>& document) {
   Result<Document> read = read_config(question.config);
@@ -164,7 +163,7 @@ Verdict verdict_after(const Findings& findings) {
 }  // namespace
 
 IngestOptions ingest_options(const Question& question) {
-  return {.dialect = question.dialect, .overrides = question.overrides, .loader = load};
+  return {.dialect = question.dialect, .overrides = question.overrides, .loader = read_named_document};
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

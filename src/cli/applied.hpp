@@ -9,10 +9,10 @@
 
 namespace oomplan::cli {
 
-/// Puts `text` (without a byte order mark, as Document::text) in the place of `document`'s file: through a temporary
-/// file beside it and a rename, and the old file stays as a backup, whose path is returned. Error: cli/not-applied,
-/// and then nothing is changed: standard input, a file that may not be written, or one that is no longer as it was
-/// read.
+/// Puts `text` (without a byte order mark, as Document::text) in the place of `document`'s file, or of the one that a
+/// symbolic link leads to, as replace_file() does; the old text stays as a backup, whose path is returned. Error:
+/// cli/not-applied, and then nothing is changed: standard input, a file that may not be written, or one that is no
+/// longer as it was read.
 Result<std::string> apply(const Document& document, const std::string& text);
 
 }  // namespace oomplan::cli

@@ -5,6 +5,7 @@
 
 #include "git.hpp"
 #include "oomplan/glob.hpp"
+#include "oomplan/named_document.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -84,7 +85,7 @@ std::optional<Result<Document>> Baseline::read(const std::string& path) const {
 }
 
 Loader Baseline::loader() const {
-  if (!directory_.empty()) return [](const std::string& path) { return read_document(path); };
+  if (!directory_.empty()) return read_named_document;
   return [revision = revision_](const std::string& path) { return in_revision(revision, path_from_here(path)); };
 }
 

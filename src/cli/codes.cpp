@@ -50,6 +50,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The commands stream, dedupe and measure are a program of their own, oomplan-data, beside oomplan. It was not "
      "built, "
      "or not put there. It needs Arrow C++, which scripts/setup brings as the pyarrow wheel."},
+    {"cli/no-memory", Verdict::invalid,
+     "The system gave no more memory, so there is no answer. Nothing half-written is left. A limit of the shell "
+     "(ulimit -v) or of a cgroup may be smaller than what is free."},
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
@@ -57,6 +60,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A report or a log could not be written: the folder is not there or may not be written, the path is no regular "
      "file, it is one of the files that are judged, or the disk took no more. What was there before is as it was; "
      "`oomplan run` overwrites nothing at all."},
+    {"cli/outside", Verdict::invalid,
+     "A config, or a file that it names, lies outside of the repository that the gate runs in, links followed. A gate "
+     "judges configs of strangers, which could have it read any file of the machine. --allow-outside DIR names a "
+     "folder that they may read besides."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
@@ -128,6 +135,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/partial-profile", Verdict::answered,
      "The profile of --loader lacks rows of the dataset: some could not be read, or a file is broken. The host memory "
      "is counted without them. Mend the dataset, and measure it again."},
+    {"ingest/refused", Verdict::invalid,
+     "The framework, in the version that the message names, stops at this key: alone, or beside the others that the "
+     "message names. With an older version take the key out, or say it as the new one wants it, for an estimate."},
     {"ingest/renamed-key", Verdict::answered,
      "The framework has renamed this key. It is read as the new one; your version of the framework may need the"
      " other spelling."},

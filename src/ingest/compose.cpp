@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec.hpp"
+#include "dialect.hpp"
 #include "rows.hpp"
 
 namespace oomplan::ingestion {
@@ -34,6 +35,16 @@ Inputs own_inputs(const Document& document, std::vector<Input>& extends) {
   return inputs;
 }
 
+/// Of what is none, no text may be told: the file may be any on the machine.
+bool is_config(const Document& document) {
+  if (!document.root.is_mapping()) return false;
+  const Inputs inputs = inputs_of(document, document.root);
+  return std::ranges::any_of(inputs, [](const Input& input) {
+    const auto knows = [&](const Dialect* dialect) { return dialect->has(input.key); };
+    return input.key == "extends" || std::ranges::any_of(registry(), knows);
+  });
+}
+
 Result<Document> load(const Input& extends, const std::vector<std::string>& chain, const Loader& loader) {
   const auto path = read_text(*extends.value);
   if (!path) return bad_value(extends, "the path of a config", {});
@@ -43,7 +54,8 @@ Result<Document> load(const Input& extends, const std::vector<std::string>& chai
   }
   if (!loader) return at_value(extends, "ingest/extends-missing", "extends: " + file + " cannot be read from here");
   auto loaded = loader(file);
-  if (loaded) return loaded;
+  if (loaded && is_config(*loaded)) return loaded;
+  if (loaded) return at_value(extends, "ingest/extends-missing", "extends: " + file + " has no key of a training config");
   Diagnostics errors{at_value(extends, "ingest/extends-missing", "extends: " + file + " cannot be read")};
   errors.insert(errors.end(), loaded.errors().begin(), loaded.errors().end());
   return errors;

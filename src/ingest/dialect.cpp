@@ -65,6 +65,18 @@ void miss(Draft& draft, const Document& document, std::string_view field, std::i
   draft.missing.push_back({std::string(field), {Severity::error, "ingest/missing-fact", message, whole, hint, {}}});
 }
 
+void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& document) {
+  if (!steps.value) return;
+  auto& accumulation = draft.plan.gradient_accumulation_steps;
+  if (accumulation.value <= 1) {
+    accumulation = {*steps.value, steps.origin};
+    return;
+  }
+  conflict(draft, steps.origin, document,
+           "transformers' Trainer refuses num_steps in gradient_accumulation_kwargs beside gradient_accumulation_steps "
+           "of more than 1");
+}
+
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message) {
   Diagnostic error{Severity::error, "ingest/conflict", std::move(message), at.where, {}, {}};
   if (at.kind == Origin::Kind::command_line) error.where = {"--set " + at.source, 0, 0};

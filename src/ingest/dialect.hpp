@@ -71,6 +71,10 @@ void take(Draft& draft, Findings&& findings);
 void miss(Draft& draft, const Document& document, std::string_view field, std::initializer_list<std::string_view> keys,
           const std::string& message, const std::string& hint);
 
+/// accelerate's own number of micro-batches a step: transformers' Trainer takes it where its own is 1, and refuses it
+/// beside a larger one.
+void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& document);
+
 /// Values that are well formed one by one and that the framework refuses together.
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message);
 

@@ -25,20 +25,19 @@ void part(Document& document) {
   document.root = std::move(list);
 }
 
+/// Without any of its text: the file may be any on the machine.
 Diagnostic refused(const Document& document, const Node& at, std::string message) {
-  return {.code = "ingest/bad-value",
-          .message = std::move(message),
-          .where = document.at(at),
-          .excerpt = std::string(document.line(at.line))};
+  return {.code = "ingest/bad-value", .message = std::move(message), .where = document.at(at)};
 }
 
 Diagnostics check(const Document& document) {
   const Node& root = document.root;
+  if (!root.is_sequence()) return {refused(document, root, "lengths: this is no list of positive integers")};
   if (root.items.size() > most_steps)
     return {refused(document, root, "more than 4096 lengths: each is a step that is played, so give a sample of them")};
   const auto bad = std::ranges::find_if(root.items, [](const Node& item) { return !read_positive(item); });
   if (bad == root.items.end()) return {};
-  return {refused(document, *bad, "lengths: expected a positive integer, found " + shown(*bad))};
+  return {refused(document, *bad, "lengths: this is no positive integer")};
 }
 
 Diagnostics load(Input& input, const Loader& loader, std::deque<Document>& documents) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "condition.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::ingestion {
@@ -40,6 +41,31 @@ void warn_unknown(const Input& input, std::span<const std::string_view> known, F
   findings.warnings.push_back(at_key(input, Severity::warning, "ingest/unknown-key",
                                      "unknown key " + shown({Node::Kind::string, input.key}) + ", ignored",
                                      near ? "did you mean " + *near + "?" : ""));
+}
+
+void add_keys(const KeyFile& file, std::vector<std::string_view>& keys) {
+  for (const KeyLine& line : file.no_effect) keys.push_back(line.what);
+  for (const auto* rules : {&file.refused, &file.unmodelled}) {
+    for (const KeyLine& rule : *rules) keys.push_back(subject_of(rule.what));
+  }
+}
+
+bool apply_rules(const KeyFile& file, const Input& input, const Inputs& all, Findings& findings) {
+  const auto acts = [&](const KeyLine& rule) {
+    return rule.what.starts_with(input.key) && subject_of(rule.what) == input.key && holds(rule.what, all);
+  };
+  bool any = false;
+  for (const KeyLine& rule : file.refused) {
+    if (!acts(rule)) continue;
+    findings.errors.push_back(at_value(input, "ingest/refused", input.key + ": " + std::string(rule.text)));
+    any = true;
+  }
+  for (const KeyLine& rule : file.unmodelled) {
+    if (!acts(rule)) continue;
+    findings.unmodelled.push_back({std::string(rule.text), input.key, origin_of(input).where});
+    any = true;
+  }
+  return any;
 }
 
 std::string nested_yaml(const std::vector<std::pair<std::string_view, std::string>>& lines) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "codec.hpp"
 #include "inputs.hpp"
+#include "key_file.hpp"
 #include "oomplan/plan.hpp"
 
 namespace oomplan::ingestion {
@@ -55,7 +57,7 @@ template <class Args>
 struct Table {
   std::span<const Row<Args>> rows{};
   std::span<const Feature> features{};
-  std::span<const std::string_view> no_effect{};
+  const KeyFile* file = nullptr;  ///< The keys that are none of these; null where there is none.
 };
 
 template <class T>
@@ -126,50 +128,87 @@ void warn_unknown(const Input& input, std::span<const std::string_view> known, F
 /// "prefix.inner: value" lines as nested YAML.
 std::string nested_yaml(const std::vector<std::pair<std::string_view, std::string>>& lines);
 
+/// The keys of a file, those with rules included.
+void add_keys(const KeyFile& file, std::vector<std::string_view>& keys);
+
+/// What the rules for this key, one of `all`, find: refusals among the errors, gaps among the unmodelled. True where
+/// one was found, and the key's value is not a fact.
+bool apply_rules(const KeyFile& file, const Input& input, const Inputs& all, Findings& findings);
+
 /// Every key of the table as it may be written; the mappings that hold dotted keys too.
 template <class Args>
 std::vector<std::string_view> keys_of(const Table<Args>& table) {
-  std::vector<std::string_view> out(table.no_effect.begin(), table.no_effect.end());
-  const auto add = [&](std::string_view key) {
-    const auto dot = key.find('.');
-    if (dot != key.npos) out.push_back(key.substr(0, dot));
-    out.push_back(key);
-  };
-  for (const auto& row : table.rows) add(row.key);
-  for (const auto& feature : table.features) add(feature.key);
+  std::vector<std::string_view> out;
+  if (table.file != nullptr) add_keys(*table.file, out);
+  for (const auto& row : table.rows) out.push_back(row.key);
+  for (const auto& feature : table.features) out.push_back(feature.key);
+  const std::size_t count = out.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto dot = out[i].find('.');
+    if (dot != std::string_view::npos) out.push_back(out[i].substr(0, dot));
+  }
   return out;
 }
+
+/// A row, a feature or neither for an input, and what else its key is.
+template <class Args>
+class RowReader {
+ public:
+  RowReader(const Table<Args>& table, const Inputs& all, Args& args, Findings& findings)
+      : table_(table), known_(keys_of(table)), all_(all), args_(args), findings_(findings) {}
+
+  void read(const Inputs& inputs) {
+    for (const Input& input : inputs) read(input);
+  }
+
+ private:
+  void read(const Input& input) {
+    const auto named = [&](const auto& row) { return row.key == input.key; };
+    const auto row = std::ranges::find_if(table_.rows, named);
+    const auto feature = std::ranges::find_if(table_.features, named);
+    if (table_.file != nullptr && apply_rules(*table_.file, input, all_, findings_)) return;
+    if (feature != table_.features.end() && feature->active(*input.value)) {
+      findings_.unmodelled.push_back({std::string(feature->name), input.key, origin_of(input).where});
+    } else if (row != table_.rows.end()) {
+      read_fact(*row, input);
+    } else if (holds_keys(input.key)) {
+      read_mapping(input);
+    } else if (!std::ranges::count(known_, input.key)) {
+      warn_unknown(input, known_, findings_);
+    }
+  }
+
+  void read_fact(const Row<Args>& row, const Input& input) {
+    const bool good = row.read(*input.value, origin_of(input), args_);
+    if (good || input.value->kind == Node::Kind::null) return;
+    findings_.errors.push_back(bad_value(input, row.expected, row.choices));
+    findings_.bad_keys.push_back(input.key);
+  }
+
+  bool holds_keys(std::string_view key) const {
+    return std::ranges::any_of(known_, [&](std::string_view other) {
+      return other.size() > key.size() && other[key.size()] == '.' && other.starts_with(key);
+    });
+  }
+
+  void read_mapping(const Input& input) {
+    if (input.value->kind == Node::Kind::null) return;
+    if (!input.value->is_mapping()) findings_.errors.push_back(bad_value(input, "a mapping", {}));
+    read(inputs_of(*input.document, *input.value, input.key + ".", input.command_line));
+  }
+
+  const Table<Args>& table_;
+  std::vector<std::string_view> known_;
+  const Inputs& all_;
+  Args& args_;
+  Findings& findings_;
+};
 
 /// Reads `inputs` by the table: values into `args`, the rest into `findings`. Null means "left out", except to a codec
 /// that reads it.
 template <class Args>
 void read_rows(const Table<Args>& table, const Inputs& inputs, Args& args, Findings& findings) {
-  const std::vector<std::string_view> known = keys_of(table);
-  const auto holds = [&](std::string_view key) {
-    const std::string inside = std::string(key) + ".";
-    return std::ranges::any_of(known, [&](std::string_view other) { return other.starts_with(inside); });
-  };
-  const auto named = [](const Input& input) { return [&](const auto& row) { return row.key == input.key; }; };
-  for (const Input& input : inputs) {
-    const auto row = std::ranges::find_if(table.rows, named(input));
-    const auto feature = std::ranges::find_if(table.features, named(input));
-    if (row != table.rows.end() && (feature == table.features.end() || !feature->active(*input.value))) {
-      const bool good = row->read(*input.value, origin_of(input), args);
-      if (!good && input.value->kind != Node::Kind::null) {
-        findings.errors.push_back(bad_value(input, row->expected, row->choices));
-        findings.bad_keys.push_back(input.key);
-      }
-    } else if (feature != table.features.end()) {
-      if (!feature->active(*input.value)) continue;
-      findings.unmodelled.push_back({std::string(feature->name), input.key, origin_of(input).where});
-    } else if (holds(input.key)) {
-      if (input.value->kind == Node::Kind::null) continue;
-      if (!input.value->is_mapping()) findings.errors.push_back(bad_value(input, "a mapping", {}));
-      read_rows(table, inputs_of(*input.document, *input.value, input.key + ".", input.command_line), args, findings);
-    } else if (!std::ranges::count(known, input.key)) {
-      warn_unknown(input, known, findings);
-    }
-  }
+  RowReader<Args>(table, inputs, args, findings).read(inputs);
 }
 
 /// `args` in the dialect's keys, as YAML.

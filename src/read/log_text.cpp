@@ -1,5 +1,8 @@
 #include "oomplan/log_text.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -41,9 +44,27 @@ Diagnostics of_a_log(Diagnostics errors) {
   return errors;
 }
 
+/// Devices give bytes for ever; a terminal at our input ends where its user says so.
+bool is_endless(const struct stat& status) {
+  struct stat input {}, null {};
+  if (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode)) return false;
+  if (stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev) return false;
+  return isatty(STDIN_FILENO) != 1 || fstat(STDIN_FILENO, &input) != 0 || status.st_rdev != input.st_rdev;
+}
+
+// A file has an end. Of a pipe that brings no line for that long none comes.
+constexpr std::size_t longest_line = std::size_t{1} << 30;
+
+Diagnostic no_lines(const std::string& path) {
+  return {.code = "read/too-large", .message = "no line ends within 1 GiB of what comes, so this is no log", .where = {path}};
+}
+
 }  // namespace
 
 struct LogText::State {
+  std::string path{};
+  bool is_file = true;
+  std::size_t since_line = 0;  // bytes handed out since a line's end
   std::unique_ptr<read::ByteSource> bytes;
   std::string buffer{};  // what was handed out, then what was not
   std::size_t used = 0;  // bytes of it handed out
@@ -70,6 +91,13 @@ struct LogText::State {
     }
   }
 
+  /// False where a line is longer than any.
+  bool count_to_line() {
+    const std::string_view handed = std::string_view(buffer).substr(0, used);
+    since_line = handed.find_first_of("\n\r") == std::string_view::npos ? since_line + used : 0;
+    return is_file || since_line < longest_line;
+  }
+
   std::size_t cut() const {
     if (ended) return buffer.size();
     for (const char end : {'\n', '\r'}) {
@@ -86,12 +114,19 @@ LogText& LogText::operator=(LogText&&) noexcept = default;
 LogText::~LogText() = default;
 
 Result<LogText> LogText::open(const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  struct stat status {};
+  const bool known = (path == "-" ? fstat(STDIN_FILENO, &status) : stat(path.c_str(), &status)) == 0;
+  if (known && is_endless(status))
+    return Diagnostic{.code = "read/not-a-file", .message = "this is a device, which has no end", .where = {name}};
   Result<std::unique_ptr<read::ByteSource>> raw = read::open_bytes(path);
   if (!raw) return raw.errors();
   Result<std::string> first = read::first_bytes(**raw, read::packed_mark_length);
   if (!first) return first.errors();
   std::string begun = std::move(*first);
   auto state = std::make_unique<State>();
+  state->path = name;
+  state->is_file = known && S_ISREG(status.st_mode);
   if (begun.starts_with("\xFF\xFE") || begun.starts_with("\xFE\xFF")) {
     state->utf16.emplace(begun[0] == '\xFE');
     begun.erase(0, 2);
@@ -132,6 +167,7 @@ Result<std::optional<TextBlock>> LogText::next() {
     return std::optional<TextBlock>();
   }
   state_->used = state_->cut();
+  if (!state_->count_to_line()) return no_lines(state_->path);
   return std::optional<TextBlock>({std::string_view(state_->buffer).substr(0, state_->used), state_->line});
 }
 

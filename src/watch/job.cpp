@@ -55,16 +55,16 @@ int exec_error(int report) {
 }  // namespace
 
 Result<Job> start(const std::vector<std::string>& command, const sigset_t& mask) {
-  const bool one_terminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  const bool one = lead_to_one(STDOUT_FILENO, STDERR_FILENO);
   Channel out = channel_like(STDOUT_FILENO);
-  Channel err = one_terminal ? Channel{} : channel_like(STDERR_FILENO);
+  Channel err = one ? Channel{} : channel_like(STDERR_FILENO);
   std::array<int, 2> ends{-1, -1};
-  if (!out.read.is_open() || (!one_terminal && !err.read.is_open()) || pipe2(ends.data(), O_CLOEXEC) != 0)
+  if (!out.read.is_open() || (!one && !err.read.is_open()) || pipe2(ends.data(), O_CLOEXEC) != 0)
     return not_started(command.front(), errno);
   const Descriptor report(ends[0]);
   Descriptor told(ends[1]);
   Plan plan{.out = out.write.get(),
-            .err = one_terminal ? out.write.get() : err.write.get(),
+            .err = one ? out.write.get() : err.write.get(),
             .report = told.get(),
             .foreground = has_foreground(),
             .mask = &mask};

@@ -16,7 +16,7 @@ namespace oomplan::watching {
 struct Job {
   pid_t pid = 0;
   Descriptor out{};  ///< What it writes to standard output.
-  Descriptor err{};  ///< To standard error; not open where both are one terminal, and come by `out`.
+  Descriptor err{};  ///< To standard error; not open where both lead to one place, and come by `out`.
 };
 
 /// Starts `command` with the signal mask `mask`. Errors: watch/not-found, watch/not-started.

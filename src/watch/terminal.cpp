@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 
 namespace oomplan::watching {
 namespace {
@@ -48,9 +50,20 @@ Channel channel_like(int like) {
   return out;
 }
 
-void copy_size(int channel, int like) {
+bool lead_to_one(int out, int err) {
+  struct stat one {}, other {};
+  if (fstat(out, &one) != 0 || fstat(err, &other) != 0) return false;
+  if (one.st_dev == other.st_dev && one.st_ino == other.st_ino) return true;
+  unsigned int terminal = 0, other_terminal = 0;  // /dev/tty is another file than /dev/pts/0
+  return ioctl(out, TIOCGDEV, &terminal) == 0 && ioctl(err, TIOCGDEV, &other_terminal) == 0 &&
+         terminal == other_terminal;
+}
+
+bool copy_size(int channel, int like) {
   winsize size{};
-  if (isatty(like) == 1 && ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(channel, TIOCSWINSZ, &size);
+  winsize old{};
+  if (isatty(like) != 1 || ioctl(like, TIOCGWINSZ, &size) != 0 || ioctl(channel, TIOCGWINSZ, &old) != 0) return false;
+  return std::memcmp(&size, &old, sizeof size) != 0 && ioctl(channel, TIOCSWINSZ, &size) == 0;
 }
 
 bool has_foreground() {

@@ -17,8 +17,12 @@ struct Channel {
 /// where the system refuses.
 Channel channel_like(int like);
 
-/// Gives the pseudo-terminal at `channel` the size of the terminal at `like`.
-void copy_size(int channel, int like);
+/// Whether what is written to either comes out in one place: a pipe, a file, a terminal under whatever names. Through
+/// two channels the order of what is written to both would be lost.
+bool lead_to_one(int out, int err);
+
+/// Gives the pseudo-terminal at `channel` the size of the terminal at `like`; whether it had another.
+bool copy_size(int channel, int like);
 
 /// Whether the terminal is ours to hand on: it is all of standard input, output and error, so that no neighbour in a
 /// pipeline needs it, and belongs to this process group.

@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto grace = 2s;  // for output of what outlives the job
+// The kernel tells only the foreground's processes that a terminal has another size. That is the job, and not us.
+constexpr auto glance = 200ms;
 
 /// Blocks every signal that can wait, and gives the mask back at the end.
 class BlockedSignals {
@@ -69,7 +71,10 @@ class Watch {
     return died_ && (abandoned_ || std::ranges::all_of(relays_, [](const Relay& relay) { return relay.ended(); }));
   }
 
+  bool has_terminal() const { return isatty(relays_[0].source()) == 1 || isatty(relays_[1].source()) == 1; }
+
   int timeout() const {
+    if (!died_ && has_terminal()) return static_cast<int>(std::chrono::milliseconds(glance).count());
     if (!died_ || !waits_for_output()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*died_ + grace - Clock::now());
     return static_cast<int>(std::max<std::int64_t>(0, left.count()));
@@ -85,8 +90,14 @@ class Watch {
       relays_[1].act(wanted[2].revents);
       if (wanted[0].revents != 0) take_signals();
     }
+    if (!died_ && follow_size()) kill(-pid_, SIGWINCH);
     if (timeout() == 0)
       for (Relay& relay : relays_) relay.close_source();
+  }
+
+  bool follow_size() {
+    const bool out = copy_size(relays_[0].source(), STDOUT_FILENO);
+    return copy_size(relays_[1].source(), STDERR_FILENO) || out;
   }
 
   void take_signals() {
@@ -99,10 +110,7 @@ class Watch {
     if (signal == SIGPIPE || signal == SIGTTOU || signal == SIGTTIN) return;
     if (died_) abandoned_ = signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
     if (died_) return;
-    if (signal == SIGWINCH) {
-      copy_size(relays_[0].source(), STDOUT_FILENO);
-      copy_size(relays_[1].source(), STDERR_FILENO);
-    }
+    if (signal == SIGWINCH) follow_size();
     if (signal == SIGCONT && has_foreground()) give_foreground(pid_);
     kill(-pid_, signal);
   }

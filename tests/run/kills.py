@@ -11,6 +11,7 @@ import os
 import pty
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -298,6 +299,45 @@ def terminal(bench):
     expect(session.exit_code(), 128 + signal.SIGINT, "exit code")
 
 
+def resize(bench):
+    """The kernel tells the foreground, which is the job; its own terminal must have the new size then."""
+    code = """import os, signal, time
+signal.signal(signal.SIGWINCH, lambda *_: print("now", os.get_terminal_size(1), flush=True))
+print("ready", flush=True)
+while True: time.sleep(0.05)"""
+    session = Terminal(bench.words(sys.executable, "-c", code))
+    session.read_until(b"ready")
+    fcntl.ioctl(session.master, termios.TIOCSWINSZ, struct.pack("4H", 44, 99, 0, 0))
+    session.read_until(b"now os.terminal_size(columns=99, lines=44)")
+    os.write(session.master, b"\x03")
+    expect(session.exit_code(), 128 + signal.SIGINT, "exit code")
+
+
+def one_pipe(bench):
+    """What one pipe would have in order stays in order, in what comes out and in the log."""
+    code = "import os\nfor i in range(2000): os.write(1 + i % 2, b'%d\\n' % i)"
+    log = bench.folder / "job.log"
+    words = [str(bench.program), "run", "--log", str(log), "--", sys.executable, "-c", code]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    numbers = b"".join(b"%d\n" % i for i in range(2000))
+    expect(done.stdout, numbers, "output")
+    expect(log.read_bytes()[:len(numbers)], numbers, "log")
+
+
+def one_file(bench):
+    code = "import os\nfor i in range(2000): os.write(1 + i % 2, b'%d\\n' % i)"
+    out = bench.folder / "out"
+    with open(out, "wb") as file:
+        subprocess.run(bench.words(sys.executable, "-c", code), stdout=file, stderr=file, timeout=60, check=True)
+    expect(out.read_bytes(), b"".join(b"%d\n" % i for i in range(2000)), "file")
+
+
+def two_pipes(bench):
+    """Two pipes stay two."""
+    done, _ = bench.run(sys.executable, "-c", "import os; os.write(1, b'out'); os.write(2, b'err')")
+    expect((done.stdout, done.stderr), (b"out", b"err"), "streams")
+
+
 def stop(bench):
     """^Z stops both, and both go on."""
     session = Terminal(bench.words("bash", "-c", "echo ready; read line; echo got $line; exit 9"))
@@ -318,7 +358,8 @@ def gpu(bench):
 
 
 NAMES = {f.__name__: f for f in (cgroup, address_space, memory_error, kill, tmpfs, file_size, normal, exit_code, interrupt,
-                                 child_signal, full_disk, signals, group, held_pipe, closed_pipe, terminal, stop, gpu)}
+                                 child_signal, full_disk, signals, group, held_pipe, closed_pipe, terminal, resize, one_pipe,
+                                 one_file, two_pipes, stop, gpu)}
 
 
 def main():

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../fence.hpp"
+#include "../guarded.hpp"
 #include "../headroom.hpp"
 #include "../models_cache.hpp"
 #include "../models_option.hpp"
@@ -17,6 +20,7 @@
 #include "../written.hpp"
 #include "oomplan/gate_view.hpp"
 #include "oomplan/glob.hpp"
+#include "oomplan/named_document.hpp"
 #include "oomplan/survey.hpp"
 #include "oomplan/text.hpp"
 
@@ -35,6 +39,7 @@ struct Options {
   std::vector<std::string> outputs{};
   std::string models{};
   std::string html{};
+  std::vector<std::string> outside{};
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -55,6 +60,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
       ->allow_extra_args(false)
       ->type_name("FORMAT=FILE");
+  app.add_option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
   add_models_option(app, options.models);
 }
 
@@ -98,9 +106,27 @@ std::vector<Output> outputs_of(const Options& options, Diagnostics& errors) {
   return out;
 }
 
+Result<Document> read_within(const Fence& fence, const std::string& path) {
+  if (std::optional<Diagnostic> outside = fence.objection(path)) return *std::move(outside);
+  return read_document(path);
+}
+
+Loader loader_within(Fence fence) {
+  return [fence = std::move(fence)](const std::string& path) -> Result<Document> {
+    if (std::optional<Diagnostic> outside = fence.objection(path)) return *std::move(outside);
+    return read_named_document(path);
+  };
+}
+
+/// The directory too whose config.json is a link to elsewhere. A name that is no path lies in the working directory.
+std::optional<Diagnostic> objection_to_model(const Fence& fence, const std::string& id_or_path) {
+  if (std::optional<Diagnostic> outside = fence.objection(id_or_path)) return outside;
+  return fence.objection((fs::path(id_or_path) / "config.json").string());
+}
+
 Result<Policy> policy_of(const Options& options, const Catalog& catalog) {
   if (!options.policy.empty()) {
-    const Result<Document> document = read_document(options.policy);
+    const Result<Document> document = read_within(Fence(options.outside).around(options.policy), options.policy);
     return document ? read_policy(*document, catalog) : document.errors();
   }
   Diagnostics errors;
@@ -150,8 +176,6 @@ std::vector<std::string> configs_of(const Options& options, Diagnostics& errors)
   return out;
 }
 
-Result<Document> load(const std::string& path) { return read_document(path); }
-
 bool undecidable(const Diagnostics& errors) { return verdict_of(errors) == Verdict::undecided; }
 
 /// All that the configs are judged by.
@@ -159,11 +183,17 @@ struct Court {
   const Policy& policy;
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
+  const Fence& fence;
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
-  const auto model = [&](const std::string& id) -> const Result<Architecture>& { return court.models.find(id); };
-  GateQuestion question{.config = config, .ingest = {.loader = load}, .models = model};
+  const Fence fence = court.fence.around(config);
+  std::deque<Result<Architecture>> refused;
+  const auto model = [&](const std::string& id) -> const Result<Architecture>& {
+    std::optional<Diagnostic> outside = objection_to_model(fence, id);
+    return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(id);
+  };
+  GateQuestion question{.config = config, .ingest = {.loader = loader_within(fence)}, .models = model};
   const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
   if (former) {
     question.baseline = &*former;
@@ -171,11 +201,14 @@ GateItem judge_one(const std::string& config, const Court& court) {
   } else if (court.baseline) {
     question.no_baseline = "new: it is not in the baseline";
   }
-  return judge(court.policy, read_document(config), question, undecidable);
+  return judge(court.policy, read_within(fence, config), question, undecidable);
 }
+
+bool has_bug(const GateItem& item) { return verdict_of(item.diagnostics) == Verdict::bug; }
 
 ExitCode code_of(const Gate& gate) {
   if (!gate.diagnostics.empty()) return exit_code_of(verdict_of(gate.diagnostics));
+  if (std::ranges::any_of(gate.items, has_bug)) return ExitCode::bug;
   if (gate.count(GateVerdict::invalid) > 0) return ExitCode::invalid;
   if (gate.count(GateVerdict::does_not_fit) + gate.count(GateVerdict::over_budget) > 0) return ExitCode::does_not_fit;
   return gate.count(GateVerdict::undecided) > 0 ? ExitCode::undecided : ExitCode::ok;
@@ -198,17 +231,22 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   }
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
-  const Court court{*policy, baseline, models};
+  const Fence fence(options.outside);
+  const Court court{*policy, baseline, models, fence};
   gate.items.resize(configs.size());
-  for_each_index(configs.size(), [&](std::size_t i) { gate.items[i] = judge_one(configs[i], court); });
+  for_each_index(configs.size(), [&](std::size_t i) {
+    gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });
+  });
   gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
 
 std::vector<std::string> inputs_of(const Options& options, const std::vector<std::string>& configs) {
   std::vector<std::string> out = options.configs;
+  const Fence fence(options.outside);
   const auto take = [&](const std::string& config) {
-    for (std::string& file : files_behind(config, {.loader = load})) out.push_back(std::move(file));
+    const IngestOptions within{.loader = loader_within(fence.around(config))};
+    for (std::string& file : files_behind(config, within)) out.push_back(std::move(file));
   };
   if (!options.policy.empty()) out.push_back(options.policy);
   std::error_code ignored;

@@ -82,7 +82,8 @@ void plan_length(const Axolotl& a, TrainingPlan& plan) {
   pad_rows(plan, a.pad_to_multiple_of.value.value_or(64));
 }
 
-void plan_sizes(const Axolotl& a, TrainingPlan& plan) {
+void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
   plan.micro_batch_size = setting(a.micro_batch_size, std::int64_t{1}, schema);
   plan.gradient_accumulation_steps = setting(a.gradient_accumulation_steps, std::int64_t{1}, schema);
   if (plan.gradient_accumulation_steps.value == 0) {
@@ -91,6 +92,7 @@ void plan_sizes(const Axolotl& a, TrainingPlan& plan) {
     derive(plan.gradient_accumulation_steps.origin,
            "divided by a micro_batch_size of " + std::to_string(plan.micro_batch_size.value));
   }
+  accumulate(a.accumulation, draft, document);
   plan_length(a, plan);
 }
 
@@ -240,6 +242,21 @@ void plan_optimizer(const Axolotl& a, Draft& draft) {
   draft.plan.clip_gradients = {norm.value > 0, norm.origin};
 }
 
+// bitsandbytes keeps fp32 state of embeddings where transformers' Trainer makes the optimizer. With rates of their own
+// axolotl makes it, and looks for a class Adam8bit, which the Trainer's name for it (AdamW) is not.
+void plan_embedding_state(const Axolotl& a, TrainingPlan& plan) {
+  plan.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
+  const auto own = [&](const auto& arg) {
+    if (arg.value) plan.fp32_embedding_state = {false, arg.origin};
+  };
+  own(a.embedding_lr);
+  own(a.embedding_lr_scale);
+  if (on(a.lr_groups)) own(a.lr_groups);
+  if (!plan.fp32_embedding_state.value) {
+    derive(plan.fp32_embedding_state.origin, "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
+  }
+}
+
 void plan_step(const Axolotl& a, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   plan.gradient_checkpointing = setting(a.gradient_checkpointing, false, schema);
@@ -247,7 +264,7 @@ void plan_step(const Axolotl& a, Draft& draft) {
   plan.reentrant_checkpointing = setting(a.use_reentrant, reentrant, normalize);
   plan.loss = {Loss::full_logits, default_of(trainer_loss)};
   plan.outputs_kept = {false, default_of(trainer_loss)};
-  plan.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
+  plan_embedding_state(a, plan);
   plan.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
   plan.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
   plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
@@ -289,12 +306,8 @@ bool has_plugin(const Axolotl& a, std::string_view name) {
   return std::ranges::any_of(*a.plugins.value, [&](const std::string& plugin) { return plugin.ends_with(name); });
 }
 
-// Liger's keys do nothing without its plugin; cut cross entropy's plugin needs no key.
+// Cut cross entropy's plugin needs no key.
 void apply_plugins(const Axolotl& a, Draft& draft) {
-  auto& unmodelled = draft.plan.unmodelled;
-  if (!has_plugin(a, "LigerPlugin") && !asks_for(draft, "plugins")) {
-    std::erase_if(unmodelled, [](const Unmodelled& one) { return one.key.starts_with("liger_"); });
-  }
   if (has_plugin(a, "CutCrossEntropyPlugin") && a.cut_cross_entropy.value.value_or(true)) {
     cannot(draft, "cut cross entropy", "plugins", a.plugins.origin);
   }
@@ -315,7 +328,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   }
   plan_attention(a, plan);
   plan_precision(a, plan);
-  plan_sizes(a, plan);
+  plan_sizes(a, draft, document);
   plan_rows(a, plan);
   plan_quantization(a, plan);
   plan_adapter(a, draft, document);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../condition.hpp"
 #include "../dialect.hpp"
 #include "../optimizers.hpp"
 #include "hf/keys.hpp"
@@ -114,12 +115,27 @@ void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
   }
 }
 
-void plan_step(const Hf& hf, bool sft, TrainingPlan& plan, Draft& draft) {
+// transformers says use_reentrant: false only where nothing is left of the kwargs once its own keys (and TRL's) are
+// taken out; torch takes true for what nobody says. The old name's kwargs count where the new one's are not there.
+Setting<bool> reentrant(const Hf& hf, const Inputs& inputs) {
+  constexpr std::array<std::string_view, 3> taken_out{"every_n_layers", "offload", "selective"};
+  const Node* kwargs = find_value(inputs, "activation_checkpointing_kwargs");
+  const bool old = !hf.use_reentrant.value && (kwargs == nullptr || kwargs->kind == Node::Kind::null);
+  if (old) kwargs = find_value(inputs, "gradient_checkpointing_kwargs");
+  const Arg<bool>& said = old ? hf.old_use_reentrant : hf.use_reentrant;
+  const bool open = kwargs != nullptr && std::ranges::any_of(kwargs->entries, [&](const Entry& entry) {
+                      return std::ranges::count(taken_out, entry.key) == 0;
+                    });
+  if (open) return setting(said, true, "torch 2.13.0: checkpoint, whose kwargs are given without use_reentrant");
+  return setting(said, false, "transformers 5.23.0: activation_checkpointing_enable");
+}
+
+void plan_step(const Hf& hf, bool sft, const Inputs& inputs, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
   const auto& checkpointing =
       hf.activation_checkpointing.value ? hf.activation_checkpointing : hf.gradient_checkpointing;
-  const auto& reentrant = hf.use_reentrant.value ? hf.use_reentrant : hf.old_use_reentrant;
   plan.gradient_checkpointing = setting(checkpointing, sft, sft ? base_config : training_arguments);
-  plan.reentrant_checkpointing = setting(reentrant, false, "transformers 5.23.0: activation_checkpointing_enable");
+  plan.reentrant_checkpointing = reentrant(hf, inputs);
   const auto optim = setting(hf.optim, std::string("adamw_torch_fused"), training_arguments);
   const OptimizerName& name = *find_optimizer(optim.value);
   plan.optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
@@ -243,7 +259,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_forward(hf, sft, plan);
   plan_batch(hf, sft, plan);
   plan_padding(hf, sft, plan);
-  plan_step(hf, sft, plan, draft);
+  plan_step(hf, sft, inputs, draft);
+  accumulate(hf.accumulation, draft, document);
   plan_adapter(hf, plan);
   plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};

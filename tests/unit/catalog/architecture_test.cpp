@@ -203,8 +203,7 @@ TEST(ArchitectureFile, TooManyLayersAreRefusedAtTheirKey) {
 
 TEST(ArchitectureFile, AConfigThatIsNoMapping) {
   EXPECT_EQ(errors("[1, 2]"),
-            "config.json:1:1: error: a model's config is a mapping of keys, not a list [catalog/bad-value]\n"
-            "    [1, 2]\n    ^\n");
+            "config.json: error: a model's config is a mapping of keys, which this is not [catalog/bad-value]\n");
 }
 
 struct Broken {

@@ -2,7 +2,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "dialects/axolotl/keys.hpp"
 #include "from_text.hpp"
 #include "project.hpp"
 
@@ -192,7 +191,103 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(one("peft: {loftq_config: {loftq_bits: 4}}\n"), ElementsAre("peft: LoftQ"));
   EXPECT_THAT(one("device_map: sequential\n"), ElementsAre("device_map: device map"));
   EXPECT_THAT(one("ddp: true\n"), ElementsAre("ddp: distributed data parallel"));
-  EXPECT_THAT(one("world_size: 2\n"), ElementsAre("world_size: distributed data parallel"));
+  EXPECT_THAT(one("skip_prepare_dataset: true\n"),
+              ElementsAre("skip_prepare_dataset: a dataset whose rows nobody cuts to sequence_len"));
+  EXPECT_THAT(one("use_ray: true\nray_num_workers: 4\n"), ElementsAre("use_ray: data parallel on Ray's workers"));
+  EXPECT_THAT(one("wandb_watch: gradients\nwandb_project: x\n"),
+              ElementsAre("wandb_watch: wandb's copies of gradients"));
+  EXPECT_THAT(one("reinit_weights: true\n"), ElementsAre(HasSubstr("reinit_weights: a model of random weights")));
+  EXPECT_THAT(one("tokenizer_config: b/c\n"), ElementsAre(HasSubstr("tokenizer_config: another tokenizer")));
+  EXPECT_THAT(one("kd_trainer: true\nplugins: [axolotl.integrations.kd.KDPlugin]\n"),
+              ElementsAre("kd_trainer: knowledge distillation", "plugins: plugin"));
+}
+
+// Each of them asks for nothing here: the schema drops it, it is overwritten, or what it needs beside it is not there.
+TEST(Axolotl, WhatChangesNoMemoryIsAnswered) {
+  for (const char* line : {"world_size: 2",
+                           "neftune_noise_alpha: 5",
+                           "noisy_embedding_alpha: 5",
+                           "tokens: ['<a>']",
+                           "orpo_alpha: 0.1",
+                           "resize_token_embeddings_to_32x: true",
+                           "num_labels: 2",
+                           "image_size: 448",
+                           "lisa_n_layers: 2",
+                           "llama4_linearized_experts: true",
+                           "auto_find_batch_size: true",
+                           "kd_trainer: true",
+                           "use_scattermoe: true",
+                           "grokfast_alpha: 0.9",
+                           "spectrum_top_fraction: 0.5",
+                           "expert_parallel_size: 2",
+                           "dense_mixer: true",
+                           "diffusion: {}",
+                           "llmcompressor: {}",
+                           "hatchery: {}",
+                           "use_ray: true",
+                           "ray_num_workers: 4",
+                           "wandb_watch: all",
+                           "wandb_watch: false\nwandb_project: x",
+                           "lora_model_dir: x",
+                           "tokenizer_config: a/b",
+                           "peft_init_lora_weights: gaussian",
+                           "skip_prepare_dataset: false"}) {
+    const TrainingPlan plan = plan_from(full + "flash_attention: true\n" + line + "\n");
+    EXPECT_THAT(features(plan), IsEmpty()) << line;
+    EXPECT_THAT(plan.warnings, IsEmpty()) << line;
+  }
+}
+
+TEST(Axolotl, WhatItRefusesIsRefused) {
+  const auto one = [](const std::string& lines) { return errors_from(full + "flash_attention: true\n" + lines); };
+  EXPECT_THAT(one("rope_scaling: {type: linear}\n"),
+              ElementsAre("c.yaml:5:15: ingest/refused: rope_scaling: axolotl 0.18.0 no longer takes it; it belongs "
+                          "under overrides_of_model_config"));
+  EXPECT_THAT(one("warmup_ratio: 0.1\nwarmup_steps: 5\n"),
+              ElementsAre("c.yaml:5:15: ingest/refused: warmup_ratio: axolotl 0.18.0 refuses it beside warmup_steps"));
+  EXPECT_THAT(one("warmup_ratio: 0.1\nwarmup_steps: 0\n"), IsEmpty());
+  EXPECT_THAT(one("dpo_norm_loss: false\n"), ElementsAre(HasSubstr("dpo_norm_loss: axolotl 0.18.0 no longer")));
+  EXPECT_THAT(one("unsloth_rope: false\ndpo_norm_loss:\nrope_scaling: {}\n"), IsEmpty());
+  EXPECT_THAT(one("early_stopping_patience: 3\nsave_steps: 10\n"), ElementsAre(HasSubstr("wants save_steps and eval")));
+  EXPECT_THAT(one("chat_template: jinja\n"), ElementsAre(HasSubstr("wants chat_template_jinja")));
+  EXPECT_THAT(one("streaming: true\n"), ElementsAre(HasSubstr("wants max_steps")));
+  EXPECT_THAT(one("save_safetensors: false\n"), ElementsAre(HasSubstr("takes only true")));
+  EXPECT_THAT(one("adapter: qlora\nlora_r: 8\nlora_target_linear: true\nload_in_4bit: true\n"
+                  "peft_init_lora_weights: pissa_niter_16\n"),
+              ElementsAre(HasSubstr("peft 0.19.1 cannot decompose 4-bit weights"),
+                          HasSubstr("LoRA initialised by a decomposition")));
+}
+
+TEST(Axolotl, ASavedAdapterGoverns) {
+  const std::string lora = full + "flash_attention: true\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n";
+  EXPECT_THAT(features(plan_from(lora + "lora_model_dir: x\n")),
+              ElementsAre(HasSubstr("lora_model_dir: a saved adapter")));
+}
+
+TEST(Axolotl, AccelerateSetsTheAccumulationWhereItIsOne) {
+  const std::string steps = "accelerator_config: {gradient_accumulation_kwargs: {num_steps: 4}}\n";
+  const std::string one = "base_model: a\nmicro_batch_size: 2\nflash_attention: true\n";
+  const auto plan = plan_from(one + "gradient_accumulation_steps: 1\n" + steps);
+  EXPECT_THAT(plan.gradient_accumulation_steps,
+              is_from(4, "accelerator_config.gradient_accumulation_kwargs.num_steps at 5:64"));
+  EXPECT_THAT(errors_from(one + "gradient_accumulation_steps: 2\n" + steps),
+              ElementsAre(HasSubstr("refuses num_steps")));
+}
+
+TEST(Axolotl, RatesOfTheirOwnKeepEightBitStateOfEmbeddings) {
+  const auto fp32 = [](const std::string& lines) {
+    return plan_from(full + "flash_attention: true\noptimizer: adamw_8bit\n" + lines).fp32_embedding_state.value;
+  };
+  EXPECT_TRUE(fp32(""));
+  EXPECT_FALSE(fp32("embedding_lr: 1e-5\n"));
+  EXPECT_FALSE(fp32("embedding_lr_scale: 0.5\n"));
+  EXPECT_FALSE(fp32("lr_groups: [{name: a, modules: [b], lr: 0.1}]\n"));
+  EXPECT_TRUE(fp32("lr_groups:\nembedding_lr:\n"));
+}
+
+TEST(Axolotl, AnEmptyKeyIsUnknown) {
+  EXPECT_THAT(said(plan_from(full + "flash_attention: true\n\"\": 1\n").warnings),
+              ElementsAre(HasSubstr("unknown key \"\", ignored")));
 }
 
 TEST(Axolotl, WhatIsSwitchedOffIsNot) {
@@ -241,12 +336,6 @@ TEST(Axolotl, ErrorsComeWithTheOtherReasons) {
                   "c.yaml:4:7: estimate/unmodelled: fsdp: FSDP affects memory and is not modelled yet",
                   "c.yaml:5:1: ingest/unknown-key: unknown key \"sekuence_len\", ignored (did you mean "
                   "sequence_len?)"));
-}
-
-TEST(Axolotl, NoKeyStandsTwice) {
-  const auto table = ingestion::axolotl::table();
-  for (const auto& row : table.rows) EXPECT_THAT(table.no_effect, Not(Contains(row.key)));
-  for (const auto& feature : table.features) EXPECT_THAT(table.no_effect, Not(Contains(feature.key)));
 }
 
 TEST(Axolotl, TheExampleIsAPlan) {

@@ -220,7 +220,7 @@ TEST(Hf, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(features(plan),
               ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
                           "use_liger_kernel: Liger kernels", "load_in_8bit: LLM.int8 base weights",
-                          "neftune_noise_alpha: NEFTune", "num_generations: preference, RL or distillation training",
+                          "num_generations: preference, RL or distillation training",
                           "attn_implementation: attention implementation", "loss_type: preference or RL training",
                           "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
                           "lora_task_type: LoRA task type"));
@@ -268,7 +268,7 @@ TEST(Hf, WhatIsSwitchedOffIsNot) {
       sft +
       "deepspeed:\nfsdp: []\ntorch_compile: false\nuse_liger_kernel: 'False'\nload_in_8bit: no\n"
       "neftune_noise_alpha: 0\nlora_modules_to_save: []\nparallelism_config: {}\nlabel_smoothing_factor: 0.0\n"
-      "loss_type: nll\nlora_task_type: CAUSAL_LM\nsharded_ddp: ''\n");
+      "loss_type: nll\nlora_task_type: CAUSAL_LM\n");
   EXPECT_THAT(features(plan), IsEmpty());
   EXPECT_THAT(plan.warnings, IsEmpty());
 }
@@ -276,10 +276,56 @@ TEST(Hf, WhatIsSwitchedOffIsNot) {
 TEST(Hf, KeysWithoutEffectAreKnown) {
   const TrainingPlan plan =
       plan_from(sft +
-                "learning_rate: 1e-4\nevaluation_strategy: steps\nwarmup_ratio: 0.1\ndataset_name: x\nlora_alpha: 32\n"
-                "env: {A: b}\nreport_to: none\nfsdp_config: {version: 2}\noverwrite_output_dir: true\n");
+                "learning_rate: 1e-4\nwarmup_steps: 0.1\ndataset_name: x\nlora_alpha: 32\nneftune_noise_alpha: 5\n"
+                "env: {A: b}\nreport_to: none\nfsdp_config: {version: 2}\nauto_find_batch_size: true\n"
+                "accelerator_config: {split_batches: true}\n");
   EXPECT_THAT(plan.warnings, IsEmpty());
   EXPECT_THAT(features(plan), IsEmpty());
+}
+
+TEST(Hf, WhatTransformersNoLongerHasIsRefused) {
+  EXPECT_THAT(errors_from(sft + "warmup_ratio: 0.1\nevaluation_strategy:\n"),
+              ElementsAre("c.yaml:3:15: ingest/refused: warmup_ratio: transformers 5.23.0 has no such argument; a "
+                          "warmup_steps below 1 is the ratio now",
+                          "c.yaml:4:21: ingest/refused: evaluation_strategy: transformers 5.23.0 has no such argument; "
+                          "it is eval_strategy now"));
+}
+
+TEST(Hf, WhatTakesMemoryInSomeCompanyIsNamedThere) {
+  EXPECT_THAT(features(plan_from(sft + "dataset_kwargs: {skip_prepare_dataset: true}\n")),
+              ElementsAre(HasSubstr("dataset_kwargs.skip_prepare_dataset: a dataset whose rows nobody cuts")));
+  EXPECT_THAT(features(plan_from(sft + "dataset_kwargs: {skip_prepare_dataset: false}\n")), IsEmpty());
+  EXPECT_THAT(features(plan_from(sft + "debug: underflow_overflow\nfull_determinism: true\n")),
+              ElementsAre(HasSubstr("debug: the copies"), HasSubstr("full_determinism: deterministic kernels")));
+  EXPECT_THAT(features(plan_from(sft + "accelerator_config: accelerate.json\n")),
+              ElementsAre(HasSubstr("accelerator_config: accelerate's settings in a file")));
+  EXPECT_THAT(features(plan_from(plain + "tokenizer_name: other/one\n")),
+              ElementsAre(HasSubstr("tokenizer_name: another tokenizer")));
+}
+
+TEST(Hf, AccelerateSetsTheAccumulationWhereItIsOne) {
+  const std::string steps = "accelerator_config: {gradient_accumulation_kwargs: {num_steps: 4}}\n";
+  EXPECT_EQ(plan_from(sft + steps).gradient_accumulation_steps.value, 4);
+  EXPECT_THAT(errors_from(sft + "gradient_accumulation_steps: 2\n" + steps),
+              ElementsAre(HasSubstr("refuses num_steps")));
+}
+
+// transformers fills use_reentrant in only where nothing else is left of the kwargs; torch then takes true.
+TEST(Hf, KwargsWithoutUseReentrantAreReentrant) {
+  const auto reentrant = [](const std::string& lines) {
+    return plan_from(sft + "activation_checkpointing: true\n" + lines).reentrant_checkpointing.value;
+  };
+  EXPECT_FALSE(reentrant(""));
+  EXPECT_FALSE(reentrant("activation_checkpointing_kwargs: {}\n"));
+  EXPECT_FALSE(reentrant("activation_checkpointing_kwargs: {every_n_layers: 1}\n"));
+  EXPECT_TRUE(reentrant("activation_checkpointing_kwargs: {early_stop: true}\n"));
+  EXPECT_TRUE(reentrant("activation_checkpointing_kwargs: {use_reentrant: }\n"));
+  EXPECT_TRUE(reentrant("gradient_checkpointing_kwargs: {preserve_rng_state: false}\n"));
+  EXPECT_FALSE(reentrant("gradient_checkpointing_kwargs: {use_reentrant: false, early_stop: true}\n"));
+  EXPECT_FALSE(
+      reentrant("activation_checkpointing_kwargs: {use_reentrant: false}\n"
+                "gradient_checkpointing_kwargs: {use_reentrant: true}\n"));
+  EXPECT_TRUE(reentrant("activation_checkpointing_kwargs:\ngradient_checkpointing_kwargs: {use_reentrant: true}\n"));
 }
 
 TEST(Hf, OldNamesAreReadAndSaid) {

@@ -141,7 +141,8 @@ TEST(LoaderKeys, PaddedAndPackedRowsAreAsLongAsTheSequence) {
 }
 
 TEST(LoaderKeys, OfAxolotl) {
-  const LoaderPlan loader = plan_from(axolotl + "dataset_processes: 7\nstreaming: true\nsample_packing: true\n").loader;
+  const LoaderPlan loader =
+      plan_from(axolotl + "dataset_processes: 7\nstreaming: true\nmax_steps: 9\nsample_packing: true\n").loader;
   EXPECT_EQ(loader.map_processes.value, 7);
   EXPECT_EQ(loader.rows_as.value, RowsAs::stream);
   EXPECT_EQ(loader.shuffle_buffer.value, 10'000);

@@ -28,9 +28,18 @@ constexpr Codec<std::int64_t> count_or_null{as::positive.expected,
                                             },
                                             write_integer};
 
+// Only that it is there.
+constexpr Codec<bool> given{"a value", [](const Node& node) { return std::optional(node.kind != Node::Kind::null); },
+                            write_boolean};
+
 template <auto Member, const auto& Format>
 constexpr Row<Axolotl> key(std::string_view name) {
   return row<Axolotl, Member, Format>(name);
+}
+
+template <auto Member, const auto& Format>
+constexpr Row<Axolotl> other_key(std::string_view name) {
+  return alias<Axolotl, Member, Format>(name);
 }
 
 template <auto Member, const auto& Format>
@@ -51,6 +60,7 @@ constexpr std::array rows{
     key<&A::base_model_config, as::text>("base_model_config"),
     key<&A::micro_batch_size, as::positive>("micro_batch_size"),
     key<&A::gradient_accumulation_steps, count_or_null>("gradient_accumulation_steps"),
+    other_key<&A::accumulation, as::positive>("accelerator_config.gradient_accumulation_kwargs.num_steps"),
     key<&A::batch_size, as::positive>("batch_size"),
     key<&A::sequence_len, as::positive>("sequence_len"),
     key<&A::pad_to_multiple_of, as::positive>("pad_to_multiple_of"),
@@ -79,6 +89,9 @@ constexpr std::array rows{
     key<&A::compute_dtype, as::float_dtype>("bnb_config_kwargs.bnb_4bit_compute_dtype"),
     key<&A::trust_remote_code, as::boolean>("trust_remote_code"),
     key<&A::optimizer, as::text>("optimizer"),
+    other_key<&A::embedding_lr, as::number>("embedding_lr"),
+    other_key<&A::embedding_lr_scale, as::number>("embedding_lr_scale"),
+    other_key<&A::lr_groups, given>("lr_groups"),
     key<&A::max_grad_norm, as::number>("max_grad_norm"),
     key<&A::gradient_checkpointing, as::boolean>("gradient_checkpointing"),
     key<&A::use_reentrant, as::boolean>("gradient_checkpointing_kwargs.use_reentrant"),
@@ -99,6 +112,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-Table<Axolotl> table() { return {rows, features(), no_effect()}; }
+Table<Axolotl> table() { return {rows, features(), &axolotl_keys()}; }
 
 }  // namespace oomplan::ingestion::axolotl

@@ -18,6 +18,7 @@ struct Axolotl {
   Arg<std::string> base_model_config{};
   Arg<std::int64_t> micro_batch_size{};
   Arg<std::int64_t> gradient_accumulation_steps{};  ///< 0: null, which is not the same as left out.
+  Arg<std::int64_t> accumulation{};  ///< accelerate's, which governs where gradient_accumulation_steps is 1.
   Arg<std::int64_t> batch_size{};
   Arg<std::int64_t> sequence_len{};
   Arg<std::int64_t> pad_to_multiple_of{};
@@ -46,6 +47,9 @@ struct Axolotl {
   Arg<DType> compute_dtype{};
   Arg<bool> trust_remote_code{};
   Arg<std::string> optimizer{};
+  Arg<double> embedding_lr{};
+  Arg<double> embedding_lr_scale{};
+  Arg<bool> lr_groups{};
   Arg<double> max_grad_norm{};
   Arg<bool> gradient_checkpointing{};
   Arg<bool> use_reentrant{};
@@ -60,6 +64,5 @@ struct Axolotl {
 
 Table<Axolotl> table();
 std::span<const Feature> features();
-std::span<const std::string_view> no_effect();
 
 }  // namespace oomplan::ingestion::axolotl

@@ -34,6 +34,8 @@ bool is_tokenizer(const Node& node) {
   return is_set(node) && !node.text.ends_with(".jinja") && !node.text.ends_with(".j2");
 }
 
+bool is_text(const Node& node) { return node.kind == Node::Kind::string; }
+
 bool is_given(const Node& node) { return node.kind != Node::Kind::null; }
 
 constexpr std::array named{
@@ -43,12 +45,9 @@ constexpr std::array named{
     Feature{"torch_compile_backend", "torch.compile"},
     Feature{"torch_compile_mode", "torch.compile"},
     Feature{"use_liger_kernel", "Liger kernels"},
-    Feature{"neftune_noise_alpha", "NEFTune"},
     Feature{"parallelism_config", "tensor, context or sequence parallelism"},
     Feature{"use_cpu", "training on the CPU"},
-    Feature{"no_cuda", "training on the CPU"},
-    Feature{"sharded_ddp", "fairscale's sharded data parallel"},
-    Feature{"auto_find_batch_size", "auto_find_batch_size"},
+    Feature{"accelerator_config", "accelerate's settings in a file or in text", is_text},
     Feature{"label_smoothing_factor", "label smoothing"},
     Feature{"optim_target_modules", "optimizer of low rank"},
     Feature{"activation_offloading", "activation offloading"},

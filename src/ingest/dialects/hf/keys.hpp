@@ -16,6 +16,7 @@ struct Hf {
   Arg<std::string> model_name_or_path{};
   Arg<std::int64_t> per_device_train_batch_size{};
   Arg<std::int64_t> gradient_accumulation_steps{};
+  Arg<std::int64_t> accumulation{};  ///< accelerate's, which governs where gradient_accumulation_steps is 1.
   Arg<bool> bf16{};
   Arg<bool> fp16{};
   Arg<bool> activation_checkpointing{};

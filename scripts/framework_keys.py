@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Writes the fields of the frameworks' argument classes, as their sources have them, for the tests of the key files.
+
+    scripts/framework_keys.py FOLDER OUT
+
+FOLDER holds the packages beside their .dist-info, as site-packages does or an unpacked wheel. Each class that is found
+there becomes OUT/PACKAGE-VERSION.CLASS.txt, a field a line. Nothing is imported: sources are parsed, base classes
+followed through imports within FOLDER.
+"""
+
+import ast
+import pathlib
+import sys
+
+CLASSES = {
+    "transformers": ["training_args:TrainingArguments"],
+    "trl": [
+        "trainer.sft_config:SFTConfig",
+        "trainer.model_config:ModelConfig",
+        "scripts.utils:ScriptArguments",
+        "scripts.utils:DatasetMixtureConfig",
+    ],
+    "axolotl": ["utils.schemas.config:AxolotlInputConfig"],
+}
+PLUGINS = {"axolotl": "integrations/*/args.py"}
+
+
+class Package:
+    def __init__(self, root):
+        self.root = root
+        self.parsed = {}
+
+    def tree(self, path):
+        if path not in self.parsed:
+            self.parsed[path] = ast.parse(path.read_text(encoding="utf-8"))
+        return self.parsed[path]
+
+    def file_of(self, module):
+        path = self.root.joinpath(*module.split("."))
+        return next((p for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()), None)
+
+    def find(self, module, name):
+        """The file and the definition of a class, through imports and packages that load lazily."""
+        path = self.file_of(module)
+        if path is None:
+            return None
+        for node in self.tree(path).body:
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                return path, node
+        return self.through_imports(path, module, name) or self.anywhere(module.split(".")[0], name)
+
+    def through_imports(self, path, module, name):
+        for node in ast.walk(self.tree(path)):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            for alias in node.names:
+                if (alias.asname or alias.name) != name:
+                    continue
+                parts = module.split(".")
+                keep = len(parts) - node.level + (1 if path.name == "__init__.py" else 0)
+                base = parts[:keep] if node.level else []
+                found = self.find(".".join(base + (node.module.split(".") if node.module else [])), alias.name)
+                if found:
+                    return found
+        return None
+
+    def anywhere(self, package, name):
+        for path in sorted((self.root / package).rglob("*.py")):
+            if f"\nclass {name}(" not in path.read_text(encoding="utf-8"):
+                continue
+            for node in self.tree(path).body:
+                if isinstance(node, ast.ClassDef) and node.name == name:
+                    return path, node
+        return None
+
+    def fields(self, module, name, seen=None):
+        seen = seen if seen is not None else set()
+        found = self.find(module, name)
+        if found is None or id(found[1]) in seen:
+            return set()
+        path, node = found
+        seen.add(id(node))
+        out = own_fields(node)
+        here = ".".join(path.relative_to(self.root).with_suffix("").parts).removesuffix(".__init__")
+        for base in node.bases:
+            if isinstance(base, ast.Name):
+                out |= self.fields(here, base.id, seen)
+        return out
+
+
+def own_fields(node):
+    out = set()
+    for line in node.body:
+        if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name):
+            continue
+        if line.target.id.startswith("_") or "ClassVar" in ast.unparse(line.annotation):
+            continue
+        out.add(line.target.id)
+        for keyword in getattr(line.value, "keywords", []):
+            if keyword.arg == "alias" and isinstance(keyword.value, ast.Constant):
+                out.add(keyword.value.value)
+    return out
+
+
+def version_of(root, package):
+    found = sorted(root.glob(f"{package}-*.dist-info"))
+    return found[0].name.removeprefix(package + "-").removesuffix(".dist-info") if found else None
+
+
+def write(out, package, version, name, fields):
+    path = out / f"{package}-{version}.{name}.txt"
+    path.write_text("".join(f"{field}\n" for field in sorted(fields)), encoding="utf-8")
+    print(f"{path.name}: {len(fields)} fields")
+
+
+def plugin_fields(package, root, name):
+    out = set()
+    for path in sorted((root / name).glob(PLUGINS[name])):
+        for node in package.tree(path).body:
+            if isinstance(node, ast.ClassDef):
+                out |= own_fields(node)
+    return out
+
+
+def main(folder, out):
+    root, out = pathlib.Path(folder), pathlib.Path(out)
+    package = Package(root)
+    for name, classes in CLASSES.items():
+        version = version_of(root, name)
+        if version is None:
+            continue
+        for spec in classes:
+            module, cls = spec.split(":")
+            write(out, name, version, cls, package.fields(f"{name}.{module}", cls))
+        if name in PLUGINS:
+            write(out, name, version, "plugins", plugin_fields(package, root, name))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2])

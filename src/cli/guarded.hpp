@@ -1,0 +1,14 @@
+// One config of many whose judgement ends in a bug of ours.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "oomplan/gate.hpp"
+
+namespace oomplan::cli {
+
+/// What `judge` says of `config`; where it throws, an error cli/bug of this config alone.
+GateItem guarded(const std::string& config, const std::function<GateItem()>& judge);
+
+}  // namespace oomplan::cli

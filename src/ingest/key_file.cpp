@@ -1,0 +1,61 @@
+#include "key_file.hpp"
+
+#include <algorithm>
+
+#include "embedded.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
+  if (name == "reasons") return &file.reasons;
+  if (name == "no_effect") return &file.no_effect;
+  if (name == "refused") return &file.refused;
+  return name == "unmodelled" ? &file.unmodelled : nullptr;
+}
+
+std::string_view unquoted(std::string_view value) {
+  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+KeyFile embedded(std::string_view path) {
+  const auto files = embedded_files();
+  const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
+  return found == files.end() ? KeyFile{} : parse_key_file(found->text);
+}
+
+}  // namespace
+
+KeyFile parse_key_file(std::string_view text) {
+  KeyFile out;
+  std::vector<KeyLine>* section = nullptr;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const auto colon = line.find(": ");
+    if (line.starts_with("  ") && section != nullptr && colon != line.npos) {
+      section->push_back({line.substr(2, colon - 2), unquoted(line.substr(colon + 2))});
+    } else if (line.ends_with(':')) {
+      section = section_of(out, line.substr(0, line.size() - 1));
+    }
+  }
+  return out;
+}
+
+const KeyFile& axolotl_keys() {
+  static const KeyFile file = embedded("axolotl/keys.yaml");
+  return file;
+}
+
+const KeyFile& hf_keys() {
+  static const KeyFile file = embedded("hf/keys.yaml");
+  return file;
+}
+
+}  // namespace oomplan::ingestion

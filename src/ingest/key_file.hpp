@@ -1,0 +1,31 @@
+// keys.yaml of a dialect: the keys that no fact of a plan comes from, and why.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace oomplan::ingestion {
+
+/// "  what: text" of the file.
+struct KeyLine {
+  std::string_view what{};
+  std::string_view text{};
+};
+
+struct KeyFile {
+  std::vector<KeyLine> reasons{};     ///< A word, and what it says of a key.
+  std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.
+  std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
+  std::vector<KeyLine> unmodelled{};  ///< A condition, and the name of what then takes memory.
+};
+
+/// Reads such a file by lines: a start is a process of a few milliseconds, and a YAML parser would take a tenth of
+/// that. The file is YAML all the same: sections without indent, in them "key: value" with two spaces before it, a
+/// value plain or within double quotes without escapes. The views point into `text`.
+KeyFile parse_key_file(std::string_view text);
+
+/// The file that came with the program for the dialect ("axolotl"), read when it is first asked for.
+const KeyFile& axolotl_keys();
+const KeyFile& hf_keys();
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,193 @@
+#include "key_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "condition.hpp"
+#include "dialects/axolotl/keys.hpp"
+#include "dialects/hf/keys.hpp"
+#include "embedded.hpp"
+#include "from_text.hpp"
+#include "project.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using testing::IsEmpty;
+
+using Lines = std::vector<std::pair<std::string, std::string>>;
+
+Lines lines_of(const std::vector<KeyLine>& section) {
+  Lines out;
+  for (const KeyLine& line : section) out.emplace_back(line.what, line.text);
+  return out;
+}
+
+Lines lines_of(const Node* section) {
+  Lines out;
+  if (section == nullptr) return out;
+  for (const Entry& entry : section->entries) out.emplace_back(entry.key, entry.value.text);
+  return out;
+}
+
+class KeyFiles : public testing::TestWithParam<std::string> {
+ protected:
+  KeyFile file() const { return parse_key_file(text()); }
+  std::string_view text() const {
+    const auto files = embedded_files();
+    return std::ranges::find(files, GetParam() + "/keys.yaml", &EmbeddedFile::path)->text;
+  }
+};
+
+TEST_P(KeyFiles, AreReadByLinesAsYamlReadsThem) {
+  const Document document = yaml(std::string(text()));
+  EXPECT_EQ(lines_of(file().reasons), lines_of(document.root.find("reasons")));
+  EXPECT_EQ(lines_of(file().no_effect), lines_of(document.root.find("no_effect")));
+  EXPECT_EQ(lines_of(file().refused), lines_of(document.root.find("refused")));
+  EXPECT_EQ(lines_of(file().unmodelled), lines_of(document.root.find("unmodelled")));
+  EXPECT_GT(file().no_effect.size(), 100U);
+}
+
+TEST_P(KeyFiles, GiveEachKeyWithoutEffectItsReason) {
+  const KeyFile keys = file();
+  for (const KeyLine& line : keys.no_effect) {
+    EXPECT_EQ(std::ranges::count(keys.reasons, line.text, &KeyLine::what), 1) << line.what << ": " << line.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles, testing::Values("axolotl", "hf"));
+
+// ---- Against the frameworks' own argument classes (scripts/framework_keys.py writes them) --------------------------
+
+using Names = std::set<std::string, std::less<>>;
+
+Names fields_of(std::initializer_list<const char*> classes) {
+  Names out;
+  for (const char* name : classes) {
+    std::ifstream file(project_folder() + "/tests/data/arguments/" + name + ".txt");
+    EXPECT_TRUE(file.good()) << name;
+    for (std::string line; std::getline(file, line);) out.insert(line);
+  }
+  return out;
+}
+
+Names axolotl_fields() { return fields_of({"axolotl-0.18.0.AxolotlInputConfig"}); }
+Names plugin_fields() { return fields_of({"axolotl-0.18.0.plugins"}); }
+Names hf_fields() {
+  return fields_of({"transformers-5.23.0.TrainingArguments", "trl-1.16.0.SFTConfig", "trl-1.16.0.ModelConfig",
+                    "trl-1.16.0.ScriptArguments", "trl-1.16.0.DatasetMixtureConfig"});
+}
+
+std::string_view outer(std::string_view key) { return key.substr(0, key.find('.')); }
+
+std::vector<std::string> not_in(const Names& fields, const std::vector<std::string_view>& known) {
+  Names names;
+  for (const std::string_view key : known) names.emplace(outer(key));
+  std::vector<std::string> out;
+  std::ranges::set_difference(fields, names, std::back_inserter(out));
+  return out;
+}
+
+TEST(ArgumentClasses, HaveNoFieldThatTheDialectDoesNotKnow) {
+  EXPECT_THAT(not_in(axolotl_fields(), keys_of(axolotl::table())), IsEmpty());
+  EXPECT_THAT(not_in(hf_fields(), keys_of(hf::table())), IsEmpty());
+}
+
+// "dropped" and the fields are each other's opposite; so are "script" and the fields of Hugging Face's.
+void expect_said_of(const KeyFile& file, const Names& fields, std::string_view outside, const Names& besides) {
+  for (const KeyLine& line : file.no_effect) {
+    if (besides.contains(line.what)) continue;
+    EXPECT_EQ(fields.contains(outer(line.what)), line.text != outside) << line.what << ": " << line.text;
+  }
+}
+
+TEST(ArgumentClasses, HaveTheKeysWithoutEffectThatAreNotDropped) {
+  expect_said_of(axolotl_keys(), axolotl_fields(), "dropped", {});
+  expect_said_of(hf_keys(), hf_fields(), "script", {"config"});  // the command line's own --config
+}
+
+TEST(ArgumentClasses, HaveTheKeysOfRules) {
+  const Names fields = axolotl_fields();
+  const Names plugins = plugin_fields();
+  for (const KeyLine& rule : axolotl_keys().unmodelled) {
+    const std::string_view key = outer(subject_of(rule.what));
+    EXPECT_TRUE(fields.contains(key) || plugins.contains(key)) << rule.what;
+    const bool asks = rule.what.find("plugins~") != std::string_view::npos || key == "nvfp4_merge_aware";
+    EXPECT_EQ(asks, !fields.contains(key)) << rule.what;
+  }
+}
+
+TEST(ArgumentClasses, HaveLostTheArgumentsThatAreGone) {
+  const Names fields = hf_fields();
+  int gone = 0;
+  for (const KeyLine& rule : hf_keys().refused) {
+    if (rule.text.find("has no such argument") == std::string_view::npos) continue;
+    ++gone;
+    EXPECT_FALSE(fields.contains(subject_of(rule.what))) << rule.what;
+  }
+  EXPECT_GE(gone, 29);
+}
+
+// ---- Conditions ----------------------------------------------------------------------------------------------------
+
+bool holds_for(std::string_view condition, const std::string& config) {
+  const Document document = yaml(config);
+  return holds(condition, inputs_of(document, document.root));
+}
+
+TEST(Condition, AsksForWhatPythonTakesForTrue) {
+  for (const char* value : {"1", "0.5", "x", "'false'", "[0]", "{b: 0}", "true", "'0'"}) {
+    EXPECT_TRUE(holds_for("a", std::string("a: ") + value)) << value;
+  }
+  for (const char* value : {"0", "0.0", "''", "[]", "{}", "false", "no", "~", ""}) {
+    EXPECT_FALSE(holds_for("a", std::string("a: ") + value)) << value;
+    EXPECT_TRUE(holds_for("!a", std::string("a: ") + value)) << value;
+  }
+  EXPECT_FALSE(holds_for("a", "b: 1"));
+}
+
+TEST(Condition, TellsNullFromAbsent) {
+  EXPECT_TRUE(holds_for("a?", "a: 0"));
+  EXPECT_FALSE(holds_for("a?", "a:"));
+  EXPECT_TRUE(holds_for("a??", "a:"));
+  EXPECT_FALSE(holds_for("a??", "b:"));
+}
+
+TEST(Condition, ComparesValues) {
+  EXPECT_TRUE(holds_for("a=x|y", "a: y"));
+  EXPECT_TRUE(holds_for("a=2", "a: 2.0"));
+  EXPECT_FALSE(holds_for("a=2", "a: '2'") && holds_for("a=2", "a: 3"));
+  EXPECT_TRUE(holds_for("a=true", "a: on"));
+  EXPECT_FALSE(holds_for("a=true", "a: 'true '"));
+  EXPECT_TRUE(holds_for("a!=x|y", "a: z"));
+  EXPECT_FALSE(holds_for("a!=x|y", "a:"));
+  EXPECT_FALSE(holds_for("a!=x|y", "a: x"));
+  EXPECT_TRUE(holds_for("a!=@b", "{a: m, b: n}"));
+  EXPECT_FALSE(holds_for("a!=@b", "{a: m, b: m}"));
+  EXPECT_TRUE(holds_for("a>1", "a: 2"));
+  EXPECT_TRUE(holds_for("a>1", "a: auto"));
+  EXPECT_FALSE(holds_for("a>1", "a: 1"));
+  EXPECT_TRUE(holds_for("a<=0", "a: -0.5"));
+  EXPECT_FALSE(holds_for("a<=0", "a: 5"));
+  EXPECT_TRUE(holds_for("a^=pissa", "a: pissa_niter_4"));
+}
+
+TEST(Condition, LooksIntoListsMappingsAndOtherKeys) {
+  EXPECT_TRUE(holds_for("k~End", "k: [a.Begin, b.End]"));
+  EXPECT_FALSE(holds_for("k~End", "k: [a.Begin]"));
+  EXPECT_TRUE(holds_for("a.b.c=1", "a: {b: {c: 1}}"));
+  EXPECT_FALSE(holds_for("a.b.c", "a: {b: 2}"));
+  EXPECT_TRUE(holds_for("a & !b & c|d", "{a: 1, d: 1}"));
+  EXPECT_FALSE(holds_for("a & !b & c|d", "{a: 1}"));
+}
+
+TEST(Condition, BeginsWithTheKeyItIsAbout) {
+  EXPECT_EQ(subject_of("a.b? & c"), "a.b");
+  EXPECT_EQ(subject_of("a|b=1"), "a");
+  EXPECT_EQ(subject_of("a"), "a");
+}
+
+}  // namespace
+}  // namespace oomplan::ingestion
