@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../../evaluation.hpp"
+#include "../../python_values.hpp"
 #include "oomplan/bytes.hpp"
 
 namespace oomplan::ingestion::axolotl {
@@ -34,12 +35,12 @@ bool is_off(const Inputs& inputs, std::string_view key) {
 void plan_unpacked(const Inputs& inputs, const Batch& batch, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   plan.evaluation_padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
-  if (auto rows = count_of(inputs, "eval_batch_size", draft)) {
+  if (auto rows = count_of(inputs, "eval_batch_size", draft, read_pydantic_positive)) {
     plan.evaluation_rows = *std::move(rows);
   } else if (batch.packed) {
     plan.evaluation_rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
   }
-  if (auto length = count_of(inputs, "eval_sequence_len", draft)) {
+  if (auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive)) {
     plan.evaluation_length = *std::move(length);
     plan.evaluation_length.value = Bytes(plan.evaluation_length.value).rounded_up(batch.multiple).count();
   } else if (batch.packed) {

@@ -57,20 +57,26 @@ constexpr std::array<std::string_view, 35> trl{"activation_offloading",
 
 // What only transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's have,
 // and what decides how they make rows or models.
-constexpr std::array<std::string_view, 20> plain{"block_size",          "config_name",
-                                                 "dataset_config_name", "keep_linebreaks",
-                                                 "line_by_line",        "max_eval_samples",
-                                                 "max_predict_samples", "max_train_samples",
-                                                 "mlm_probability",     "model_max_length",
-                                                 "model_type",          "overwrite_cache",
-                                                 "pad_to_max_length",   "preprocessing_num_workers",
-                                                 "task_name",           "test_file",
-                                                 "tokenizer_name",      "train_file",
-                                                 "validation_file",     "validation_split_percentage"};
+constexpr std::array<std::string_view, 11> plain{
+    "block_size",        "config_name", "keep_linebreaks", "line_by_line", "mlm_probability", "model_max_length",
+    "pad_to_max_length", "task_name",   "test_file",       "train_file",   "validation_file"};
 
-// What they have besides; a script of TRL's lets it pass.
-constexpr std::array<std::string_view, 6> plain_besides{"cache_dir", "ignore_mismatched_sizes", "low_cpu_mem_usage",
-                                                        "token",     "use_auth_token",          "use_fast_tokenizer"};
+// What they have besides; scripts around TRL's trainers borrow it.
+constexpr std::array<std::string_view, 15> plain_besides{"cache_dir",
+                                                         "dataset_config_name",
+                                                         "ignore_mismatched_sizes",
+                                                         "low_cpu_mem_usage",
+                                                         "max_eval_samples",
+                                                         "max_predict_samples",
+                                                         "max_train_samples",
+                                                         "model_type",
+                                                         "overwrite_cache",
+                                                         "preprocessing_num_workers",
+                                                         "token",
+                                                         "tokenizer_name",
+                                                         "use_auth_token",
+                                                         "use_fast_tokenizer",
+                                                         "validation_split_percentage"};
 
 const Input* first_of(const Inputs& inputs, Names names) {
   const auto found = std::ranges::find_if(inputs, [&](const Input& input) {
