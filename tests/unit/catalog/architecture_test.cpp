@@ -247,6 +247,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {sum: [1, 2]}",
                "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10, 2, 3]}", "a difference has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10]}", "a difference has two operands"},
         Broken{"divides: $heads", "divides: 4", "\"divides\" names a key declared above (\"$heads\")"},
         Broken{"divides: $heads", "multiple_of: 0", "\"multiple_of\" must be a whole number from 1 on"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
