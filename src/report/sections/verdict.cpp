@@ -83,7 +83,9 @@ std::string reserved_line(const Report& report) {
 }
 
 std::string paged_line(const Report& report) {
-  const Bytes paged = paged_of(*report.found.footprint);
+  Bytes paged;
+  for (const PhasePeak& peak : report.found.footprint->peaks)
+    paged = std::max(paged, at(peak.by_bucket, Bucket::paged));
   if (paged == Bytes(0)) return {};
   return wrapped(fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
                              "room, and goes to host RAM else",
