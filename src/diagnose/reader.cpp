@@ -61,7 +61,8 @@ class Reader {
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
-    std::string text = lines_[index].body;
+    std::string_view text = lines_[index].body;
+    std::string joined_text;
     std::size_t next = index;
     std::optional<Match> best;
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
@@ -72,13 +73,13 @@ class Reader {
       const std::optional<std::size_t> more = attempt.wants_more ? next_of_speaker(index, next) : std::nullopt;
       if (!more) break;
       next = *more;
-      text += '\n';
-      text += lines_[next].body;
+      joined_text = std::string(text) + '\n' + lines_[next].body;
+      text = joined_text;
     }
     if (best) found.push_back({&sentence, std::move(*best)});
   }
 
-  static bool fits(const Sentence& sentence, const Match& match, const std::string& text) {
+  static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
     return !sentence.whole_line || (match.begin == 0 && match.end == text.size());
   }
 
