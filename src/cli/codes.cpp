@@ -50,6 +50,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The commands stream, dedupe and measure are a program of their own, oomplan-data, beside oomplan. It was not "
      "built, "
      "or not put there. It needs Arrow C++, which scripts/setup brings as the pyarrow wheel."},
+    {"cli/no-memory", Verdict::invalid,
+     "The system gave no more memory, so there is no answer. Nothing half-written is left. A limit of the shell "
+     "(ulimit -v) or of a cgroup may be smaller than what is free."},
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
