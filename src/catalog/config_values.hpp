@@ -54,6 +54,7 @@ class ConfigValues {
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);
   std::optional<Attribute> quotient(const Node& operands, const std::vector<std::int64_t>& values);
+  std::optional<Attribute> difference(const Node& operands, const std::vector<std::int64_t>& values);
   std::vector<std::int64_t> integers(const std::vector<Node>& operands);
   std::string described(const Node& operand) const;
   void refuse_config(const Node* node, std::string message);

@@ -6,6 +6,7 @@
 #include "../condition.hpp"
 #include "../dialect.hpp"
 #include "../optimizers.hpp"
+#include "../python_values.hpp"
 #include "hf/keys.hpp"
 
 namespace oomplan::ingestion {
@@ -244,6 +245,25 @@ void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
   }
 }
 
+// TRL parses texts; transformers' parse_yaml_file and parse_json_file pass them on as they are: as a flag any text is
+// true, and as a number none is one.
+void refuse_texts(const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 3> numbers{as::positive.expected, as::count.expected, as::number.expected};
+  const auto rows = table().rows;
+  for (const Input& input : inputs) {
+    if (!input.command_line.empty() || input.value->kind != Node::Kind::string) continue;
+    const auto row = std::ranges::find(rows, input.key, &Row<Hf>::key);
+    if (row == rows.end()) continue;
+    const bool flag = row->expected == as::argparse_boolean.expected && read_argparse_boolean(*input.value) == false;
+    if (!flag && std::ranges::count(numbers, row->expected) == 0) continue;
+    draft.errors.push_back(bad_value(input,
+                                     std::string(row->expected) +
+                                         ", without quotes: transformers' parse_yaml_file and parse_json_file pass a "
+                                         "text on as it is",
+                                     {}));
+  }
+}
+
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
   Hf hf;
@@ -267,6 +287,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   warn_guessed(reader, document, draft);
   warn_renamed(inputs, sft, plan);
   warn_foreign_length(inputs, sft, plan);
+  if (!sft) refuse_texts(inputs, draft);
   check_facts(sft, draft, document);
   check_together(hf, draft, document);
   return draft;

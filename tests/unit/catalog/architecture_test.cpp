@@ -240,6 +240,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {sum: [1, 2]}",
                "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10, 2, 3]}", "a difference has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10]}", "a difference has two operands"},
         Broken{"divides: $heads", "divides: 4", "\"divides\" names a key declared above (\"$heads\")"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},

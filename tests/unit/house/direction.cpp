@@ -68,7 +68,6 @@ const std::map<std::string_view, Names> stages{
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
 const std::map<std::string_view, Names> foreign{
     {"fmt/", {"core", "estimate", "diagnose", "watch", "report", "cli", "data"}},
-    {"yaml-cpp/", {"read"}},
     {"nlohmann/", {"read", "report", "data"}},
     {"CLI/", {"cli", "data"}},
     {"Eigen/", {"estimate"}},

@@ -328,6 +328,25 @@ TEST(Hf, KwargsWithoutUseReentrantAreReentrant) {
   EXPECT_TRUE(reentrant("activation_checkpointing_kwargs:\ngradient_checkpointing_kwargs: {use_reentrant: true}\n"));
 }
 
+TEST(Hf, TrlsValuesAreWhatArgparseMakesOfThem) {
+  EXPECT_EQ(plan_from(sft + "per_device_train_batch_size: '4'\n").micro_batch_size.value, 4);
+  EXPECT_THAT(errors_from(sft + "per_device_train_batch_size: 4.0\n"), ElementsAre(HasSubstr("a positive integer")));
+  EXPECT_EQ(plan_from(sft + "bf16: 'false'\n").autocast.value, Autocast::none);
+  EXPECT_EQ(plan_from(sft + "bf16: 'T'\n").autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan_from(sft + "bf16: 1\n").autocast.value, Autocast::bf16);
+  EXPECT_THAT(errors_from(sft + "bf16: 'on'\n"), ElementsAre(HasSubstr("bf16: expected true or false, found \"on\"")));
+  EXPECT_THAT(errors_from(sft + "activation_checkpointing_kwargs: {use_reentrant: 'false'}\n"),
+              ElementsAre(HasSubstr("without quotes")));
+}
+
+TEST(Hf, APlainTrainerTakesTextsAsTheyAre) {
+  EXPECT_THAT(errors_from(plain + "bf16: 'false'\n"),
+              ElementsAre(HasSubstr("bf16: expected true or false, without quotes: transformers' parse_yaml_file and "
+                                    "parse_json_file pass a text on as it is, found \"false\"")));
+  EXPECT_THAT(errors_from(plain + "per_device_train_batch_size: '4'\n"), ElementsAre(HasSubstr("without quotes")));
+  EXPECT_EQ(plan_from(plain + "bf16: 'true'\n").autocast.value, Autocast::bf16);
+}
+
 TEST(Hf, OldNamesAreReadAndSaid) {
   const TrainingPlan plan = plan_from(sft + "torch_dtype: bfloat16\nmax_seq_length: 300\n");
   EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
