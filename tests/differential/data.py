@@ -48,6 +48,7 @@ PURPOSE = {
     "lacks its end": "an Arrow file that is cut",
     "the file ends within": "a file that is cut",
     "error: the schema: ": "an Arrow file whose first message is damaged: pyarrow takes the schema from its end",
+    "null_count value": "a count of nulls that is damaged: pyarrow counts anew as it joins the batches",
     "no format that is known": "no file of this format begins so",
 }
 # Read by oomplan alone, by what pyarrow says.
