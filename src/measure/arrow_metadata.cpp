@@ -8,10 +8,10 @@
 namespace oomplan::measure {
 namespace {
 
-constexpr std::int64_t of_field = 450;       // Field, its type, its place among names; and our name for it
+constexpr std::int64_t of_field = 450;        // Field, its type, its place among names; and our name for it
 constexpr std::int64_t of_dictionary = 1400;  // its type, and the tables of dictionaries
-constexpr std::int64_t of_pair = 160;        // of metadata, beside its text
-constexpr std::int64_t of_column = 380;      // ArrayData and Array, and those of a slice
+constexpr std::int64_t of_pair = 160;         // of metadata, beside its text
+constexpr std::int64_t of_column = 380;       // ArrayData and Array, and those of a slice
 constexpr std::int64_t of_buffer = 120;
 constexpr std::int64_t of_cell_writer = 850;
 constexpr std::int64_t most_visits = 10'000'000;  // tables may be shared, so that few bytes say many
@@ -65,7 +65,7 @@ class Place {
 
 // Numbers of fields in Arrow's Message.fbs and Schema.fbs.
 namespace message {
-enum : unsigned { header_type = 1, header = 2, metadata = 4 };
+enum : unsigned { header_type = 1, header = 2, body_length = 3, metadata = 4 };
 }
 namespace schema {
 enum : unsigned { fields = 1, metadata = 2 };
@@ -133,6 +133,7 @@ MessageCost counted(Place root, bool contents) {
   const auto kind = root.field(message::header_type);
   const auto header = root.table(message::header);
   count.pairs(root, message::metadata);
+  if (const auto body = root.field(message::body_length)) out.body = body->read<std::int64_t>();
   switch (kind && header ? kind->read<std::uint8_t>() : 0) {
     case 1:
       out.kind = MessageCost::Kind::schema;

@@ -15,6 +15,7 @@ struct MessageCost {
   std::int64_t fields = 0;      ///< Of a schema, nested ones too; of a batch its columns.
   std::int64_t columns = 0;     ///< Bytes that a batch will take, of a schema.
   std::int64_t dictionary = 0;  ///< Whose, of a dictionary;
+  std::int64_t body = 0;        ///< The length of what follows the metadata, by its own word.
   bool added = false;           ///< which stays beside what there was of it.
 };
 

@@ -95,9 +95,14 @@ class Messages final : public arrow::ipc::MessageReader {
     what_ = "a message's metadata";
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> metadata, stream_->Read(length));
     if (metadata->size() != length) return arrow::Status::Invalid("the metadata is cut");
-    ARROW_RETURN_NOT_OK(
-        reserve(cost_of_message({metadata->data_as<char>(), static_cast<std::size_t>(length)}, contents_)));
-    auto message = arrow::ipc::Message::ReadFrom(std::move(metadata), stream_.get());
+    const MessageCost cost = cost_of_message({metadata->data_as<char>(), static_cast<std::size_t>(length)}, contents_);
+    ARROW_RETURN_NOT_OK(reserve(cost));
+    std::shared_ptr<arrow::Buffer> body;
+    if (cost.kind != MessageCost::Kind::schema) {
+      ARROW_ASSIGN_OR_RAISE(body, stream_->Read(cost.body));
+      if (body->size() != cost.body) return arrow::Status::Invalid("the body of a message is cut");
+    }
+    auto message = arrow::ipc::Message::Open(std::move(metadata), std::move(body));
     if (message.ok()) what_.clear();
     return message;
   }

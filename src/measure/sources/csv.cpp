@@ -62,6 +62,7 @@ class Csv final : public RowSource {
   Result<bool> begin(const Record& record, std::string_view text) {
     if (record.refused != nullptr) return *record.refused;
     begun_ = true;
+    if (!simdjson::validate_utf8(text.data(), text.size())) return bad_file(input_.path, "the first line is not UTF-8");
     separator_ = std::count(text.begin(), text.end(), '\t') > std::count(text.begin(), text.end(), ',') ? '\t' : ',';
     const auto most = static_cast<std::size_t>(std::count(text.begin(), text.end(), separator_)) + 1;
     const std::int64_t needed =

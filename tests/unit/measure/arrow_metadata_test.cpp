@@ -46,6 +46,23 @@ TEST(MessageCost, OfACutMessageIsNoCrash) {
     EXPECT_LE(cost_of_message(std::string_view(whole).substr(0, length), true).fields, 3) << length;
 }
 
+TEST(Messages, WithoutBodiesOrMarksAreReadOneByOne) {
+  const Temporary folder;
+  arrow::ipc::IpcWriteOptions options = arrow::ipc::IpcWriteOptions::Defaults();
+  for (const bool marks : {true, false}) {
+    options.write_legacy_ipc_format = !marks;
+    auto out = *arrow::io::FileOutputStream::Open(folder / "nulls");
+    const auto schema = arrow::schema({arrow::field("n", arrow::null())});
+    auto writer = *arrow::ipc::MakeStreamWriter(out, schema, options);
+    const auto batch = arrow::RecordBatch::Make(schema, 3, {std::make_shared<arrow::NullArray>(3)});
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(writer->WriteRecordBatch(*batch).ok());
+    ASSERT_TRUE(writer->Close().ok() && out->Close().ok());
+    const StreamReport report = stream({folder / "nulls"}, {.budget = Bytes::gib(16), .format = "arrow"});
+    EXPECT_THAT(report.diagnostics, testing::IsEmpty()) << marks;
+    EXPECT_EQ(report.totals.rows, 9) << marks;
+  }
+}
+
 StreamReport streamed_beside(const std::string& path, Bytes more) {
   return stream({path}, {.budget = Bytes(memory_of_this_process().rss) + more, .threads = 1});
 }
