@@ -7,7 +7,6 @@ macro(oomplan_require package debian)
 endmacro()
 
 oomplan_require(fmt libfmt-dev)
-oomplan_require(yaml-cpp libyaml-cpp-dev)
 oomplan_require(nlohmann_json nlohmann-json3-dev)
 oomplan_require(CLI11 libcli11-dev)
 set(THREADS_PREFER_PTHREAD_FLAG ON)

@@ -1,3 +1,7 @@
+#include "last_words.hpp"
 #include "oomplan/data.hpp"
 
-int main(int argc, char** argv) { return oomplan::run_data(argc, argv); }
+int main(int argc, char** argv) {
+  oomplan::end_with_words_where_memory_ends();
+  return oomplan::run_data(argc, argv);
+}

@@ -1,3 +1,7 @@
+#include "last_words.hpp"
 #include "oomplan/cli.hpp"
 
-int main(int argc, char** argv) { return oomplan::run(argc, argv); }
+int main(int argc, char** argv) {
+  oomplan::end_with_words_where_memory_ends();
+  return oomplan::run(argc, argv);
+}

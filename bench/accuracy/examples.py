@@ -25,7 +25,9 @@ def estimate(program, config):
 
 
 def tensors(peak):
-    return peak["total"] - peak["by_bucket"]["slack"] - peak["by_bucket"]["fragmentation"]
+    """With what is paged: where these were measured, a paged optimizer's state was a tensor of the device."""
+    of = peak["by_bucket"]
+    return peak["total"] - of["slack"] - of["fragmentation"] + of["paged"]
 
 
 def rows(name, measured, footprint):

@@ -94,7 +94,8 @@ struct KeyChange {
 };
 
 struct Advice {
-  std::string config{};  ///< The file as its user named it.
+  std::string config{};           ///< The file as its user named it.
+  std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   Gpu gpu{};
   double headroom = 0;             ///< Of gpu.total, 0 to 1.
   Trial now{};                     ///< The plan as it is.

@@ -42,8 +42,8 @@ inline constexpr std::size_t packed_mark_length = 10;
 
 /// `packed` with `begun`, the bytes already read from it, put back, and unpacked where those are gzip, zstd, bzip2 or
 /// xz. Reading then fails with read/truncated or read/damaged where the compressed data is cut short or broken, and
-/// with read/no-library where this was built without. A zstd frame whose window is larger than 2^`window_log` bytes
-/// counts as broken, and xz with such a dictionary is read/needs-memory: that much memory would be needed to unpack it.
+/// with read/no-library where this was built without. A zstd frame whose window is larger than 2^`window_log` bytes,
+/// and xz with such a dictionary, are read/needs-memory: that much memory would be needed to unpack them.
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed, std::string begun, const std::string& path,
                                      int window_log = usual_zstd_window_log);
 /// The same with nothing read from it yet.

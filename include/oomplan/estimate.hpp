@@ -1,6 +1,7 @@
 // The estimator: plays a training run and reads the peaks off its timeline.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -58,24 +59,42 @@ struct Fit {
   Gpu gpu{};
   std::vector<RuntimeTerm> runtime{};  ///< CUDA context, cuBLAS workspaces.
   Bytes needed{};    ///< The CUDA context and the smallest memory, workspaces included, that the run ends in; where it
-                     ///< does not end on this card, the smallest above it.
+                     ///< does not end on this card, the smallest above it. What is paged is not in it: it makes room.
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
+  bool at_least = false;  ///< `needed` is a bound from below: the allocator was not played so far.
+  Bytes paged{};          ///< Managed memory at its largest.
   FitVerdict verdict = FitVerdict::does_not_fit;
   std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it.
 
   /// What nvidia-smi shows for the process at its highest.
   Bytes nvidia_smi() const { return gpu.context + torch.value_or(TorchPeaks{}).reserved; }
   bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
+  /// What of `paged` the card has no room for beside what is needed: the driver moves so much to host RAM at the least.
+  Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
 };
 
-/// What a run needs of a card of `room`, on which it ends or does not: the smallest memory that it was found to end in.
-Bytes needed_in(const Reservation& reservation, Bytes room, bool ends);
+/// A size, or a bound from below.
+struct Needed {
+  Bytes bytes{};
+  bool at_least = false;
+};
 
-/// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that.
-Fit fit(const Reservation& reservation, const Gpu& gpu);
+/// What a run needs of a card of `room`, on which it ends or does not: the smallest memory that it was found to end in;
+/// at least what its tensors take where the allocator cannot be played.
+Needed needed_in(const Reservation& reservation, Bytes room, bool ends);
+
+/// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that. `paged`: managed
+/// memory, which gives way to the allocator's. Undecided where the tensors fit and the allocator cannot be played.
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {});
+
+/// The managed memory of a run at its largest.
+Bytes paged_of(const Footprint& footprint);
 
 /// Why the footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without the
 /// kernels that it was played with (estimate/unmodelled). Nothing where it holds.
 std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu);
+/// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
+/// played so far (estimate/unmodelled).
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu);
 
 }  // namespace oomplan

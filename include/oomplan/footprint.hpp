@@ -25,11 +25,14 @@ enum class Bucket : std::uint8_t {
   inputs,            ///< Batches and the model's buffers.
   slack,             ///< Reserved by the caching allocator in wholly free segments: given back before it gives up.
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
+  paged,             ///< State of a paged optimizer: CUDA's managed memory, on the card while there is room, else in
+                     ///< host RAM. Not the caching allocator's, and in no total.
   runtime,           ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it.
 };
-inline constexpr std::array<std::string_view, 12> bucket_names{
-    "weights",         "optimizer",   "gradients", "activations", "attention_scores", "logits_and_loss",
-    "autocast_copies", "temporaries", "inputs",    "slack",       "fragmentation",    "runtime"};
+inline constexpr std::array<std::string_view, 13> bucket_names{
+    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
+    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "slack",
+    "fragmentation",   "paged",           "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 
@@ -37,10 +40,11 @@ using ByBucket = std::array<Bytes, bucket_count>;
 constexpr Bytes& at(ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
 constexpr Bytes at(const ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
 
-/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped.
-enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between };
-inline constexpr std::array<std::string_view, 6> phase_names{"load",     "forward",        "loss",
-                                                             "backward", "optimizer_step", "between"};
+/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped. `evaluation`
+/// is the forward pass and the loss of a batch of it, after the step.
+enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between, evaluation };
+inline constexpr std::array<std::string_view, 7> phase_names{"load",           "forward", "loss",      "backward",
+                                                             "optimizer_step", "between", "evaluation"};
 inline constexpr std::size_t phase_count = phase_names.size();
 constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 
@@ -49,7 +53,7 @@ struct PhasePeak {
   Phase phase = Phase::load;
   int step = 0;  ///< From 1; 0 is load.
   Bytes total{};
-  ByBucket by_bucket{};  ///< Adds up to `total`.
+  ByBucket by_bucket{};  ///< Adds up to `total`, but for what is paged.
 
   /// What the tensors take, without cuBLAS's workspaces and what the allocator reserves beyond them.
   constexpr Bytes tensors() const {
@@ -72,14 +76,15 @@ struct LiveGroup {
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
-/// Sizes are allocated bytes; slack, fragmentation and runtime are zero until count_reserved().
+/// Sizes are allocated bytes; what is paged lies beside them, and is in no total. Slack, fragmentation and runtime are
+/// zero until count_reserved().
 struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;
   std::vector<std::string> unmatched_targets{};  ///< LoRA targets that no module is; others are some.
   std::vector<PhasePeak> peaks{};                ///< Load, then each phase of step 1 and of step 2, in order of time.
   PhasePeak peak{};                              ///< The highest of them.
-  std::vector<LiveGroup> at_peak{};              ///< Everything alive at the peak, largest first.
+  std::vector<LiveGroup> at_peak{};              ///< Everything alive at the peak but what is paged, largest first.
   std::vector<PhasePeak> bucket_peaks{};         ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").

@@ -45,6 +45,7 @@ struct GateCheck {
   Bytes needed{};           ///< As in Fit.
   bool at_least = false;    ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;        ///< Within the limit.
+  Bytes paged_to_host{};    ///< As in Fit.
   std::string undecided{};  ///< Why there is no figure.
 };
 
@@ -65,6 +66,7 @@ struct PeakGrowth {
 struct GateItem {
   std::string config{};
   GateVerdict verdict = GateVerdict::invalid;
+  std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   std::vector<GateCheck> checks{};
   Bytes peak{};                            ///< Of the tensors; zero where there is no estimate.
   std::optional<Bucket> largest_bucket{};  ///< At the peak.

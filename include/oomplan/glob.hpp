@@ -1,6 +1,7 @@
 // Paths by pattern.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,10 +28,16 @@ bool globs_mean(const std::vector<std::string>& patterns, const std::string& pat
 /// The path from the working directory, without the detours that it is written with; outside of it with "..".
 std::string path_from_here(const std::string& path);
 
+struct GlobOptions {
+  bool folders = false;                   ///< Folders too, but not those that ** stands for.
+  bool links = false;                     ///< ** follows symbolic links, into each folder once however many lead to it.
+  std::int64_t most_looked_at = 100'000;  ///< Folders and files.
+  std::int64_t most_bytes = 64LL << 20;   ///< Of the paths found, with what each takes in memory.
+};
+
 /// The files that a pattern means, sorted; all that is no folder, so that a link that leads nowhere is not passed over.
-/// A folder or file whose name begins with '.' has to be named with its dot, and
-/// ** follows no symbolic links. Errors: read/no-match (none), read/too-large (a hundred thousand folders and files
-/// looked at are not enough), read/unreadable.
-Result<std::vector<std::string>> expand_glob(const std::string& pattern);
+/// A folder or file whose name begins with '.' has to be named with its dot. Errors: read/no-match (none),
+/// read/too-large (more than the options allow), read/unreadable.
+Result<std::vector<std::string>> expand_glob(const std::string& pattern, const GlobOptions& options = {});
 
 }  // namespace oomplan

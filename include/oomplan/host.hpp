@@ -75,6 +75,14 @@ struct HostFootprint {
 HostFootprint host_footprint(const TrainingPlan& plan, const LoaderProfile* profile,
                              const std::vector<Library>& libraries, const PythonCosts& costs);
 
+/// What the driver keeps of a paged optimizer's state in host RAM, of one rank, and which part that is.
+struct PagedOut {
+  Bytes each{};
+  std::string which{};
+};
+
+void add_paged(HostFootprint& footprint, const TrainingPlan& plan, const PagedOut& paged);
+
 struct HostLimits {
   std::optional<Bytes> ram{};
   std::optional<Bytes> shared{};

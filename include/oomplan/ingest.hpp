@@ -21,6 +21,8 @@ struct IngestOptions {
   std::string dialect{};                 ///< "" recognises the dialect from the content.
   std::vector<std::string> overrides{};  ///< "key=value", applied over the file in order; see ingest().
   Loader loader{};                       ///< For `extends:` and `lengths:` that name a file; without it an error.
+  std::string trainer{};                 ///< Whose trainer it is, of trainer_names; "" where the file alone says it.
+  std::string trainer_said{};            ///< What said so: "--trainer dpo".
 };
 
 /// Reads the plan out of a document. An override's key is the dialect's own, dotted where it is inside a mapping, or a
@@ -28,7 +30,9 @@ struct IngestOptions {
 /// changes just that field. All diagnostics are collected. Errors:
 ///   ingest/bad-value          a value of the wrong type or range
 ///   ingest/conflict           values that the framework refuses together
-///   ingest/missing-fact       a fact is needed that nobody says and that has no default: cannot be decided
+///   ingest/ambiguous-trainer  keys of two trainers that exclude each other: cannot be decided
+///   ingest/unused-key         a key that sets a length, a batch or a model and that this trainer does not read: as
+///   well ingest/missing-fact       a fact is needed that nobody says and that has no default: cannot be decided
 ///   ingest/unknown-dialect    no dialect knows enough of the keys, or the file is of a kind that is no dialect
 ///   ingest/ambiguous-dialect  two dialects know as many of the keys
 ///   ingest/not-a-mapping      the file holds no keys
@@ -37,9 +41,8 @@ struct IngestOptions {
 ///   ingest/lengths-missing    the file of lengths cannot be read (and the loader's own errors)
 ///   ingest/bad-override       an override without "=" (its value may give read/… errors too)
 ///   ingest/unknown-key        an override of a key that nobody knows
-/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name),
-/// ingest/assumed-trainer (no key says which trainer reads the config). What affects memory
-/// and is not played goes to plan.unmodelled.
+/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name).
+/// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
 /// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.

@@ -73,6 +73,7 @@ struct TrainingPlan {
   std::string dialect{};    ///< "axolotl", "hf", "oomplan".
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
+  Setting<std::string> trainer{};                ///< Of trainer_names (trainer.hpp).
   Setting<std::string> model{};                  ///< A hub id, a directory, or a config.json.
   Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
   Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
@@ -94,16 +95,20 @@ struct TrainingPlan {
   Setting<bool> double_quantization{};
   Setting<DType> quantization_compute_dtype{};
   Setting<QuantizedLinear> quantized_linear{};
-  Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear
-                                         ///< weights of weights_dtype (Axolotl without flash attention).
-  Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the
-                                         ///< adapters come; then the cache is emptied (Axolotl's loader).
-  Setting<bool> kbit_upcast{};           ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};      ///< A name that the estimator plays ("adamw_fused"); where it is
-                                         ///< unmodelled, the framework's own.
-  Setting<bool> fp32_embedding_state{};  ///< An 8-bit optimizer keeps embeddings' state in fp32, as
-                                         ///< transformers' Trainer asks of bitsandbytes.
-  Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
+  Setting<bool> fp32_norms{};                 ///< Norms, embeddings and head are held in fp32 beside linear
+                                              ///< weights of weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};         ///< Norms, embeddings and head go to fp32 and back before the
+                                              ///< adapters come; then the cache is emptied (Axolotl's loader).
+  Setting<bool> kbit_upcast{};                ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::string> optimizer{};           ///< A name that the estimator plays ("adamw_fused"); where it is
+                                              ///< unmodelled, the framework's own.
+  Setting<bool> fp32_embedding_state{};       ///< An 8-bit optimizer keeps embeddings' state in fp32, as
+                                              ///< transformers' Trainer asks of bitsandbytes.
+  Setting<bool> evaluates{};                  ///< Evaluation runs while the optimizer's state is there.
+  Setting<std::int64_t> evaluation_rows{};    ///< In one of its batches; 0: as many as in training.
+  Setting<std::int64_t> evaluation_length{};  ///< Of such a row; 0: as long as in training.
+  Setting<bool> evaluation_padded{};          ///< Its rows are padded, whether or not training's are.
+  Setting<bool> clip_gradients{};             ///< clip_grad_norm_ before the step.
   Setting<bool> gradient_checkpointing{};
   Setting<bool> reentrant_checkpointing{};
   Setting<Attention> attention{};

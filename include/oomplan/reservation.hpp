@@ -42,7 +42,7 @@ struct Workspaces {
 /// Orders of the driver that a run has to end in. The first is the one that figures are of.
 inline const std::vector<SegmentOrder> either_order{SegmentOrder::descending, SegmentOrder::ascending};
 
-/// Gives the footprint's peaks their workspaces, slack and fragmentation.
+/// Gives the footprint's peaks their workspaces, slack and fragmentation, where the largest card did not run full.
 void count_reserved(Footprint& footprint, const Reserved& reserved);
 
 /// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
@@ -54,6 +54,11 @@ class Reservation {
               std::vector<SegmentOrder> orders = either_order);
 
   const Reserved& reserved() const { return reserved_; }
+  /// Whether the allocator has room for the run on the largest card that there is; else nothing of it is known but
+  /// least().
+  bool played() const { return !reserved_.peak.saturated(); }
+  /// What the tensors take of a card at the least.
+  Bytes least() const;
   /// Of cuBLAS's workspaces, what the events hold.
   Bytes workspaces() const { return workspaces_; }
   /// Whether the run ends on a card of `room`, wherever of the orders' places new segments lie.

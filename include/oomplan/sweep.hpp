@@ -35,10 +35,13 @@ struct SweepPoint {
 
 struct Sweep {
   std::string config{};
+  std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   Gpu gpu{};
   double headroom = 0;  ///< Of gpu.total, 0 to 1.
   std::vector<Axis> axes{};
   std::vector<SweepPoint> points{};      ///< The last axis goes round quickest.
+  std::vector<std::size_t> lucky{};      ///< Points that fit though one that is smaller in a number and larger in none
+                                         ///< does not: the allocator's rounding. None is taken for what fits below.
   std::vector<std::size_t> frontier{};   ///< Points that fit while no point that is larger in one number and smaller in
                                          ///< none, all else equal, does.
   std::optional<std::size_t> largest{};  ///< Of the frontier the one with the largest product of its numbers.

@@ -14,6 +14,7 @@ struct Weighed {
   bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;           ///< Within the limit.
   bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
+  Bytes paged_to_host{};       ///< As in Fit.
   Diagnostics errors{};        ///< Those of estimate() and undecided_on(): why there is no figure.
 };
 

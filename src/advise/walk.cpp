@@ -7,6 +7,7 @@
 #include "facts.hpp"
 #include "judge.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan {
 namespace advise {
@@ -33,6 +34,7 @@ class Walk {
       : question_(question), ladder_(ladder), judge_(question, ladder) {}
 
   Result<Advice> answer() && {
+    advice_.assumed_trainer = assumed_trainer(question_.plan);
     advice_.gpu = question_.gpu;
     advice_.headroom = question_.headroom;
     advice_.now = judge_.judge({}, question_.plan);

@@ -60,10 +60,16 @@ std::optional<Attribute> ConfigValues::computed(const Node& node) {
   const std::vector<std::int64_t> values = integers(operands.items);
   if (values.empty()) return std::nullopt;
   if (operation == "quotient") return quotient(operands, values);
-  if (operation == "difference" && values.size() == 2) return values[0] - values[1];
+  if (operation == "difference") return difference(operands, values);
   std::int64_t product = 1;
   for (const std::int64_t value : values) product = saturating_mul(product, value);
   return product;
+}
+
+std::optional<Attribute> ConfigValues::difference(const Node& operands, const std::vector<std::int64_t>& values) {
+  if (values.size() == 2) return saturating_sub(values[0], values[1]);
+  refuse_file(operands, "a difference has two operands");
+  return std::nullopt;
 }
 
 std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std::vector<std::int64_t>& values) {
@@ -73,7 +79,8 @@ std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std:
   }
   if (values[1] > 0 && values[0] % values[1] == 0) return values[0] / values[1];
   const Node* key = is_name(operands.items[0]) ? given(name_in(operands.items[0])) : nullptr;
-  refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
+  // Where the divisor says itself that it divides, that error stands already.
+  if (errors_.empty()) refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
   return std::nullopt;
 }
 

@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 7> declaration_keys{"type",    "required", "default", "aliases",
-                                                           "minimum", "optional", "divides"};
+constexpr std::array<std::string_view, 8> declaration_keys{"type",    "required", "default", "aliases",
+                                                           "minimum", "optional", "divides", "multiple_of"};
 
 struct Type {
   std::string_view name;
@@ -87,7 +87,8 @@ void ConfigValues::declare(const Entry& entry) {
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
     return refuse_file(entry.value,
                        shown(entry.key) + " must be declared as {type: integer, number, boolean or string" +
-                           ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …}");
+                           ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
+                           "multiple_of: …}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
@@ -97,6 +98,17 @@ void ConfigValues::declare(const Entry& entry) {
   if (value) all_.emplace_back(entry.key, *value);
   values_.insert_or_assign(entry.key, std::move(value));
   if (const Node* other = entry.value.find("divides")) check_divides(entry, *other);
+  if (const Node* step = entry.value.find("multiple_of")) check_multiple(entry, *step);
+}
+
+void ConfigValues::check_multiple(const Entry& declaration, const Node& step) {
+  const std::int64_t of = step.as_integer().value_or(0);
+  if (of < 1) return refuse_file(step, "\"multiple_of\" must be a whole number from 1 on");
+  const std::optional<Attribute>& value = values_.find(declaration.key)->second;
+  const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  if (integer == nullptr || *integer % of == 0) return;
+  refuse_config(given(declaration.key), shown(declaration.key) + " (" + std::to_string(*integer) +
+                                            ") is not a multiple of " + std::to_string(of));
 }
 
 void ConfigValues::check_divides(const Entry& declaration, const Node& other) {

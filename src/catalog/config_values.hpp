@@ -50,10 +50,12 @@ class ConfigValues {
   std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
   const Entry* find_in_config(const Entry& declaration) const;
   void check_divides(const Entry& declaration, const Node& other);
+  void check_multiple(const Entry& declaration, const Node& step);
   const Node* given(std::string_view key) const;
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);
   std::optional<Attribute> quotient(const Node& operands, const std::vector<std::int64_t>& values);
+  std::optional<Attribute> difference(const Node& operands, const std::vector<std::int64_t>& values);
   std::vector<std::int64_t> integers(const std::vector<Node>& operands);
   std::string described(const Node& operand) const;
   void refuse_config(const Node* node, std::string message);

@@ -117,7 +117,8 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
   std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu);
-  if (!undecided) return fit(reservation, gpu);
+  if (!undecided) undecided = undecided_on(reservation, gpu);
+  if (!undecided) return fit(reservation, gpu, paged_of(*findings.footprint));
   findings.diagnostics.push_back(std::move(*undecided));
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
 }
@@ -144,9 +145,17 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
   count_reserved(*findings.footprint, *findings.reserved);
 }
 
+/// What the worst of the cards has no room for; without a card all of it.
+PagedOut paged_out(const Findings& findings) {
+  if (!findings.footprint) return {};
+  if (findings.fits.empty()) return {paged_of(*findings.footprint), "without --gpu all of it"};
+  const Fit& worst = *std::ranges::max_element(findings.fits, {}, &Fit::paged_to_host);
+  return {worst.paged_to_host(), "what " + worst.gpu.title + " has no room for"};
+}
+
 void ask_host(Findings& findings, const HostQuestion& question, const Catalog& catalog) {
   if (!question.is_asked()) return;
-  Result<HostAnswer> host = answer_host(question, *findings.plan, catalog);
+  Result<HostAnswer> host = answer_host(question, *findings.plan, paged_out(findings), catalog);
   if (!host) {
     append(findings.diagnostics, host.errors());
     return findings.footprint.reset();
@@ -172,7 +181,12 @@ Verdict verdict_after(const Findings& findings) {
 }  // namespace
 
 IngestOptions ingest_options(const Question& question) {
-  return {.dialect = question.dialect, .overrides = question.overrides, .loader = read_named_document};
+  const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
+  return {.dialect = question.dialect,
+          .overrides = question.overrides,
+          .loader = read_named_document,
+          .trainer = question.trainer,
+          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said};
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

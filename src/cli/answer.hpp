@@ -15,6 +15,8 @@ namespace oomplan::cli {
 struct Question {
   std::string config{};  ///< A path, or "-" for standard input.
   std::string dialect{};
+  std::string trainer{};       ///< As --trainer names it, or the command that starts the run; "" where neither does.
+  std::string trainer_said{};  ///< Which of the two; "" for the option.
   std::vector<std::string> overrides{};
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.

@@ -50,6 +50,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The commands stream, dedupe and measure are a program of their own, oomplan-data, beside oomplan. It was not "
      "built, "
      "or not put there. It needs Arrow C++, which scripts/setup brings as the pyarrow wheel."},
+    {"cli/no-memory", Verdict::invalid,
+     "The system gave no more memory, so there is no answer. Nothing half-written is left. A limit of the shell "
+     "(ulimit -v) or of a cgroup may be smaller than what is free."},
     {"cli/not-applied", Verdict::invalid,
      "--apply changed nothing: there is no patch, or the file is read-only, is no longer as it was read, or cannot be "
      "replaced. The message has the reason."},
@@ -104,9 +107,12 @@ constexpr auto rows = std::to_array<CodeRow>({
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
     {"ingest/ambiguous-dialect", Verdict::undecided,
      "The keys of the config belong to two formats as well as to one. Name the format with --dialect."},
+    {"ingest/ambiguous-trainer", Verdict::undecided,
+     "The config has keys of two trainers that differ much in memory, such as a block_size of transformers' examples "
+     "beside TRL's packing. --trainer (or a key `trainer`) says which reads it."},
     {"ingest/assumed-trainer", Verdict::answered,
-     "TrainingArguments of transformers' Trainer and TRL's SFTConfig share most keys and differ much in memory, and no"
-     " key of this config is one's alone. The message says which was taken; --set trainer=… says it."},
+     "Nothing says whose trainer read the config that a diagnosis is held against, so it was estimated as TRL's SFT. "
+     "--trainer says whose it is."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
     {"ingest/bad-profile", Verdict::invalid,
@@ -144,6 +150,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/unknown-key", Verdict::usage,
      "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
      " In a config it is a warning, with --set an error."},
+    {"ingest/unused-key", Verdict::undecided,
+     "A key sets a length, a batch or a model, and the trainer that the config is read for does not read it: the file "
+     "may be another trainer's, or the key may be meant for another. --trainer says whose it is; a key that is not "
+     "needed can be left out."},
     {"measure/bad-file", Verdict::invalid,
      "A data file is not what its format asks for. It may be damaged, or be taken for another format than it is in: "
      "--format says which."},

@@ -71,7 +71,8 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
 
 }  // namespace
 
-Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const Catalog& catalog) {
+Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const PagedOut& paged,
+                               const Catalog& catalog) {
   const Result<Asked> asked = read_options(question);
   if (!asked) return asked.errors();
   Result<std::optional<LoaderProfile>> profile = read_profile(question.loader);
@@ -84,6 +85,7 @@ Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan&
   HostAnswer out{.profile = std::move(*profile)};
   const LoaderProfile* given = out.profile ? &*out.profile : nullptr;
   out.footprint = host_footprint(plan, given, *libraries, *costs);
+  add_paged(out.footprint, plan, paged);
   out.fits = fit(out.footprint, asked->limits);
   if (given != nullptr) out.feed = feed(plan, *given, asked->step_seconds);
   return out;

@@ -23,7 +23,8 @@ struct HostQuestion {
 
 /// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/bad-size, cli/usage,
 /// ingest/bad-profile, catalog/unknown-library, and those of read_document.
-Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const Catalog& catalog);
+Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const PagedOut& paged,
+                               const Catalog& catalog);
 
 /// Why a limit of `host` cannot be decided; nothing where all can.
 Diagnostics undecided_on(const HostAnswer& host);

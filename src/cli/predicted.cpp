@@ -5,7 +5,9 @@
 
 #include "models_option.hpp"
 #include "oomplan/estimate.hpp"
+#include "oomplan/trainer.hpp"
 #include "relief.hpp"
+#include "trainer_option.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -32,6 +34,9 @@ Prediction predicted(const Question& question, const Findings& found, Diagnostic
   if (found.reserved && !found.reserved->peak.saturated()) out.reserved = found.reserved->peak.count();
   add_gpu(found, out);
   for (const Diagnostic& warning : found.plan->warnings) problems.push_back(warning);
+  if (const std::string assumed = assumed_trainer(*found.plan); !assumed.empty()) {
+    problems.push_back({Severity::warning, "ingest/assumed-trainer", "estimated " + assumed, {question.config, 0, 0}});
+  }
   return out;
 }
 
@@ -46,6 +51,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->allow_extra_args(false)
       ->needs(config)
       ->type_name("NAME");
+  add_trainer_option(app, question.trainer)->needs(config);
   app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
       ->allow_extra_args(false)
       ->needs(config)

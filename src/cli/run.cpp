@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,7 @@ int put(const Outcome& outcome) {
   write_all(STDERR_FILENO, outcome.err);
   if (outcome.interrupted) die_of(SIGINT);
   if (write_all(STDOUT_FILENO, outcome.out)) return static_cast<int>(outcome.code);
+  if (errno == EPIPE) die_of(SIGPIPE);  // its reader has had enough: no error, and as all programs end then
   write_all(STDERR_FILENO, fmt::format("oomplan: cannot write to standard output: {}\n", std::strerror(errno)));
   return static_cast<int>(ExitCode::invalid);
 }
@@ -83,9 +85,11 @@ Outcome dispatch(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   hold_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no job of ours before.
   try {
     return put(dispatch(argc, argv));
+  } catch (const std::bad_alloc&) {
+    return put(cli::out_of_memory({argv, static_cast<std::size_t>(argc)}));
   } catch (const std::exception& error) {
     return put(cli::crashed(error.what(), {argv, static_cast<std::size_t>(argc)}));
   }

@@ -66,6 +66,10 @@ Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span
   return refusal(std::move(usage), words);
 }
 
+Outcome out_of_memory(std::span<char* const> words) {
+  return refusal({.code = "cli/no-memory", .message = "the system has no more memory"}, words);
+}
+
 Outcome crashed(const std::string& what, std::span<char* const> words) {
   return refusal({.code = "cli/bug",
                   .message = "a bug in oomplan, not in your config: " + what,

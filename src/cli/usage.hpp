@@ -15,6 +15,9 @@ Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted);
 /// `words`.
 Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span<char* const> words);
 
+/// Where the system gives no more.
+Outcome out_of_memory(std::span<char* const> words);
+
 /// After an exception that nobody caught.
 Outcome crashed(const std::string& what, std::span<char* const> words);
 

@@ -57,7 +57,7 @@ std::string_view verdict_of(const Diagnostics& errors) {
   for (const Diagnostic& error : errors) {
     if (error.severity != Severity::error) continue;
     if (error.code == "measure/broken-budget" || error.code == "cli/bug") return "bug";
-    if (error.code.starts_with("cli/"))
+    if (error.code.starts_with("cli/") && error.code != "cli/no-memory")
       out = "usage";
     else if (out != "usage")
       out = "invalid";

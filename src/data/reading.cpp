@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "heap.hpp"
 #include "oomplan/text.hpp"
 #include "progress.hpp"
 
@@ -64,6 +65,7 @@ Result<measure::ReadOptions> options_of(const Reading& reading) {
     errors.push_back({.code = "cli/usage", .message = "--on-error takes stop or skip, not '" + reading.on_error + "'"});
   }
   if (!errors.empty()) return errors;
+  keep_heap_within(*budget);
   measure::ReadOptions options{
       .budget = *budget, .format = reading.format, .threads = reading.threads, .skip_bad = reading.on_error == "skip"};
   options.on_skip = [](Diagnostic error) {

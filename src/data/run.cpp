@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "heap.hpp"
 #include "oomplan/data.hpp"
 
 namespace oomplan {
@@ -33,6 +34,10 @@ bool write_all(int descriptor, std::string_view text) {
 int put(const Outcome& outcome) {
   write_all(STDERR_FILENO, outcome.err);
   if (write_all(STDOUT_FILENO, outcome.out)) return outcome.code;
+  if (errno == EPIPE) {  // Its reader has had enough: no error, and as all programs end then.
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
   write_all(STDERR_FILENO, "oomplan: cannot write to standard output: " + std::string(std::strerror(errno)) + "\n");
   return 3;
 }
@@ -40,6 +45,14 @@ int put(const Outcome& outcome) {
 Outcome failed(Diagnostic error, int argc, char** argv) {
   const bool json = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
   return data::outcome_of("oomplan/data/1", nlohmann::ordered_json::object(), "", json, {std::move(error)});
+}
+
+Diagnostic out_of_memory() {
+  if (data::heap_was_refused())
+    return {.code = "measure/over-budget",
+            .message = "reading this needs more than the budget leaves",
+            .hint = "a larger --budget may read it"};
+  return {.code = "cli/no-memory", .message = "the system has no more memory"};
 }
 
 Outcome dispatch(int argc, char** argv) {
@@ -66,11 +79,11 @@ Outcome dispatch(int argc, char** argv) {
 }  // namespace
 
 int run_data(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe is a write error with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no child of ours before.
   try {
     return put(dispatch(argc, argv));
   } catch (const std::bad_alloc&) {
-    return put(failed({.code = "measure/over-budget", .message = "the system has no more memory"}, argc, argv));
+    return put(failed(out_of_memory(), argc, argv));
   } catch (const std::exception& error) {
     return put(failed({.code = "cli/bug", .message = error.what()}, argc, argv));
   }

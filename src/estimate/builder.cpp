@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "play.hpp"
@@ -34,7 +36,9 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes) {
   // Axolotl's convert_embedding_modules_dtype and its like go by the module's name.
   const bool named = name.find("norm") != std::string::npos || name.find("embed_tokens") != std::string::npos ||
                      name.find("lm_head") != std::string::npos;
-  const Tensor p = register_weight(name, sizes, facts.fp32_norms && named ? DType::fp32 : facts.kept, !facts.lora);
+  const DType dtype = facts.fp32_norms && named ? DType::fp32 : facts.weights;
+  loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
+  const Tensor p = register_weight(name, sizes, dtype, !facts.lora);
   if (named) raised_.push_back(p);
   return p;
 }
@@ -47,16 +51,76 @@ void Builder::cast(const Tensor& weight, DType dtype) {
   weight->dtype = dtype;
 }
 
-void Builder::finish_loading() {
-  if (facts.fp32_while_loading && facts.kept != DType::fp32) {
-    for (const DType dtype : {DType::fp32, facts.kept}) {
+void Builder::loads(const std::string& name, std::int64_t bytes) {
+  const std::string full = path(name);
+  const std::size_t layer = full.find(".*.");
+  const bool in_block = layer != std::string::npos;
+  loaded_.push_back({torch.recorder.events.size(), full.substr(0, layer), torch.recorder.scope.layer,
+                     in_block ? full.substr(layer + 3) : std::string()});
+  loaded_bytes_ = saturating_add(loaded_bytes_, saturating_mul(bytes, repeats));
+}
+
+// transformers/core_model_loading.py: convert_and_load_state_dict_in_model goes through the checkpoint by name, one
+// weight after the other where it quantises on the fly. So the head comes before the layers, and each 16-bit weight is
+// gone before the next is read. (dot_natural_key; of the names here plain order and the layer's number are the same.)
+void Builder::load_in_order() {
+  std::vector<Event>& events = torch.recorder.events;
+  std::vector<std::size_t> order(loaded_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) {
+    const Loaded& l = loaded_[i];
+    return std::tie(l.before, l.layer, l.after);
+  };
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<Event> sorted;
+  sorted.reserve(events.size());
+  const auto at = [&](std::size_t i) {
+    return events.begin() +
+           static_cast<std::ptrdiff_t>(i < loaded_.size() ? loaded_[i].first : events.size());
+  };
+  sorted.insert(sorted.end(), events.begin(), at(0));
+  for (const std::size_t i : order) sorted.insert(sorted.end(), at(i), at(i + 1));
+  events = std::move(sorted);
+}
+
+// transformers/modeling_utils.py: caching_allocator_warmup takes what the weights will need in one piece and gives it
+// back to the cache, so that they are cut from one segment.
+void Builder::warm_up() {
+  std::vector<Event>& events = torch.recorder.events;
+  const std::size_t before = events.size();
+  torch.empty({loaded_bytes_ / 2}, DType::fp16, "transformers::caching_allocator_warmup");
+  std::ranges::rotate(events, events.begin() + static_cast<std::ptrdiff_t>(before));
+}
+
+void Builder::upcast() {
+  // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
+  if (facts.fp32_while_loading && facts.weights != DType::fp32) {
+    for (const DType dtype : {DType::fp32, facts.weights}) {
       for (const Tensor& weight : raised_) cast(weight, dtype);
     }
     torch.recorder.empty_cache();
   }
+  // peft/utils/other.py: prepare_model_for_kbit_training, one parameter after the other.
+  if (!facts.kbit_upcast) return;
+  for (const Tensor& p : parameters) {
+    const bool half = p->dtype == DType::bf16 || p->dtype == DType::fp16;
+    if (half && !of_adapters_.contains(p->storage)) cast(p, DType::fp32);
+  }
+  torch.recorder.empty_cache();
+}
+
+void Builder::finish_loading() {
+  std::vector<Event>& events = torch.recorder.events;
+  const bool quantizes = facts.quantized && facts.bitsandbytes;
+  if (quantizes) load_in_order();
   // peft adds the adapters to a model that is there.
-  std::ranges::stable_partition(torch.recorder.events,
-                                [&](const Event& e) { return !of_adapters_.contains(e.storage); });
+  const auto added =
+      std::ranges::stable_partition(events, [&](const Event& e) { return !of_adapters_.contains(e.storage); });
+  const std::vector<Event> adapters(added.begin(), added.end());
+  events.erase(added.begin(), added.end());
+  if (quantizes) warm_up();
+  upcast();
+  events.insert(events.end(), adapters.begin(), adapters.end());
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
@@ -93,6 +157,7 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 }
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
+  loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
   Tensor p = register_weight(name + ".weight", sizes, dtype, true);
   of_adapters_.insert(p->storage);
   return p;
@@ -128,6 +193,14 @@ std::int64_t Attributes::integer(std::string_view name) const {
 
 std::int64_t Attributes::integer(std::string_view name, std::int64_t otherwise) const {
   return spec_.find(name) == nullptr ? otherwise : integer(name);
+}
+
+std::int64_t Attributes::quotient(std::string_view name, std::string_view by) const {
+  const std::int64_t whole = integer(name);
+  const std::int64_t parts = integer(by);
+  if (whole % parts == 0) return whole / parts;
+  problem(by, fmt::format("a divisor of {} ({}), not {}", name, whole, parts));
+  return 1;
 }
 
 double Attributes::number(std::string_view name, double otherwise) const {

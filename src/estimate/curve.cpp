@@ -41,6 +41,7 @@ class Walker {
     for (std::int32_t i = timeline_.at(s).first; i < timeline_.at(s).end; ++i) {
       const Event& event = recorder_.events[static_cast<std::size_t>(i)];
       const Storage& storage = recorder_.at(event.storage);
+      if (storage.bucket == Bucket::paged) continue;
       const std::int64_t bytes = event.allocates ? storage.bytes : -storage.bytes;
       at(here.levels, storage.bucket) += Bytes(bytes);
       here.total += bytes;

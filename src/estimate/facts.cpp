@@ -47,9 +47,20 @@ Diagnostic too_large(const std::string& what, const Origin& origin) {
   return d;
 }
 
+std::int64_t evaluation_tokens(const TrainingPlan& plan) {
+  const std::int64_t rows = plan.evaluation_rows.value;
+  const std::int64_t length = plan.evaluation_length.value;
+  return saturating_mul(rows > 0 ? rows : plan.micro_batch_size.value,
+                        length > 0 ? length : plan.sequence_length.value);
+}
+
 void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   if (saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value) > most_tokens) {
     errors.push_back(too_large_batch(plan));
+  }
+  if (plan.evaluates.value && evaluation_tokens(plan) > most_tokens) {
+    errors.push_back(too_large(fmt::format("a batch of {} tokens in evaluation makes", evaluation_tokens(plan)),
+                               plan.evaluation_rows.origin));
   }
   const auto longest = std::ranges::max_element(plan.lengths.value);
   if (longest != plan.lengths.value.end() && *longest > plan.sequence_length.value) {
@@ -89,6 +100,9 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   if (plan.quantization.value != Quantization::none && plan.adapter.value == Adapter::none) {
     errors.push_back(unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.origin));
   }
+  if (plan.use_cache.value && plan.evaluates.value) {
+    errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.use_cache.origin));
+  }
   if (architecture.max_positions > 0 && plan.sequence_length.value > architecture.max_positions) {
     Diagnostic d;
     d.code = "estimate/too-long";
@@ -116,7 +130,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.length = plan.sequence_length.value;
   f.weights = resolved(plan.weights_dtype.value, architecture);
   f.quantized = plan.quantization.value != Quantization::none;
-  f.kept = f.quantized && plan.kbit_upcast.value ? DType::fp32 : f.weights;
+  f.kbit_upcast = f.quantized && plan.kbit_upcast.value;
   if (plan.autocast.value != Autocast::none) {
     f.autocast = plan.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "oomplan/estimate.hpp"
 #include "oomplan/text.hpp"
@@ -23,6 +24,7 @@ bool has_flash_attention(const Gpu& gpu) {
 constexpr int per_cents_below = 5;
 
 FitVerdict verdict_in(const Reservation& reservation, Bytes room) {
+  if (!reservation.played()) return room < reservation.least() ? FitVerdict::does_not_fit : FitVerdict::undecided;
   if (!reservation.ends_in(room)) return FitVerdict::does_not_fit;
   for (int below = 1; below <= per_cents_below; ++below) {
     if (!reservation.ends_in(room - Bytes(room.count() / 100 * below))) return FitVerdict::at_the_edge;
@@ -44,25 +46,44 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
   return d;
 }
 
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu) {
+  const Bytes room = gpu.total - sum(runtime_terms(gpu));
+  if (reservation.played() || room < reservation.least()) return std::nullopt;
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("the tensors take {}, and the allocator is not played on cards of more than {}",
+                          to_text(reservation.least()), to_text(Card::unlimited));
+  return d;
+}
+
 std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu) {
   return {{"CUDA context", gpu.context, gpu.context_source},
           {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
            "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
 }
 
-Bytes needed_in(const Reservation& reservation, Bytes room, bool ends) {
-  return ends ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room);
+Needed needed_in(const Reservation& reservation, Bytes room, bool ends) {
+  if (!reservation.played()) return {reservation.least(), true};
+  return {ends ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room), false};
 }
 
-Fit fit(const Reservation& reservation, const Gpu& gpu) {
-  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu)};
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged) {
+  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu), .paged = paged};
   const Bytes beside = sum(fit.runtime) - reservation.workspaces();
   const Bytes room = gpu.total - beside;
   fit.verdict = verdict_in(reservation, room);
-  fit.needed = beside + needed_in(reservation, room, fit.fits());
+  const Needed needed = needed_in(reservation, room, fit.fits());
+  fit.needed = beside + needed.bytes;
+  fit.at_least = needed.at_least;
   fit.headroom = gpu.total - fit.needed;
   if (fit.fits()) fit.torch = reservation.peaks_in(room);
   return fit;
+}
+
+Bytes paged_of(const Footprint& footprint) {
+  Bytes most;
+  for (const PhasePeak& peak : footprint.peaks) most = std::max(most, at(peak.by_bucket, Bucket::paged));
+  return most;
 }
 
 }  // namespace oomplan

@@ -24,6 +24,11 @@ bool Groups::SameKind::operator()(StorageId a, StorageId b) const {
          (x.layer < 0) == (y.layer < 0) && x.shape == y.shape && std::strcmp(x.op, y.op) == 0;
 }
 
+std::vector<Live> Groups::handed_out(std::vector<Live> alive) const {
+  std::erase_if(alive, [&](const Live& live) { return recorder_.at(live.storage).bucket == Bucket::paged; });
+  return alive;
+}
+
 std::vector<LiveGroup> Groups::at(const Moment& moment, Bucket bucket) {
   std::vector<Live> alive = lifetimes_.alive_at(moment);
   std::erase_if(alive, [&](const Live& live) { return recorder_.at(live.storage).bucket != bucket; });

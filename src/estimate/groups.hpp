@@ -14,12 +14,12 @@ class Groups {
  public:
   Groups(const Timeline& timeline, const std::vector<std::string>& modules);
 
-  /// Everything alive at the moment, largest first.
-  std::vector<LiveGroup> at(const Moment& moment) { return grouped(lifetimes_.alive_at(moment)); }
+  /// Everything alive at the moment but what is paged, largest first.
+  std::vector<LiveGroup> at(const Moment& moment) { return grouped(handed_out(lifetimes_.alive_at(moment))); }
   /// The same of one bucket.
   std::vector<LiveGroup> at(const Moment& moment, Bucket bucket);
-  /// Whatever is allocated in the run.
-  std::vector<LiveGroup> all() { return grouped(lifetimes_.ever_alive()); }
+  /// Whatever is allocated in the run but what is paged.
+  std::vector<LiveGroup> all() { return grouped(handed_out(lifetimes_.ever_alive())); }
 
  private:
   /// Storages that differ in nothing but their layer are of one kind.
@@ -29,6 +29,8 @@ class Groups {
     bool operator()(StorageId a, StorageId b) const;
   };
 
+  /// Those of the caching allocator.
+  std::vector<Live> handed_out(std::vector<Live> alive) const;
   std::vector<LiveGroup> grouped(const std::vector<Live>& alive);
   std::int32_t kind(StorageId id);
   LiveGroup group_of(const Live& live) const;

@@ -88,9 +88,18 @@ class Sgd final : public Optimizer {
   std::vector<Tensor> state_{};
 };
 
+/// Optimizer8bit.get_state_buffer: a paged optimizer's state of a tensor that is not small is managed memory
+/// (F.get_paged: cudaMallocManaged), filled and prefetched without a copy. The scales beside it are ordinary tensors.
+Tensor state_buffer(Torch& t, const Tensor& p, DType dtype, bool paged) {
+  constexpr std::int64_t smallest_paged = 100'000;
+  Tensor s = state(t, p->sizes, dtype, "bitsandbytes::state");
+  if (paged && p->numel() >= smallest_paged) t.recorder.at(s->storage).bucket = Bucket::paged;
+  return s;
+}
+
 /// bitsandbytes' blockwise 8-bit AdamW: two bytes an element and an fp32 scale a block of 256 for each; small tensors
-/// and, where asked for, embeddings keep fp32 state. A paged one holds the same in managed memory, which is on the GPU
-/// until something else needs the room.
+/// and, where asked for, embeddings keep fp32 state.
+template <bool paged>
 class AdamW8bit final : public Optimizer {
  public:
   explicit AdamW8bit(bool fp32_embeddings) : fp32_embeddings_(fp32_embeddings) {}
@@ -101,13 +110,13 @@ class AdamW8bit final : public Optimizer {
     for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
       const std::int64_t n = p->numel();
       if (n < smallest || (fp32_embeddings_ && p->embedding)) {
-        for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::fp32, "bitsandbytes::state"));
+        for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::fp32, paged));
         return;
       }
       if (!std::exchange(mapped, true)) {
         for (int i = 0; i < 2; ++i) state_.push_back(state(t, {256}, DType::fp32, "bitsandbytes::qmap"));
       }
-      for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::uint8, "bitsandbytes::state"));
+      for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::uint8, paged));
       const Dims blocks{divided_up(n, block)};
       for (int i = 0; i < 2; ++i) state_.push_back(state(t, blocks, DType::fp32, "bitsandbytes::absmax"));
     });
@@ -120,13 +129,13 @@ class AdamW8bit final : public Optimizer {
   std::vector<Tensor> state_{};
 };
 
-/// bitsandbytes' AdamW with 32-bit state, whatever the parameter's dtype.
-class AdamW32bit final : public Optimizer {
+/// bitsandbytes' paged AdamW with 32-bit state, whatever the parameter's dtype.
+class PagedAdamW32bit final : public Optimizer {
  public:
   void step(Torch& t, const std::vector<Tensor>& parameters) override {
     if (!state_.empty()) return;
     for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-      for (int i = 0; i < 2; ++i) state_.push_back(state(t, p->sizes, DType::fp32, "bitsandbytes::state"));
+      for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::fp32, true));
     });
   }
 
@@ -217,9 +226,9 @@ constexpr std::array<Row, 9> optimizers{{
     {"adamw_foreach", make<AdamW<AdamLoop::foreach>>},
     {"adamw_for_each", make<AdamW<AdamLoop::for_each>>},
     {"adamw_fused", make<AdamW<AdamLoop::fused>>},
-    {"adamw_8bit", make<AdamW8bit>},
-    {"paged_adamw_8bit", make<AdamW8bit>},
-    {"paged_adamw_32bit", make<AdamW32bit>},
+    {"adamw_8bit", make<AdamW8bit<false>>},
+    {"paged_adamw_8bit", make<AdamW8bit<true>>},
+    {"paged_adamw_32bit", make<PagedAdamW32bit>},
     {"sgd", make<Sgd<false>>},
     {"sgd_momentum", make<Sgd<true>>},
     {"adafactor", make<Adafactor>},

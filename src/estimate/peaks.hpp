@@ -25,7 +25,7 @@ struct Peak {
   Moment moment{};
 };
 
-/// The levels that a run's memory reaches, of each bucket and of all together. Of equal moments the first counts.
+/// The levels that a run's memory reaches, of each bucket and of all that the allocator handed out. Of equal moments the first counts.
 class Peaks {
  public:
   explicit Peaks(const Timeline& timeline);
@@ -38,7 +38,7 @@ class Peaks {
   ByBucket at(const Moment& moment) const;
 
  private:
-  /// A level of each bucket and, last, of all together.
+  /// A level of each bucket and, last, of all together but for what is paged.
   using Levels = std::array<std::int64_t, bucket_count + 1>;
   /// What a stretch does to the levels: how far they rise above its beginning, after which event, and where they end.
   struct Swing {

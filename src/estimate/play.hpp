@@ -19,8 +19,7 @@ namespace oomplan::estimator {
 struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
-  DType weights = DType::fp32;  ///< Of the base model.
-  DType kept = DType::fp32;     ///< Of what a quantised model keeps unquantised.
+  DType weights = DType::fp32;  ///< Of the base model, and of what a quantised one keeps unquantised.
   std::optional<DType> autocast{};
   bool lora = false;
   std::int64_t lora_rank = 0;
@@ -42,6 +41,7 @@ struct Facts {
   bool padding_mask = false;
   bool fp32_norms = false;
   bool fp32_while_loading = false;
+  bool kbit_upcast = false;
   Loss loss = Loss::full_logits;
 };
 
@@ -97,6 +97,8 @@ class Builder {
   Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
   Tensor quantized_storage(const Dims& sizes, DType dtype);
+  /// The weight `name` is loaded from here on, and comes to so many bytes by transformers' count.
+  void loads(const std::string& name, std::int64_t bytes);
   /// The dotted name of `name` below the module being built.
   std::string path(const std::string& name) const { return prefix.empty() ? name : prefix + "." + name; }
   std::int32_t module_id(const std::string& name);
@@ -122,9 +124,22 @@ class Builder {
   Diagnostics problems{};
 
  private:
+  /// A weight of the checkpoint: where its events begin, and its name, cut where the layer's number stands.
+  struct Loaded {
+    std::size_t first = 0;
+    std::string before{};
+    std::int16_t layer = -1;
+    std::string after{};
+  };
+
   std::set<std::string> matched_targets_{};
   std::vector<Tensor> raised_{};  ///< Norms, embeddings and head.
   std::set<StorageId> of_adapters_{};
+  std::vector<Loaded> loaded_{};
+  std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
+  void load_in_order();
+  void warm_up();
+  void upcast();
   void cast(const Tensor& weight, DType dtype);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, bool trained);
 };
@@ -135,6 +150,8 @@ class Attributes {
   Attributes(const OpSpec& spec, Builder& builder) : spec_(spec), builder_(builder) {}
   std::int64_t integer(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  /// The attribute `name` in parts of `by`, which divides it.
+  std::int64_t quotient(std::string_view name, std::string_view by) const;
   double number(std::string_view name, double otherwise) const;
   bool flag(std::string_view name, bool otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;

@@ -49,6 +49,7 @@ PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
 }  // namespace
 
 void count_reserved(Footprint& footprint, const Reserved& reserved) {
+  if (reserved.peak.saturated()) return;
   const auto count = [&](PhasePeak& peak) {
     for (const PoolMoment& m : reserved.moments) {
       if (m.phase != peak.phase || m.step != peak.step) continue;
@@ -95,20 +96,23 @@ void Reservation::replay_unlimited() {
   Requests requests;
   Bytes made;  // of the workspaces
   PoolMoment* moment = nullptr;
+  bool full = false;
   for (const Event& event : events_) {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
-    if (!allocator.play(event)) return;
+    full = full || !allocator.play(event);
     requests.play(event);
     const bool workspace =
         event.kind == Event::Kind::allocate && !workspace_slots_.empty() && event.slot >= workspace_slots_.front();
     if (workspace) made += Bytes(event.value);
     requested_ = std::max(requested_, Bytes(requests.now()));
+    if (full) continue;  // What the tensors take is known all the same.
     held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
     const Bytes tensors = Bytes(requests.now()) - made;
     if (moment == nullptr || tensors <= moment->requested) continue;
     const AllocatorStatistics& s = allocator.statistics();
     *moment = {moment->phase, moment->step, tensors, made, s.reserved, s.fragmented};
   }
+  if (full) return;
   reserved_.allocated = allocator.statistics().peak_allocated;
   reserved_.peak = roomy_ = allocator.statistics().peak_reserved;
   for (std::size_t i = 1; i < orders_.size(); ++i) {
@@ -116,6 +120,12 @@ void Reservation::replay_unlimited() {
     const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return other.play(event); });
     roomy_ = ended ? std::max(roomy_, other.statistics().peak_reserved) : Bytes::max();
   }
+}
+
+Bytes Reservation::least() const {
+  if (!(settings_.memory_fraction < 1)) return requested_;
+  const double card = static_cast<double>(requested_.count()) / settings_.memory_fraction;
+  return card < static_cast<double>(Bytes::max().count()) ? Bytes(static_cast<std::int64_t>(card)) : Bytes::max();
 }
 
 /// The smallest card of which the allocator may take so much: all of it, or the fraction that it is set to.

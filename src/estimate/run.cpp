@@ -26,15 +26,42 @@ Stream load_batch(Torch& t, const Facts& f) {
   return s;
 }
 
-/// What outlives the forward pass: the batch, the logits where the trainer keeps them, the loss.
-Stream after_forward(Stream s, bool outputs_kept) {
+/// What outlives the forward function: the batch, and what it returns.
+Stream after_forward(const Stream& s) {
   Stream kept;
   kept.input_ids = s.input_ids;
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
-  if (outputs_kept) kept.logits = s.logits;
+  kept.logits = s.logits;
   kept.loss = s.loss;
   return kept;
+}
+
+void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s) {
+  Torch& t = play.torch;
+  t.enter_autocast(play.facts.autocast);
+  model.forward(play, s);
+  s = after_forward(s);
+  t.exit_autocast();
+  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
+  if (plan.outputs_to_fp32.value && s.logits) {
+    InBucket bucket(t, Bucket::logits_and_loss);
+    s.logits = t.to(s.logits, DType::fp32);
+  }
+}
+
+/// Trainer.prediction_step: no gradients, and in eval() neither checkpoints nor dropout.
+void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& plan) {
+  if (plan.evaluation_rows.value > 0) facts.batch = plan.evaluation_rows.value;
+  if (plan.evaluation_length.value > 0) facts.length = plan.evaluation_length.value;
+  facts.padding_mask = facts.padding_mask || plan.evaluation_padded.value;
+  facts.checkpointing = false;
+  Restore no_grad(t.grad_enabled, false);
+  Restore in_eval(t.training, false);
+  t.recorder.mark(Phase::evaluation);
+  Play play{t, facts};
+  Stream s = load_batch(t, facts);
+  forward(play, model, plan, s);
 }
 
 void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
@@ -42,15 +69,8 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   t.recorder.mark(Phase::between);
   Stream s = load_batch(t, play.facts);
   t.recorder.mark(Phase::forward);
-  t.enter_autocast(play.facts.autocast);
-  model.forward(play, s);
-  t.exit_autocast();
-  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (plan.outputs_to_fp32.value && s.logits) {
-    InBucket bucket(t, Bucket::logits_and_loss);
-    s.logits = t.to(s.logits, DType::fp32);
-  }
-  s = after_forward(std::move(s), plan.outputs_kept.value);
+  forward(play, model, plan, s);
+  if (!plan.outputs_kept.value) s.logits.reset();
   if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);
@@ -159,6 +179,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     ++torch.recorder.step;
     for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
     optimizer_step(torch, run->model, plan, *run->optimizer);
+    if (torch.recorder.step == 1 && plan.evaluates.value) evaluate(torch, facts, run->model, plan);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;

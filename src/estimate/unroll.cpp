@@ -70,7 +70,7 @@ class Unroller {
       add_handles(i);
       const Event& e = event(i);
       const std::int64_t bytes = recorder_.at(e.storage).bytes;
-      if (bytes == 0) continue;
+      if (bytes == 0 || recorder_.at(e.storage).bucket == Bucket::paged) continue;  // Not the allocator's.
       std::int32_t& slot = repeats ? slot_in_block(e.storage, block) : slot_outside(e.storage, stretch.layer);
       e.allocates ? allocate(slot, bytes) : free(slot);
     }

@@ -53,11 +53,16 @@ Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace);
   if (!reservation) return {.errors = reservation.errors()};
+  if (const auto undecided = undecided_on(*reservation, gpu)) return {.errors = {*undecided}};
   const Bytes beside = sum(runtime_terms(gpu)) - reservation->workspaces();
   const Bytes room = gpu.total - beside;
   const bool ends = reservation->ends_in(room);
-  const Bytes needed = beside + needed_in(*reservation, room, ends);
-  return {.needed = needed, .fits = ends && needed <= limit, .fragmentation = !ends || needed > limit};
+  const Bytes needed = beside + needed_in(*reservation, room, ends).bytes;
+  const Fit fit{.gpu = gpu, .needed = needed, .paged = paged_of(*peaks_)};
+  return {.needed = needed,
+          .fits = ends && needed <= limit,
+          .fragmentation = !ends || needed > limit,
+          .paged_to_host = fit.paged_to_host()};
 }
 
 }  // namespace oomplan

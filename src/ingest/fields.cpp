@@ -22,6 +22,7 @@ constexpr Row<Plan> loader(std::string_view name) {
 using L = LoaderPlan;
 
 constexpr std::array rows{
+    field<&Plan::trainer, as::trainer>("trainer"),
     field<&Plan::model, as::text>("model"),
     field<&Plan::micro_batch_size, as::positive>("micro_batch_size"),
     field<&Plan::sequence_length, as::positive>("sequence_length"),
@@ -47,6 +48,10 @@ constexpr std::array rows{
     field<&Plan::kbit_upcast, as::boolean>("kbit_upcast"),
     field<&Plan::optimizer, as::text>("optimizer"),
     field<&Plan::fp32_embedding_state, as::boolean>("fp32_embedding_state"),
+    field<&Plan::evaluates, as::boolean>("evaluates"),
+    field<&Plan::evaluation_rows, as::count>("evaluation_rows"),
+    field<&Plan::evaluation_length, as::count>("evaluation_length"),
+    field<&Plan::evaluation_padded, as::boolean>("evaluation_padded"),
     field<&Plan::clip_gradients, as::boolean>("clip_gradients"),
     field<&Plan::gradient_checkpointing, as::boolean>("gradient_checkpointing"),
     field<&Plan::reentrant_checkpointing, as::boolean>("reentrant_checkpointing"),

@@ -1,10 +1,15 @@
 // Each field of the plan once: its name, where it lives, how it is written.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "lengths.hpp"
+#include "oomplan/trainer.hpp"
 #include "rows.hpp"
 
 namespace oomplan::ingestion {
@@ -15,6 +20,19 @@ std::span<const Row<TrainingPlan>> plan_rows();
 const Row<TrainingPlan>* find_plan_row(std::string_view name);
 
 namespace as {
+inline constexpr auto trainer_words = [] {
+  std::array<std::string_view, trainer_names.size()> out{};
+  std::ranges::transform(trainer_names, out.begin(), &TrainerName::name);
+  return out;
+}();
+/// One of trainer_names.
+inline constexpr Codec<std::string> trainer{
+    "a trainer (sft, dpo, kto, orpo, cpo, reward, grpo, trainer, …)",
+    [](const Node& node) -> std::optional<std::string> {
+      const auto index = read_choice(node, trainer_words.data(), trainer_words.size());
+      return index ? std::optional(std::string(trainer_words.at(*index))) : std::nullopt;
+    },
+    write_text, trainer_words.data(), trainer_words.size()};
 inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");

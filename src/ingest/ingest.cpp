@@ -5,6 +5,7 @@
 
 #include "compose.hpp"
 #include "fields.hpp"
+#include "foreign.hpp"
 #include "lengths_file.hpp"
 #include "loader_keys.hpp"
 #include "overrides.hpp"
@@ -47,12 +48,14 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   if (!dialect) return dialect.errors();
   Diagnostics errors;
   auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
+  ingestion::add_trainer(options, **dialect, overrides);
   for (const auto& input : overrides.own) replace(composed->inputs, input);
   ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;
   const Diagnostics unread = ingestion::load_lengths(lengths, options.loader, composed->documents);
   errors.insert(errors.end(), unread.begin(), unread.end());
   Draft draft = (*dialect)->read(composed->inputs, document);
   draft.plan.dialect = (*dialect)->name;
+  ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   apply_fields(overrides.fields, draft);
   ingestion::settle_loader(draft.worker_a_rank, draft.plan);

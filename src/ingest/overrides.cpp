@@ -60,6 +60,16 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
   return out;
 }
 
+void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides) {
+  Inputs& inputs = dialect.has("trainer") ? overrides.own : overrides.fields;
+  if (options.trainer.empty() || std::ranges::count(inputs, "trainer", &Input::key) > 0) return;
+  const Location at{options.trainer_said, 0, 0};
+  auto name = parse_value(options.trainer, options.trainer_said);
+  if (!name) return;
+  const Document& document = overrides.documents.emplace_back(*std::move(name));
+  replace(inputs, {"trainer", &document.root, &document, at, options.trainer_said});
+}
+
 void apply_fields(const Inputs& fields, Draft& draft) {
   for (const Input& input : fields) {
     const Row<TrainingPlan>& row = *find_plan_row(input.key);

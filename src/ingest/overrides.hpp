@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "dialect.hpp"
+#include "oomplan/ingest.hpp"
 
 namespace oomplan::ingestion {
 
@@ -17,6 +18,9 @@ struct Overrides {
 /// A key that is neither the dialect's nor a field of the plan is an error here (ingest/unknown-key): the user has just
 /// typed it. Further errors: ingest/bad-override.
 Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& dialect, Diagnostics& errors);
+
+/// Adds whose trainer it is, where no override has said so.
+void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides);
 
 /// Puts the plan's fields in place; what was missing and is now given is no longer missing.
 void apply_fields(const Inputs& fields, Draft& draft);

@@ -43,6 +43,23 @@ bool parsed(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// The first \n, or \r that none follows, from `from` on; text.size() where it is not known yet. In steps, since of the
+/// two one may be nowhere in the file.
+std::size_t line_end(std::string_view text, std::size_t from) {
+  for (std::size_t step = 256; from < text.size(); from += step, step *= 2) {
+    const std::string_view piece = text.substr(from, step);
+    const std::size_t feed = std::min(piece.find('\n'), piece.size());
+    const std::size_t carriage = piece.substr(0, feed).find('\r');
+    if (carriage == std::string_view::npos) {
+      if (feed < piece.size()) return from + feed;
+      continue;
+    }
+    const std::size_t next = from + carriage + 1;
+    return next == text.size() || text[next] == '\n' ? next : next - 1;
+  }
+  return text.size();
+}
+
 bool one_of(std::string_view text, std::string_view a, std::string_view b, std::string_view c) {
   return text == a || text == b || text == c;
 }
@@ -50,7 +67,9 @@ bool one_of(std::string_view text, std::string_view a, std::string_view b, std::
 }  // namespace
 
 std::size_t CellsBoundary::end_of(std::string_view text, std::size_t from) {
-  std::size_t line_end = 0;  // the next, from where it was looked for; it may turn out to be in quotes
+  // Whether a \r was alone shows in what follows it.
+  if (returned_ && from < text.size()) return text[from] == '\n' ? from : from - 1;
+  std::size_t end = 0;  // of the line, from where it was looked for; it may turn out to be in quotes
   for (std::size_t at = from;; ++at) {
     if (quoted_) {
       at = text.find('"', at);
@@ -59,20 +78,25 @@ std::size_t CellsBoundary::end_of(std::string_view text, std::size_t from) {
       closed_ = at;
       continue;
     }
-    if (line_end <= at) line_end = std::min(text.find('\n', at), text.size());
-    at = text.substr(0, line_end).find('"', at);
-    if (at == std::string_view::npos) return line_end < text.size() ? line_end : at;
+    if (end <= at) end = line_end(text, at);
+    at = text.substr(0, end).find('"', at);
+    if (at == std::string_view::npos) {
+      returned_ = end == text.size() && end > from && text[end - 1] == '\r';
+      return end < text.size() ? end : at;
+    }
     // Where a cell begins, or as the second of two in a quoted one. Elsewhere it is a character like others.
     const char before = at == 0 ? '\n' : text[at - 1];
-    quoted_ = before == ',' || before == '\t' || before == '\n' || (before == '"' && closed_ + 1 == at);
+    quoted_ =
+        std::string_view(",\t\n\r").find(before) != std::string_view::npos || (before == '"' && closed_ + 1 == at);
   }
 }
 
-bool split_cells(std::string_view record, char separator, std::vector<Cell>& cells, std::string& undone) {
+std::size_t split_cells(std::string_view record, char separator, std::size_t most, std::vector<Cell>& cells,
+                        std::string& undone) {
   cells.clear();
   undone.clear();
   undone.reserve(record.size());  // the views into it must stay
-  while (true) {
+  for (std::size_t count = 1;; ++count) {
     Cell cell;
     std::size_t end = 0;
     if (record.starts_with('"')) {
@@ -80,21 +104,21 @@ bool split_cells(std::string_view record, char separator, std::vector<Cell>& cel
       const std::size_t begin = undone.size();
       for (end = 1;; end += 2) {
         const std::size_t quote = record.find('"', end);
-        if (quote == std::string_view::npos) return false;
+        if (quote == std::string_view::npos) return 0;
         undone += record.substr(end, quote - end);
         end = quote;
         if (quote + 1 >= record.size() || record[quote + 1] != '"') break;
         undone += '"';
       }
       ++end;
-      if (end < record.size() && record[end] != separator) return false;
+      if (end < record.size() && record[end] != separator) return 0;
       cell.text = std::string_view(undone).substr(begin);
     } else {
       end = std::min(record.find(separator), record.size());
       cell.text = record.substr(0, end);
     }
-    cells.push_back(cell);
-    if (end >= record.size()) return true;
+    if (count <= most) cells.push_back(cell);
+    if (end >= record.size()) return count;
     record.remove_prefix(end + 1);
   }
 }

@@ -13,11 +13,11 @@
 
 namespace oomplan::measure {
 
-/// A line end outside of quotes.
+/// A line end outside of quotes: \n, \r\n, or \r alone. Of \r\n it is the \n, so that the \r is the record's last byte.
 class CellsBoundary final : public Boundary {
  public:
   void reset() override {
-    quoted_ = false;
+    quoted_ = returned_ = false;
     closed_ = none;
   }
   std::size_t end_of(std::string_view text, std::size_t from) override;
@@ -30,6 +30,7 @@ class CellsBoundary final : public Boundary {
  private:
   static constexpr std::size_t none = std::string_view::npos - 1;
   bool quoted_ = false;
+  bool returned_ = false;      // a \r is the last byte that was looked at
   std::size_t closed_ = none;  // the last quote that closed a cell, if nothing else did
 };
 
@@ -38,9 +39,10 @@ struct Cell {
   bool quoted = false;
 };
 
-/// The cells of one record; quotes are undone in `undone`, which they may point into. False where a quote is not
-/// closed or something follows a closed one.
-bool split_cells(std::string_view record, char separator, std::vector<Cell>& cells, std::string& undone);
+/// The cells of one record, of which `most` are kept; quotes are undone in `undone`, which they may point into. How
+/// many there are; 0 where a quote is not closed or something follows a closed one.
+std::size_t split_cells(std::string_view record, char separator, std::size_t most, std::vector<Cell>& cells,
+                        std::string& undone);
 
 /// Nothing for an empty one, numbers as JSON writes them, true and false; in quotes, and all others, text.
 using CellValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string_view>;

@@ -26,7 +26,6 @@ Distinct::Distinct(const Room& room, std::string tmp) : room_(room), file_(std::
   const std::int64_t each = sizeof(Hash) + sizeof(HashedRow);
   const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 20));
   waiting_.reserve(most);
-  sorted_.resize(most);
 }
 
 Result<bool> Distinct::check_duplicates() const {
@@ -51,6 +50,7 @@ Result<bool> Distinct::flush() {
   std::array<std::size_t, part_count + 1> begins{};
   for (const Hash& hash : waiting_) ++begins[part_of(hash, 0) + 1];
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  if (sorted_.size() < waiting_.size()) sorted_.resize(waiting_.size());  // few rows take little
   auto next = begins;
   for (const Hash& hash : waiting_) sorted_[next[part_of(hash, 0)]++] = {hash, rows_++};
   waiting_.clear();

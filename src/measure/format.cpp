@@ -48,7 +48,7 @@ std::vector<std::size_t> widths(std::string_view text, char separator) {
     text.remove_prefix(std::min(record.size() + 1, text.size()));
     if (record.ends_with('\r')) record.remove_suffix(1);
     if (record.empty()) continue;
-    out.push_back(split_cells(record, separator, cells, undone) ? cells.size() : 0);
+    out.push_back(split_cells(record, separator, 0, cells, undone));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <vector>
 
+#include "oomplan/text.hpp"
 #include "source.hpp"
 
 namespace oomplan::measure {
@@ -25,7 +26,9 @@ enum : unsigned {
   t_struct
 };
 
-constexpr std::int64_t field_of_schema = 2;    // of FileMetaData
+constexpr std::int64_t field_of_schema = 2;  // of FileMetaData
+constexpr std::int64_t field_of_row_groups = 4;
+constexpr std::int64_t field_of_columns = 1;   // of RowGroup
 constexpr std::int64_t field_of_children = 5;  // of SchemaElement
 constexpr int deepest_value = 20;              // Parquet's own structures are about six deep
 
@@ -79,7 +82,7 @@ class Reader {
         return pass(varint());
       case t_list:
       case t_set:
-        return skip_list(depth);
+        return static_cast<void>(skip_list(depth));
       case t_map:
         return skip_map(depth);
       case t_struct:
@@ -87,6 +90,14 @@ class Reader {
       default:
         throw Broken{};
     }
+  }
+
+  /// How many elements it had.
+  std::int64_t skip_list(int depth) {
+    unsigned type = 0;
+    const std::uint64_t count = list(type);
+    for (std::uint64_t left = count; left > 0; --left) skip_element(type, depth);
+    return static_cast<std::int64_t>(count);
   }
 
  private:
@@ -102,10 +113,6 @@ class Reader {
   }
   void skip_element(unsigned type, int depth) {
     type == t_true || type == t_false ? pass(1) : skip(type, depth + 1);  // in lists a bool has a byte of its own
-  }
-  void skip_list(int depth) {
-    unsigned type = 0;
-    for (std::uint64_t left = list(type); left > 0; --left) skip_element(type, depth);
   }
   void skip_map(int depth) {
     const std::uint64_t size = varint();
@@ -137,7 +144,7 @@ std::int64_t children_of_element(Reader& in) {
 }
 
 /// The elements are the tree's nodes, each before its children.
-bool too_deep(Reader& in) {
+bool too_deep(Reader& in, FooterCounts& counts) {
   unsigned type = 0;
   std::vector<std::int64_t> open;  // children still to come, of each node on the way down
   for (std::uint64_t left = in.list(type); left > 0; --left) {
@@ -145,22 +152,44 @@ bool too_deep(Reader& in) {
     while (!open.empty() && open.back() <= 0) open.pop_back();
     if (!open.empty()) --open.back();
     const std::int64_t children = children_of_element(in);
+    ++counts.elements;
     if (children > 0) open.push_back(children);
+    if (children <= 0) ++counts.leaves;
     if (open.size() > deepest_schema) return true;
   }
   return false;
 }
 
+/// A list of structs, in which the list of field `inner`, if it is one, is counted.
+std::int64_t elements_of_lists(Reader& in, std::int64_t inner) {
+  unsigned type = 0;
+  std::int64_t out = 0;
+  for (std::uint64_t left = in.list(type); left > 0; --left) {
+    if (type != t_struct) throw Broken{};
+    std::int64_t id = 0;
+    while (const unsigned field = in.field(id)) {
+      if (id == inner && field == t_list)
+        out += in.skip_list(0);
+      else
+        in.skip(field);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-std::optional<std::string> objection_to_footer(std::string_view footer) {
+std::optional<std::string> objection_to_footer(std::string_view footer, FooterCounts& counts) {
+  counts = {.bytes = static_cast<std::int64_t>(footer.size())};
   try {
     Reader in(footer);
     std::int64_t id = 0;
     while (const unsigned type = in.field(id)) {
-      if (id != field_of_schema || type != t_list)
+      if (id == field_of_row_groups && type == t_list)
+        counts.chunks += elements_of_lists(in, field_of_columns);
+      else if (id != field_of_schema || type != t_list)
         in.skip(type);
-      else if (too_deep(in))
+      else if (too_deep(in, counts))
         return "the schema is nested deeper than " + std::to_string(deepest_schema) + " levels";
     }
     return std::nullopt;
@@ -169,28 +198,32 @@ std::optional<std::string> objection_to_footer(std::string_view footer) {
   }
 }
 
-Diagnostics objection_to_file(const std::string& path, const Room& room) {
+Result<FooterCounts> footer_of(const std::string& path, const Room& room) {
   std::error_code error;
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  if (error) return {bad_file(path, "Parquet is read from a file, not a pipe")};
+  if (error) return bad_file(path, "Parquet is read from a file, not a pipe");
   std::ifstream file(path, std::ios::binary);
   unsigned char end[8] = {};
-  if (size < 12 || !file.seekg(-8, std::ios::end) || !file.read(reinterpret_cast<char*>(end), 8)) {
-    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
-  }
+  const Diagnostic no_end{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}};
+  if (size < 12 || !file.seekg(-8, std::ios::end) || !file.read(reinterpret_cast<char*>(end), 8)) return no_end;
   const std::string_view mark(reinterpret_cast<char*>(end) + 4, 4);
-  if (mark == "PARE") return {bad_file(path, encrypted)};
-  if (mark != "PAR1") {
-    return {{.code = "read/truncated", .message = "the Parquet file lacks its end", .where = {path}}};
-  }
+  if (mark == "PARE") return bad_file(path, encrypted);
+  if (mark != "PAR1") return no_end;
   const std::int64_t length = end[0] | end[1] << 8 | end[2] << 16 | std::int64_t{end[3]} << 24;
-  if (length > size - 12) return {bad_file(path, "the footer is said to be longer than the file")};
-  if (10 * length > room.pool) return {over_budget({path}, "the footer", 10 * length, room.pool)};
+  if (length > size - 12) return bad_file(path, "the footer is said to be longer than the file");
+  if (length > room.pool / 2) return over_budget({path}, "the footer", copies_of_footer * length, room.pool);
   std::string footer(static_cast<std::size_t>(length), '\0');
   file.seekg(-8 - length, std::ios::end).read(footer.data(), length);
-  if (!file) return {bad_file(path, "the footer cannot be read")};
-  const auto objection = objection_to_footer(footer);
-  return objection ? Diagnostics{bad_file(path, *objection)} : Diagnostics{};
+  if (!file) return bad_file(path, "the footer cannot be read");
+  FooterCounts counts;
+  if (const auto objection = objection_to_footer(footer, counts)) return bad_file(path, *objection);
+  if (counts.as_read() > room.pool)
+    return over_budget({path}, what_of(counts), counts.as_read() + counts.readers(), room.pool);
+  return counts;
+}
+
+std::string what_of(const FooterCounts& counts) {
+  return "the footer of " + counted(counts.leaves, "column") + " in " + counted(counts.chunks, "chunk");
 }
 
 }  // namespace oomplan::measure

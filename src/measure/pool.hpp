@@ -25,6 +25,8 @@ class LimitedPool final : public arrow::MemoryPool {
   std::int64_t num_allocations() const override { return count_; }
   std::string backend_name() const override { return "limited"; }
 
+  /// What is taken elsewhere and counts here: `more` of it, or less where it is negative.
+  arrow::Status reserve(std::int64_t more) { return take(more, 0); }
   std::int64_t limit() const { return limit_; }
   /// What would have been held with the last request that was refused; 0 where none was.
   std::int64_t refused() const { return refused_; }

@@ -45,6 +45,7 @@ Room room_from(std::int64_t budget, std::int64_t free) {
   room.batch = std::clamp(free / 24, mib / 4, 2 * mib);
   room.row = free / 5;
   room.pool = free * 3 / 4;
+  room.schema = free / 3;
   room.table = std::max((free - 16 * mib) * 5 / 8, mib);
   room.zstd_window_log =
       static_cast<int>(std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(free / 3)) - 1, 31));

@@ -11,11 +11,12 @@ namespace oomplan::measure {
 /// Bytes, all of them. Only one thing at a time grows to its share: a long row, a page, a table.
 struct Room {
   std::int64_t budget = 0;
-  std::int64_t free = 0;   ///< What the program itself and its libraries leave of the budget.
-  std::int64_t batch = 0;  ///< Decoded bytes of rows that are handed on together.
-  std::int64_t row = 0;    ///< The longest row of text that is held.
-  std::int64_t pool = 0;   ///< What Arrow may hold at one time.
-  std::int64_t table = 0;  ///< Hashes of rows, in memory.
+  std::int64_t free = 0;    ///< What the program itself and its libraries leave of the budget.
+  std::int64_t batch = 0;   ///< Decoded bytes of rows that are handed on together.
+  std::int64_t row = 0;     ///< The longest row of text that is held.
+  std::int64_t pool = 0;    ///< What Arrow may hold at one time.
+  std::int64_t table = 0;   ///< Hashes of rows, in memory.
+  std::int64_t schema = 0;  ///< What the names and types of columns take, with what each column is read by.
   int zstd_window_log = 0;
 };
 

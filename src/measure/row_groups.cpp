@@ -35,7 +35,7 @@ ParquetRows rows_in(const parquet::FileMetaData& metadata) {
 }  // namespace
 
 Result<ParquetRows> row_groups_of(const std::string& path, const Room& room) {
-  if (Diagnostics errors = objection_to_file(path, room); !errors.empty()) return errors;
+  if (const Result<FooterCounts> counts = footer_of(path, room); !counts) return counts.errors();
   LimitedPool pool(room.pool);
   try {
     parquet::ReaderProperties properties(&pool);

@@ -1,6 +1,5 @@
 #include "shards.hpp"
 
-#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "oomplan/glob.hpp"
 #include "room.hpp"
 #include "saved_dataset.hpp"
 
@@ -112,14 +112,23 @@ class Found {
   std::vector<Shard> shards_{};
 };
 
-std::vector<std::string> matches(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> out;
-  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
-    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  ::globfree(&found);
-  return out;
+Diagnostic too_many(const std::string& pattern, const Diagnostic& why) {
+  return {.code = "measure/over-budget",
+          .message = why.message,
+          .where = {pattern},
+          .hint = "name folders instead, or a larger --budget"};
+}
+
+constexpr std::int64_t most_looked_at = 10'000'000;
+
+/// Links are followed, as they are below directories.
+Result<std::vector<std::string>> matches(const std::string& pattern, std::int64_t most) {
+  Result<std::vector<std::string>> found =
+      expand_glob(pattern, {.folders = true, .links = true, .most_looked_at = most_looked_at, .most_bytes = most});
+  if (found) return found;
+  if (found.errors().front().code == "read/too-large") return too_many(pattern, found.errors().front());
+  if (found.errors().front().code != "read/no-match") return found;
+  return no_data(pattern, "no file has such a name");
 }
 
 }  // namespace
@@ -130,11 +139,12 @@ Result<std::vector<Shard>> shards_of(const std::vector<std::string>& paths, std:
     const std::size_t begin = found.size();
     std::error_code error;
     const bool pattern = path.find_first_of("*?[") != std::string::npos && !fs::exists(path, error);
-    for (const std::string& name : pattern ? matches(path) : std::vector{path}) {
+    const Result<std::vector<std::string>> names = pattern ? matches(path, most) : std::vector{path};
+    if (!names) return names.errors();
+    for (const std::string& name : *names) {
       if (Diagnostics errors = found.add(name); !errors.empty()) return errors;
     }
-    if (found.size() == begin)
-      return no_data(path, pattern ? "no file has such a name" : "there is no file in this directory");
+    if (found.size() == begin) return no_data(path, "there is no file in this directory");
     found.sort_from(begin);
   }
   return found.take();

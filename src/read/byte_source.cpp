@@ -10,6 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "oomplan/bytes.hpp"
+#include "oomplan/text.hpp"
+
 namespace oomplan::read {
 namespace {
 
@@ -83,6 +86,12 @@ Diagnostic no_library(const std::string& path, const std::string& kind) {
 
 Diagnostic cut_short(const std::string& path) {
   return {.code = "read/truncated", .message = "the file ends within the compressed data", .where = {path}};
+}
+
+Diagnostic needs_memory(const std::string& path, std::int64_t needed, std::int64_t room) {
+  return {.code = "read/needs-memory",
+          .message = "unpacking needs " + to_text(Bytes(needed)) + ", and there may be " + to_text(Bytes(room)),
+          .where = {path}};
 }
 
 Diagnostic broken(const std::string& path, const std::string& why) {

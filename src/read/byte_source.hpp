@@ -39,6 +39,8 @@ Result<bool> refill(Stream& stream, ByteSource& packed, std::vector<Byte>& piece
 
 Diagnostic no_library(const std::string& path, const std::string& kind);
 Diagnostic cut_short(const std::string& path);
+/// Unpacking takes `needed` bytes, and there may be `room`.
+Diagnostic needs_memory(const std::string& path, std::int64_t needed, std::int64_t room);
 Diagnostic broken(const std::string& path, const std::string& why);
 
 }  // namespace oomplan::read

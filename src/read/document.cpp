@@ -13,8 +13,13 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+// Python's json, by which transformers reads both configs and models' config.json.
+void refuse_mark(const read::Source& source) {
+  source.refuse(0, "read/encoding", "Python's json refuses a file that begins with a byte order mark",
+                "save it as UTF-8 without one");
+}
+
 Node parse(const read::Source& source, Syntax syntax, const ReadBudget& budget) {
-  read::check_text(source);
   read::Tape tape(source, budget);
   switch (syntax) {
     case Syntax::yaml:
@@ -53,6 +58,8 @@ Result<Document> parse_document(std::string text, const std::string& file, Synta
   if (out.byte_order_mark) out.text.erase(0, byte_order_mark.size());
   const read::Source source(out.file, out.text);
   try {
+    read::check_text(source);
+    if (out.byte_order_mark && syntax == Syntax::json) refuse_mark(source);
     out.root = parse(source, syntax, budget);
   } catch (read::Refused& refused) {
     return std::move(refused.diagnostics);

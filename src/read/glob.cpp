@@ -1,16 +1,22 @@
 #include "oomplan/glob.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "oomplan/text.hpp"
 
 namespace oomplan {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_looked_at = 100'000;
 constexpr std::string_view any_folders = "**";
 
 std::vector<std::string_view> folders_of(std::string_view path) {
@@ -84,24 +90,33 @@ bool shows(std::string_view pattern, std::string_view name) {
 
 class Expansion {
  public:
-  explicit Expansion(const std::string& pattern) : pattern_(pattern), parts_(folders_of(pattern)) {}
+  Expansion(const std::string& pattern, const GlobOptions& options)
+      : pattern_(pattern), options_(options), parts_(folders_of(pattern)) {}
 
   Result<std::vector<std::string>> files() {
     look(pattern_.starts_with('/') ? "/" : "", pattern_.starts_with('/') ? 1 : 0);
+    while (!links_.empty() && errors_.empty()) {
+      const auto [folder, part] = std::move(links_.back());
+      links_.pop_back();
+      look(folder, part);
+    }
     if (!errors_.empty()) return errors_;
     if (found_.empty())
       return Diagnostic{.code = "read/no-match",
                         .message = "no file matches " + pattern_,
                         .hint = "a pattern that means nothing would pass whatever is wrong"};
-    return std::vector<std::string>(found_.begin(), found_.end());
+    return std::vector<std::string>(std::make_move_iterator(found_.begin()), std::make_move_iterator(found_.end()));
   }
 
  private:
+  void too_large(const std::string& why) {
+    if (errors_.empty()) errors_.push_back({.code = "read/too-large", .message = pattern_ + why});
+  }
+
   bool spent() {
-    if (++looked_at_ <= most_looked_at) return false;
-    if (errors_.empty())
-      errors_.push_back({.code = "read/too-large", .message = pattern_ + " leads through more than 100,000 files"});
-    return true;
+    if (++looked_at_ > options_.most_looked_at)
+      too_large(" leads through more than " + with_separators(options_.most_looked_at) + " files");
+    return !errors_.empty();
   }
 
   /// What parts_[part, …) mean below `folder`.
@@ -109,54 +124,75 @@ class Expansion {
     if (part == parts_.size() || !seen_.insert({folder, part}).second || spent()) return;
     const std::string_view name = parts_[part];
     if (name == any_folders) {
+      if (!first_time(folder, part)) return;
       if (part + 1 < parts_.size()) look(folder, part + 1);
-      descend(folder, part);
+      each(folder, [&](const fs::directory_entry& entry, const std::string& below) { descend(entry, below, part); });
     } else if (!is_glob(name)) {
       take(folder + std::string(name), part);
     } else {
-      for (const fs::directory_entry& entry : listed(folder))
-        if (shows(name, entry.path().filename().string())) take(folder + entry.path().filename().string(), part);
+      each(folder, [&](const fs::directory_entry& entry, const std::string& below) {
+        if (shows(name, entry.path().filename().string())) take(below, part);
+      });
     }
   }
 
-  void descend(const std::string& folder, std::size_t part) {
+  /// Where links are followed, a folder may be reached in many ways, its own subfolders' links among them.
+  bool first_time(const std::string& folder, std::size_t part) {
+    struct stat status {};
+    if (!options_.links || ::stat(folder.empty() ? "." : folder.c_str(), &status) != 0) return true;
+    return folders_.insert({status.st_dev, status.st_ino, part}).second;
+  }
+
+  /// Links come last, so that what lies below the pattern itself has the name that it has there.
+  void descend(const fs::directory_entry& entry, const std::string& path, std::size_t part) {
     std::error_code ignored;
-    for (const fs::directory_entry& entry : listed(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with('.')) continue;
-      if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) look(folder + name + "/", part);
-      if (part + 1 == parts_.size()) take(folder + name, part);
-    }
+    if (entry.path().filename().string().starts_with('.')) return;
+    const bool folder = entry.is_directory(ignored);
+    const bool link = entry.is_symlink(ignored);
+    if (folder && !link) look(path + "/", part);
+    if (folder && link && options_.links) links_.emplace_back(path + "/", part);
+    if (!folder && part + 1 == parts_.size()) add(path);
   }
 
   void take(const std::string& path, std::size_t part) {
     std::error_code ignored;
+    const bool folder = fs::is_directory(path, ignored);
     if (part + 1 < parts_.size()) {
-      if (fs::is_directory(path, ignored)) look(path + "/", part + 1);
-    } else if (const fs::file_status status = fs::symlink_status(path, ignored);
-               fs::exists(status) && !fs::is_directory(path, ignored)) {
-      found_.insert(path);
+      if (folder) look(path + "/", part + 1);
+    } else if (folder ? options_.folders : fs::exists(fs::symlink_status(path, ignored))) {
+      add(path);
     }
   }
 
-  std::vector<fs::directory_entry> listed(const std::string& folder) {
-    std::vector<fs::directory_entry> out;
+  void add(const std::string& path) {
+    constexpr std::int64_t of_path = 96;  // a node of the set with a string in it
+    if (!found_.insert(path).second) return;
+    bytes_ += of_path + static_cast<std::int64_t>(path.size());
+    if (bytes_ > options_.most_bytes) too_large(" matches more files than there is memory for their names");
+  }
+
+  /// `take` gets an entry and its path. One at a time, as a folder may hold millions.
+  template <class Take>
+  void each(const std::string& folder, const Take& take) {
     std::error_code error;
     fs::directory_iterator entry(folder.empty() ? "." : folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      if (spent()) return {};
-      out.push_back(*entry);
+      if (spent()) return;
+      take(*entry, folder + entry->path().filename().string());
     }
     if (error) errors_.push_back({.code = "read/unreadable", .message = error.message(), .where = {folder, 0, 0}});
-    return out;
   }
 
   const std::string& pattern_;
+  const GlobOptions options_;
   std::vector<std::string_view> parts_;
   std::set<std::pair<std::string, std::size_t>> seen_{};
+  std::set<std::tuple<dev_t, ino_t, std::size_t>> folders_{};
+  std::vector<std::pair<std::string, std::size_t>> links_{};
   std::set<std::string> found_{};
   Diagnostics errors_{};
-  int looked_at_ = 0;
+  std::int64_t looked_at_ = 0;
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace
@@ -209,6 +245,8 @@ bool globs_mean(const std::vector<std::string>& patterns, const std::string& pat
   });
 }
 
-Result<std::vector<std::string>> expand_glob(const std::string& pattern) { return Expansion(pattern).files(); }
+Result<std::vector<std::string>> expand_glob(const std::string& pattern, const GlobOptions& options) {
+  return Expansion(pattern, options).files();
+}
 
 }  // namespace oomplan

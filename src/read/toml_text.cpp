@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "code_point.hpp"
+
 namespace oomplan::read {
 namespace {
 
@@ -13,14 +15,6 @@ constexpr std::string_view in_word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 constexpr char del = '\x7f';
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string encoded(std::uint32_t code) {
-  const auto tail = [code](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) return {static_cast<char>(code)};
-  if (code < 0x800) return {static_cast<char>(0xC0 | code >> 6), tail(0)};
-  if (code < 0x10000) return {static_cast<char>(0xE0 | code >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0)};
-}
 
 }  // namespace
 
@@ -110,6 +104,7 @@ std::string TomlText::quoted(char quote, bool block) {
 
 void TomlText::character(std::string& out, bool block) {
   const bool line_end = block && (peek() == '\n' || starts_with("\r\n"));
+  if (line_end) take("\r");  // within a string too a line ends in one character, as tomllib has it
   if (!line_end && (peek() == '\r' || peek() == del)) refuse("this character must be written as an escape");
   out += text_[at_++];
 }
@@ -130,10 +125,11 @@ std::string TomlText::unicode(std::size_t digits) {
   std::uint32_t code = 0;
   const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
   const bool whole = hex.size() == digits && error == std::errc{} && end == hex.data() + hex.size();
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (!whole || surrogate || code > 0x10FFFF) refuse("this is no character of Unicode");
+  if (!whole || is_no_character(code)) refuse("this is no character of Unicode");
   at_ += digits;
-  return encoded(code);
+  std::string out;
+  append_utf8(code, out);
+  return out;
 }
 
 // A backslash at the end of a line takes all space with it up to the next word.

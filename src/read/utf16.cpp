@@ -1,31 +1,19 @@
 #include "utf16.hpp"
 
+#include "code_point.hpp"
+
 namespace oomplan::read {
-namespace {
-
-void put_code(unsigned code, std::string& out) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-    return;
-  }
-  const int trail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  const unsigned lead = trail == 1 ? 0xC0 : trail == 2 ? 0xE0 : 0xF0;
-  out += static_cast<char>(lead | (code >> (6 * trail)));
-  for (int i = trail - 1; i >= 0; --i) out += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3F));
-}
-
-}  // namespace
 
 void Utf16::put(unsigned unit, std::string& out) {
   const bool low = unit >= 0xDC00 && unit < 0xE000;
   if (high_ != 0 && low) {
-    put_code(0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00), out);
+    append_utf8(0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00), out);
     high_ = 0;
     return;
   }
-  if (high_ != 0) put_code(0xFFFD, out);
+  if (high_ != 0) append_utf8(0xFFFD, out);
   high_ = unit >= 0xD800 && unit < 0xDC00 ? unit : 0;
-  if (high_ == 0) put_code(low ? 0xFFFD : unit, out);
+  if (high_ == 0) append_utf8(low ? 0xFFFD : unit, out);
 }
 
 std::string Utf16::to_utf8(std::string_view bytes) {

@@ -8,9 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/text.hpp"
-
 namespace oomplan::read {
 namespace {
 
@@ -42,10 +39,7 @@ class Unxz final : public ByteSource {
       case LZMA_BUF_ERROR:
         return cut_short(path_);
       case LZMA_MEMLIMIT_ERROR:
-        return {.code = "read/needs-memory",
-                .message = "unpacking needs " + to_text(Bytes(static_cast<std::int64_t>(lzma_memusage(&stream_)))) +
-                           ", and there may be " + to_text(Bytes(room_)),
-                .where = {path_}};
+        return needs_memory(path_, static_cast<std::int64_t>(lzma_memusage(&stream_)), room_);
       case LZMA_OPTIONS_ERROR:
         return broken(path_, "it has options that liblzma does not know");
       default:

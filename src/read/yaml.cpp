@@ -1,238 +1,372 @@
-// YAML by yaml-cpp's events. Its tree is not used: it would expand aliases and nest without a budget.
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
-
-#include <algorithm>
-#include <exception>
-#include <istream>
+// YAML onto the tape, as PyYAML 6.0.3 composes and constructs it for safe_load (yaml/parser.py, composer.py,
+// constructor.py). Refused besides, on purpose: keys given twice, of which PyYAML takes the last; keys that are no
+// scalars, values that are part of themselves, !!binary, !!set and their like, which no config of a framework has.
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "oomplan/text.hpp"
 #include "syntax.hpp"
-#include "yaml_meter.hpp"
-#include "yaml_place.hpp"
 #include "yaml_scalar.hpp"
-#include "yaml_words.hpp"
+#include "yaml_scanner.hpp"
 
 namespace oomplan::read {
 namespace {
 
+using Type = YamlToken::Type;
+
 constexpr std::string_view standard_tag = "tag:yaml.org,2002:";
+constexpr std::string_view no_key = "the key before this ':' is missing";
 
-class Handler : public YAML::EventHandler {
+/// Where a node stands, which decides what may come.
+enum class Place { block, block_value, flow };
+
+class YamlParser {
  public:
-  Handler(const Source& source, Tape& tape, YamlMeter& meter) : source_(source), tape_(tape), meter_(meter) {}
+  YamlParser(const Source& source, Tape& tape) : source_(source), tape_(tape), tokens_(source) {}
 
-  /// Of the last event.
-  std::size_t position() const { return position_; }
-
-  [[noreturn]] void refuse_length() const {
-    source_.refuse(position_, "read/too-many-nodes",
-                   "from here on come more than " + with_separators(tape_.budget().nodes) + " keys and values");
-  }
-
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ == 1) return;
-    const std::size_t offset = offset_of(mark);
-    if (source_.text().substr(offset).starts_with("---")) {
-      source_.refuse(offset, "read/many-documents", "a second document begins here", "a config is one document");
-    }
-    source_.refuse(offset, "read/syntax", "this follows the end of the document");
-  }
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    check_absent(offset_of(mark));
-    event(mark, true);
-    null(mark, anchor);
-  }
-
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    event(mark);
-    const Node::Kind kind = kind_of(mark, tag, value);
-    if (kind == Node::Kind::null) return null(mark, anchor);
-    const std::size_t begin = tape_.size();
-    if (tag != "?" && quote_stays_open(source_.text(), value_at(mark))) {
-      source_.refuse(value_at(mark), "read/syntax", "this quote is never closed");
-    }
-    if (tag == "?" && value == "<<") {
-      tape_.merge_key(value_at(mark));
+  void document() {
+    if (at(Type::end)) source_.refuse(0, "read/empty", "the file holds nothing but comments");
+    if (at_directive() || at(Type::document_start)) {
+      start();
+      if (at(Type::document_start) || at(Type::document_end) || at(Type::end)) {
+        empty(peek().offset);
+      } else {
+        node(Place::block, false);
+      }
     } else {
-      tape_.scalar(value.empty() && tag != "!" ? offset_of(mark) : value_at(mark), kind, value);
+      node(Place::block, false);
     }
-    anchors_[anchor] = {begin, tape_.size()};
-  }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value style) override {
-    open(mark, tag, Node::Kind::sequence, {.anchor = anchor, .block = style == YAML::EmitterStyle::Block});
-  }
-  void OnSequenceEnd() override { close(); }
-
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value style) override {
-    open(mark, tag, Node::Kind::mapping,
-         {.anchor = anchor, .mapping = true, .block = style == YAML::EmitterStyle::Block});
-  }
-  void OnMapEnd() override { close(); }
-
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    event(mark);
-    const Range range = anchors_[anchor];
-    if (range.end == 0) source_.refuse(offset_of(mark), "read/syntax", "this alias stands for a value it is part of");
-    tape_.repeat(range.begin, range.end, offset_of(mark));
+    finish();
   }
 
  private:
+  struct Properties {
+    std::string anchor{};
+    std::optional<std::string> tag{};
+    std::size_t offset = 0;
+    bool any = false;
+  };
+
   struct Range {
     std::size_t begin = 0;
     std::size_t end = 0;  // 0 while the value is not complete
   };
 
-  struct Open {
-    YAML::anchor_t anchor = 0;
-    bool mapping = false;
-    bool block = false;           // not within brackets
-    std::size_t key = no_offset;  // whose value comes next
-    YAML::Mark key_mark{};
-  };
+  const YamlToken& peek() { return tokens_.peek(); }
+  YamlToken take() { return tokens_.take(); }
+  bool at(Type type) { return peek().type == type; }
 
-  static constexpr std::size_t no_offset = std::string_view::npos;
-
-  // Every key and value, or its beginning, is an event. Only a list may stand `level` with the key it belongs to.
-  void event(const YAML::Mark& mark, bool level = false) {
-    meter_.event();
-    position_ = offset_of(mark);
-    if (meter_.exceeded()) refuse_length();
-    if (open_.empty() || !open_.back().mapping) return;
-    Open& mapping = open_.back();
-    if (mapping.key != no_offset && mapping.block && !level) check_indent(mark, mapping);
-    mapping.key = mapping.key == no_offset ? position_ : no_offset;
-    mapping.key_mark = mark;
+  [[noreturn]] void refuse(std::size_t offset, std::string_view message, std::string_view hint = {}) const {
+    source_.refuse(offset, "read/syntax", std::string(message), std::string(hint));
   }
 
-  // yaml-cpp takes a line that lacks its ':' for the value of the key above.
-  void check_indent(const YAML::Mark& mark, const Open& mapping) const {
-    const bool below = mark.line > mapping.key_mark.line && mark.column <= mapping.key_mark.column;
-    if (!below || !begins_line(source_.text(), position_) || is_explicit_key(source_.text(), mapping.key)) return;
-    source_.refuse(position_, "read/syntax", "this line must be indented, or its ':' is missing");
-  }
+  // ---- The document ------------------------------------------------------------------------------------------------
 
-  // What yaml-cpp lets pass: a key that is not there, and one without its ':', which is a line whose ':' was forgotten.
-  void check_absent(std::size_t offset) const {
-    if (open_.empty() || !open_.back().mapping) return;
-    const Open& mapping = open_.back();
-    const bool no_key = mapping.key == no_offset && source_.text().substr(offset).starts_with(':');
-    if (no_key) source_.refuse(offset, "read/syntax", "the key before this ':' is missing");
-    if (mapping.key == no_offset || !mapping.block || is_marked_key(source_.text(), mapping.key)) return;
-    source_.refuse(mapping.key, "read/syntax", "':' is missing after this key");
-  }
+  bool at_directive() { return at(Type::version) || at(Type::tag_handle) || at(Type::directive); }
 
-  std::size_t offset_of(const YAML::Mark& mark) const {
-    return std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), source_.text().size());
-  }
-
-  std::size_t value_at(const YAML::Mark& mark) const { return value_offset(source_.text(), offset_of(mark)); }
-
-  void null(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    const std::size_t begin = tape_.size();
-    const std::size_t offset = null_offset(source_.text(), offset_of(mark));
-    tape_.scalar(offset, Node::Kind::null, std::string(null_word(source_.text(), offset)));
-    anchors_[anchor] = {begin, tape_.size()};
-  }
-
-  Node::Kind kind_of(const YAML::Mark& mark, const std::string& tag, const std::string& value) const {
-    static const std::map<std::string_view, Node::Kind> kinds{
-        {"str", Node::Kind::string},      {"int", Node::Kind::integer}, {"float", Node::Kind::real},
-        {"bool", Node::Kind::boolean},    {"null", Node::Kind::null},   {"binary", Node::Kind::string},
-        {"timestamp", Node::Kind::string}};
-    if (tag == "?") return resolve(value);
-    if (tag == "!") return Node::Kind::string;
-    const auto known = kinds.find(standard_name(tag));
-    if (known == kinds.end()) refuse_tag(mark, tag);
-    if (!fits(known->second, value)) {
-      source_.refuse(value_at(mark), "read/syntax", "this is no !!" + std::string(known->first));
+  void start() {
+    int versions = 0;
+    while (at_directive()) {
+      const YamlToken token = take();
+      if (token.type == Type::tag_handle && !handles_.emplace(token.handle, token.text).second) {
+        refuse(token.offset, "this handle is defined twice");
+      }
+      const bool good = token.type != Type::version || (++versions == 1 && token.text == "1");
+      if (!good) refuse(token.offset, "one %YAML 1.x is all that a file may say");
     }
+    if (!at(Type::document_start)) refuse(peek().offset, "'---' is expected behind a directive");
+    take();
+  }
+
+  void finish() {
+    while (at(Type::document_end)) take();
+    if (at(Type::end)) return;
+    if (!at(Type::document_start)) refuse(peek().offset, "this follows the end of the document");
+    source_.refuse(peek().offset, "read/many-documents", "a second document begins here", "a config is one document");
+  }
+
+  // ---- Nodes -------------------------------------------------------------------------------------------------------
+
+  void node(Place place, bool key) {
+    if (at(Type::alias)) return alias(take());
+    const Properties properties = take_properties();
+    const std::size_t begin = tape_.size();
+    declare(properties, begin);
+    content(place, key, properties);
+    if (!properties.anchor.empty()) anchors_[properties.anchor].end = tape_.size();
+  }
+
+  void content(Place place, bool key, const Properties& properties) {
+    const bool block = place != Place::flow;
+    if (at(Type::scalar)) return scalar(properties, take(), key);
+    if (place == Place::block_value && at(Type::block_entry)) return indentless_sequence(properties);
+    if (at(Type::flow_sequence)) return flow_sequence(properties);
+    if (at(Type::flow_mapping)) return flow_mapping(properties);
+    if (block && at(Type::block_sequence)) return block_sequence(properties);
+    if (block && at(Type::block_mapping)) return block_mapping(properties);
+    if (!properties.any) refuse_token();
+    scalar(properties, {Type::scalar, properties.offset, properties.offset, {}, {}, true}, key);
+  }
+
+  [[noreturn]] void refuse_token() {
+    if (at(Type::end) && !open_.empty()) refuse_open();
+    if (at(Type::value)) refuse(peek().offset, no_key);
+    refuse(peek().offset, at(Type::block_entry) ? "no '-' can stand here" : "a value is expected here");
+  }
+
+  [[noreturn]] void refuse_open() const {
+    refuse(open_.back(), std::string("this '") + source_.text()[open_.back()] + "' is never closed");
+  }
+
+  Properties take_properties() {
+    Properties out;
+    out.offset = peek().offset;
+    while ((at(Type::anchor) && out.anchor.empty()) || (at(Type::tag) && !out.tag)) {
+      const YamlToken token = take();
+      out.any = true;
+      if (token.type == Type::anchor) {
+        out.anchor = token.text;
+      } else {
+        out.tag = full_tag(token);
+      }
+    }
+    return out;
+  }
+
+  std::string full_tag(const YamlToken& token) const {
+    if (token.handle.empty()) return token.text;
+    if (const auto own = handles_.find(token.handle); own != handles_.end()) return own->second + token.text;
+    if (token.handle == "!!") return std::string(standard_tag) + token.text;
+    if (token.handle != "!") refuse(token.offset, "no %TAG says what this tag's handle stands for");
+    return "!" + token.text;
+  }
+
+  void declare(const Properties& properties, std::size_t begin) {
+    if (properties.anchor.empty()) return;
+    if (!anchors_.emplace(properties.anchor, Range{begin, 0}).second) {
+      refuse(properties.offset, "this anchor is defined twice, which PyYAML refuses");
+    }
+  }
+
+  void alias(const YamlToken& token) {
+    const auto found = anchors_.find(token.text);
+    if (found == anchors_.end()) refuse(token.offset, "no anchor of this name comes before");
+    if (found->second.end == 0) refuse(token.offset, "this alias stands for a value it is part of");
+    tape_.repeat(found->second.begin, found->second.end, token.offset);
+  }
+
+  void empty(std::size_t offset) { tape_.scalar(offset, Node::Kind::null, {}); }
+
+  // ---- Scalars -----------------------------------------------------------------------------------------------------
+
+  void scalar(const Properties& properties, const YamlToken& token, bool key) {
+    const bool resolves = properties.tag ? *properties.tag == "!" : token.plain;
+    if (resolves && token.text == "<<") return merge(token, key);
+    const Node::Kind kind = resolves ? resolved(token, key) : tagged(properties, token);
+    tape_.scalar(token.offset, kind, token.text);
+  }
+
+  void merge(const YamlToken& token, bool key) {
+    if (!key) refuse(token.offset, "'<<' is a key that merges: as a value it stands in quotes");
+    tape_.merge_key(token.offset);
+  }
+
+  Node::Kind resolved(const YamlToken& token, bool key) const {
+    if (token.text == "=" && !key) refuse(token.offset, "a '=' alone stands in quotes: PyYAML has no value for it");
+    const Node::Kind kind = resolve(token.text);
+    if (!can_construct(kind, token.text)) {
+      refuse(token.offset, "PyYAML takes this for a number or a date and cannot make one of it: put it in quotes");
+    }
+    return kind;
+  }
+
+  Node::Kind tagged(const Properties& properties, const YamlToken& token) const {
+    static const std::map<std::string_view, Node::Kind> kinds{
+        {"str", Node::Kind::string},   {"int", Node::Kind::integer}, {"float", Node::Kind::real},
+        {"bool", Node::Kind::boolean}, {"null", Node::Kind::null},   {"timestamp", Node::Kind::string}};
+    if (!properties.tag) return Node::Kind::string;
+    const auto known = kinds.find(standard_name(*properties.tag));
+    if (known == kinds.end()) refuse_tag(properties);
+    if (!fits(known->first, known->second, token.text))
+      refuse(token.offset, "this is no !!" + std::string(known->first));
     return known->second;
   }
 
   // A tag is the author's word only; the kind of a node must be true.
-  static bool fits(Node::Kind kind, const std::string& value) {
+  static bool fits(std::string_view name, Node::Kind kind, const std::string& value) {
     const Node node{.kind = kind, .text = value};
     if (kind == Node::Kind::boolean) return node.as_boolean().has_value();
-    if (kind == Node::Kind::integer) return resolve(value) == kind || node.as_integer();
+    if (kind == Node::Kind::integer) return (resolve(value) == kind && can_construct(kind, value)) || node.as_integer();
     if (kind == Node::Kind::real) return resolve(value) == kind || node.as_number();
-    return true;
+    return name != "timestamp" || is_timestamp(value);
   }
 
   static std::string_view standard_name(std::string_view tag) {
     return tag.starts_with(standard_tag) ? tag.substr(standard_tag.size()) : std::string_view{};
   }
 
-  [[noreturn]] void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
-    const std::string_view name = standard_name(tag);
-    source_.refuse(offset_of(mark), "read/syntax",
-                   "the tag '" + (name.empty() ? tag : "!!" + std::string(name)) + "' has no meaning here",
-                   "write the value without a tag");
+  [[noreturn]] void refuse_tag(const Properties& properties) const {
+    refuse(properties.offset, "this tag has no meaning here", "write the value without a tag");
   }
 
-  void open(const YAML::Mark& mark, const std::string& tag, Node::Kind kind, Open opened) {
-    event(mark, opened.block && !opened.mapping);
-    const bool fits = standard_name(tag) == (opened.mapping ? "map" : "seq");
-    if (tag != "?" && tag != "!" && !fits) refuse_tag(mark, tag);
-    anchors_[opened.anchor] = {tape_.size(), 0};
-    open_.push_back(opened);
-    tape_.open(value_at(mark), kind);
+  // ---- Collections -------------------------------------------------------------------------------------------------
+
+  void open(const Properties& properties, std::size_t offset, Node::Kind kind) {
+    const std::string_view name = kind == Node::Kind::mapping ? "map" : "seq";
+    const auto& tag = properties.tag;
+    if (tag && *tag != "!" && standard_name(*tag) != name) refuse_tag(properties);
+    tape_.open(offset, kind);
   }
 
-  void close() {
+  void block_sequence(const Properties& properties) {
+    open(properties, take().offset, Node::Kind::sequence);
+    while (at(Type::block_entry)) {
+      const YamlToken dash = take();
+      if (at(Type::block_entry) || at(Type::block_end)) {
+        empty(dash.end);
+      } else {
+        node(Place::block, false);
+      }
+    }
+    if (!at(Type::block_end)) refuse(peek().offset, at(Type::value) ? no_key : "'-' is expected here");
+    take();
     tape_.close();
-    anchors_[open_.back().anchor].end = tape_.size();
+  }
+
+  // The dashes stand level with the key.
+  void indentless_sequence(const Properties& properties) {
+    open(properties, peek().offset, Node::Kind::sequence);
+    while (at(Type::block_entry)) {
+      const YamlToken dash = take();
+      if (at(Type::block_entry) || at(Type::key) || at(Type::value) || at(Type::block_end)) {
+        empty(dash.end);
+      } else {
+        node(Place::block, false);
+      }
+    }
+    tape_.close();
+  }
+
+  bool ends_block_part() { return at(Type::key) || at(Type::value) || at(Type::block_end); }
+
+  void block_part(std::size_t absent, bool key) {
+    if (ends_block_part()) return empty(absent);
+    node(Place::block_value, key);
+  }
+
+  void block_mapping(const Properties& properties) {
+    open(properties, take().offset, Node::Kind::mapping);
+    while (at(Type::key)) {
+      const YamlToken key = take();
+      block_part(key.end, true);
+      if (at(Type::value)) {
+        block_part(take().end, false);
+      } else {
+        empty(key.offset);
+      }
+    }
+    if (!at(Type::block_end)) refuse(peek().offset, at(Type::value) ? no_key : "a key with its ':' is expected here");
+    take();
+    tape_.close();
+  }
+
+  /// True before the end; between two entries a comma is passed.
+  bool next_in_flow(Type end, bool first) {
+    if (at(end)) return false;
+    if (first) return true;
+    if (at(Type::end)) refuse_open();
+    if (!at(Type::flow_entry)) {
+      refuse(peek().offset,
+             end == Type::flow_mapping_end ? "',' or '}' is expected here" : "',' or ']' is expected here");
+    }
+    take();
+    return !at(end);
+  }
+
+  bool ends_flow_part(Type end) { return at(Type::value) || at(Type::flow_entry) || at(end); }
+
+  /// What stands behind a key's '?' or ':'.
+  void flow_part(std::size_t absent, Type end, bool key) {
+    if (key ? ends_flow_part(end) : at(Type::flow_entry) || at(end)) return empty(absent);
+    node(Place::flow, key);
+  }
+
+  void flow_pair(Type end) {
+    const YamlToken key = take();
+    flow_part(key.end, end, true);
+    if (at(Type::value)) {
+      flow_part(take().end, end, false);
+    } else {
+      empty(key.offset);
+    }
+  }
+
+  void flow_sequence(const Properties& properties) {
+    open_.push_back(peek().offset);
+    open(properties, take().offset, Node::Kind::sequence);
+    for (bool first = true; next_in_flow(Type::flow_sequence_end, first); first = false) {
+      if (!at(Type::key)) {
+        node(Place::flow, false);
+        continue;
+      }
+      tape_.open(peek().offset, Node::Kind::mapping);
+      flow_pair(Type::flow_sequence_end);
+      tape_.close();
+    }
+    take();
     open_.pop_back();
+    tape_.close();
+  }
+
+  void flow_mapping(const Properties& properties) {
+    open_.push_back(peek().offset);
+    open(properties, take().offset, Node::Kind::mapping);
+    for (bool first = true; next_in_flow(Type::flow_mapping_end, first); first = false) {
+      if (at(Type::key)) {
+        flow_pair(Type::flow_mapping_end);
+        continue;
+      }
+      const std::size_t key = peek().offset;
+      node(Place::flow, true);
+      empty(key);
+    }
+    take();
+    open_.pop_back();
+    tape_.close();
   }
 
   const Source& source_;
   Tape& tape_;
-  YamlMeter& meter_;
-  std::size_t position_ = 0;
-  int documents_ = 0;
-  std::map<YAML::anchor_t, Range> anchors_;
-  std::vector<Open> open_;
+  YamlScanner tokens_;
+  std::map<std::string, std::string, std::less<>> handles_;
+  std::map<std::string, Range, std::less<>> anchors_;
+  std::vector<std::size_t> open_;  // brackets and braces
 };
 
-constexpr std::size_t tokens_a_node = 4;        // a value of JSON in YAML: two quotes, a colon, a comma
-constexpr std::size_t fewest_tokens = 1 << 16;  // the meter counts by stretches, and dashes and quotes that are text
+// PyYAML's reader refuses these before it looks for any syntax.
+std::size_t unprintable_size(std::string_view rest) {
+  if (rest.front() == '\x7F') return 1;
+  if (rest.starts_with("\xC2") && rest.size() > 1) return rest[1] < '\xA0' && rest[1] != '\x85' ? 2 : 0;
+  return rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF") ? 3 : 0;
+}
 
-void parse(const Source& source, YamlMeter& meter, Handler& handler) {
-  std::istream stream(&meter);
-  try {
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(handler)) {
-    }
-  } catch (const YAML::Exception& error) {
-    if (meter.exceeded()) handler.refuse_length();
-    source.refuse(static_cast<std::size_t>(std::max(error.mark.pos, 0)), "read/syntax",
-                  std::string(in_plain_words(error.msg)));
-  } catch (const std::exception& error) {
-    source.refuse(handler.position(), "read/syntax", std::string("the YAML parser gave up: ") + error.what());
+void check_printable(const Source& source) {
+  const std::string_view text = source.text();
+  for (std::size_t at = text.find_first_of("\x7F\xC2\xEF"); at != text.npos;
+       at = text.find_first_of("\x7F\xC2\xEF", at + 1)) {
+    if (unprintable_size(text.substr(at)) == 0) continue;
+    source.refuse(at, "read/binary", "PyYAML takes no such character, which cannot be printed",
+                  "write it as an escape");
   }
 }
 
 }  // namespace
 
 void parse_yaml(const Source& source, Tape& tape) {
-  const auto nodes = static_cast<std::size_t>(std::max(tape.budget().nodes, 0));
-  YamlMeter meter(source.text(), std::max(nodes * tokens_a_node, fewest_tokens));
-  Handler handler(source, tape, meter);
-  parse(source, meter, handler);
-  if (meter.exceeded()) handler.refuse_length();
-  if (tape.size() == 0) source.refuse(0, "read/empty", "the file holds nothing but comments");
+  check_printable(source);
+  YamlParser(source, tape).document();
 }
 
 }  // namespace oomplan::read

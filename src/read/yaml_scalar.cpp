@@ -97,7 +97,89 @@ bool is_real(std::string_view text) {
   return sixties ? text.empty() : is_exponent(text);
 }
 
+// ---- Dates ---------------------------------------------------------------------------------------------------------
+
+/// A number of that many digits, at least and at most; -1 where it is not there.
+int take_number(std::string_view& text, std::size_t least, std::size_t most) {
+  const std::string_view digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), most));
+  if (digits.size() < least) return -1;
+  int out = 0;
+  for (const char c : digits.substr(0, most)) out = out * 10 + (c - '0');
+  text.remove_prefix(std::min(digits.size(), most));
+  return out;
+}
+
+bool take_char(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+int days_in(int year, int month) {
+  constexpr std::array<int, 13> days{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return month == 2 && leap ? 29 : days[static_cast<std::size_t>(month)];
+}
+
+struct Timestamp {
+  bool matches = false;  ///< It looks like one.
+  bool exists = false;
+};
+
+/// "Z", "+1", "-01:30" or nothing; `exists` is false for an offset of a day or more.
+bool take_zone(std::string_view& text, bool& exists) {
+  take(text, " \t");
+  if (text.empty() || take_char(text, 'Z')) return text.empty();
+  if (!take_char(text, '+') && !take_char(text, '-')) return false;
+  const int hour = take_number(text, 1, 2);
+  const int minute = take_char(text, ':') ? take_number(text, 2, 2) : 0;
+  exists = exists && hour * 60 + minute < 24 * 60;
+  return hour >= 0 && minute >= 0 && text.empty();
+}
+
+bool take_time(std::string_view& text, bool& exists) {
+  const std::string_view gap = text.starts_with('T') || text.starts_with('t') ? text.substr(0, 1) : std::string_view{};
+  if (gap.empty() && take(text, " \t").empty()) return false;
+  text.remove_prefix(gap.size());
+  const int hour = take_number(text, 1, 2);
+  const int minute = take_char(text, ':') ? take_number(text, 2, 2) : -1;
+  const int second = take_char(text, ':') ? take_number(text, 2, 2) : -1;
+  if (hour < 0 || minute < 0 || second < 0) return false;
+  if (take_char(text, '.')) take(text, "0123456789");
+  exists = exists && hour < 24 && minute < 60 && second < 60;
+  return take_zone(text, exists);
+}
+
+Timestamp timestamp(std::string_view text) {
+  const std::string_view whole = text;
+  const int year = take_number(text, 4, 4);
+  const int month = take_char(text, '-') ? take_number(text, 1, 2) : -1;
+  const int day = take_char(text, '-') ? take_number(text, 1, 2) : -1;
+  if (year < 0 || month < 0 || day < 0) return {};
+  bool exists = year > 0 && month > 0 && month < 13 && day > 0 && day <= days_in(year, month);
+  if (text.empty()) return {whole.size() == 10, exists};  // a date alone has two digits each
+  return {take_time(text, exists), exists};
+}
+
+bool has_digits(std::string_view integer) {
+  integer = without_sign(integer);
+  const bool prefixed = integer.starts_with("0b") || integer.starts_with("0x");
+  return !prefixed || integer.find_first_not_of('_', 2) != std::string_view::npos;
+}
+
 }  // namespace
+
+bool can_construct(Node::Kind kind, std::string_view plain) {
+  if (kind == Node::Kind::integer) return has_digits(plain);
+  if (kind != Node::Kind::string || plain.size() < 8) return true;
+  const Timestamp found = timestamp(plain);
+  return !found.matches || found.exists;
+}
+
+bool is_timestamp(std::string_view text) {
+  const Timestamp found = timestamp(text);
+  return found.matches && found.exists;
+}
 
 Node::Kind resolve(std::string_view plain) {
   if (is_null(plain)) return Node::Kind::null;

@@ -36,7 +36,8 @@ Fact lengths_fact(const Setting<std::vector<std::int64_t>>& lengths) {
 }
 
 std::vector<Fact> size_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("model", plan.model),
+  std::vector<Fact> facts{fact("trainer", plan.trainer),
+                          fact("model", plan.model),
                           fact("micro_batch_size", plan.micro_batch_size),
                           fact("sequence_length", plan.sequence_length),
                           fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
@@ -85,6 +86,15 @@ std::vector<Fact> step_facts(const TrainingPlan& plan) {
   return facts;
 }
 
+std::vector<Fact> evaluation_facts(const TrainingPlan& plan) {
+  if (!plan.evaluates.value) return {};
+  std::vector<Fact> facts{fact("evaluates", plan.evaluates)};
+  if (plan.evaluation_rows.value > 0) facts.push_back(fact("evaluation_rows", plan.evaluation_rows));
+  if (plan.evaluation_length.value > 0) facts.push_back(fact("evaluation_length", plan.evaluation_length));
+  facts.push_back(fact("evaluation_padded", plan.evaluation_padded));
+  return facts;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
@@ -103,7 +113,7 @@ struct ToText {
 
 std::vector<Fact> facts_of(const TrainingPlan& plan) {
   std::vector<Fact> facts;
-  for (auto group : {size_facts, adapter_facts, quantization_facts, step_facts}) {
+  for (auto group : {size_facts, adapter_facts, quantization_facts, step_facts, evaluation_facts}) {
     for (Fact& row : group(plan)) facts.push_back(std::move(row));
   }
   return facts;

@@ -123,13 +123,22 @@ std::string fragmentation(const Numbers&) {
   return "free memory between what is alive: it can serve a request that is small enough, and cannot be given back";
 }
 
+std::string paged(const Numbers& n) {
+  return fmt::format(
+      "what {} keeps for each trained parameter of 100,000 elements and more from step to step, in CUDA's managed "
+      "memory, which the driver moves to host RAM where the card has no room: {} parameters × {} B on average",
+      n.plan.optimizer.value, with_separators(n.footprint.trainable_parameters),
+      n.each(n.footprint.trainable_parameters));
+}
+
 std::string runtime(const Numbers&) {
   return "beside PyTorch's tensors: the CUDA context with its kernels, and cuBLAS's workspaces, by kind of GPU";
 }
 
 constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
     weights,         optimizer,   gradients, activations, attention_scores, logits_and_loss,
-    autocast_copies, temporaries, inputs,    slack,       fragmentation,    runtime};
+    autocast_copies, temporaries, inputs,    slack,       fragmentation,    paged,
+    runtime};
 
 }  // namespace
 

@@ -25,4 +25,6 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
   return out;
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 }  // namespace oomplan::report

@@ -4,6 +4,7 @@
 #include "lever.hpp"
 #include "oomplan/glob.hpp"
 #include "oomplan/survey.hpp"
+#include "oomplan/trainer.hpp"
 #include "oomplan/weigh.hpp"
 
 namespace oomplan {
@@ -31,6 +32,7 @@ GateCheck check_of(Scales& scales, const GateRule& rule, const Gpu& gpu, Diagnos
   check.needed = weighed.needed;
   check.at_least = weighed.at_least;
   check.fits = weighed.fits;
+  check.paged_to_host = weighed.paged_to_host;
   if (weighed.errors.empty()) return check;
   check.undecided = weighed.errors.front().message;
   for (const Diagnostic& error : weighed.errors)
@@ -74,6 +76,7 @@ class Judgement {
       return;
     }
     item_.diagnostics = plan->warnings;
+    item_.assumed_trainer = assumed_trainer(*plan);
     weigh(*plan, *architecture, *rule, document);
   }
 

@@ -24,6 +24,7 @@ constexpr std::array<Facts, bucket_count> movers{{
     {"sequence_length", "micro_batch_size", "model"},                                         // inputs
     {"alloc_conf", "sequence_length", "micro_batch_size", "model"},                           // slack
     {"alloc_conf", "sequence_length", "micro_batch_size", "model"},                           // fragmentation
+    {"optimizer", "adapter", "model"},                                                        // paged
     {"model"},                                                                                // runtime
 }};
 
@@ -38,7 +39,8 @@ Lever lever_of(const TrainingPlan& plan, Bucket bucket, const std::string& file)
   return {{}, {file, 1, 1}};
 }
 
-Bucket largest_of(const ByBucket& by_bucket) {
+Bucket largest_of(ByBucket by_bucket) {
+  at(by_bucket, Bucket::paged) = Bytes();  // It gives way to the others.
   return static_cast<Bucket>(std::ranges::max_element(by_bucket) - by_bucket.begin());
 }
 

@@ -18,6 +18,6 @@ struct Lever {
 Lever lever_of(const TrainingPlan& plan, Bucket bucket, const std::string& file);
 
 /// The largest bucket of a moment.
-Bucket largest_of(const ByBucket& by_bucket);
+Bucket largest_of(ByBucket by_bucket);
 
 }  // namespace oomplan::survey

@@ -21,10 +21,24 @@ std::vector<std::size_t> strides_of(const std::vector<Axis>& axes) {
   return out;
 }
 
-/// For each point: does one fit that is as large in every number, itself included? Axis by axis, from the largest down.
-std::vector<bool> fits_here_or_above(const Sweep& sweep) {
+/// For each point: does all fit that is as small in every number, itself included? What is not known stands in no way.
+std::vector<bool> fits_here_and_below(const Sweep& sweep) {
   std::vector<bool> out;
-  for (const SweepPoint& point : sweep.points) out.push_back(point.fits);
+  for (const SweepPoint& point : sweep.points) out.push_back(point.fits || !point.undecided.empty());
+  const std::vector<std::size_t> strides = strides_of(sweep.axes);
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+    if (!sweep.axes[a].numbers) continue;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t place = i / strides[a] % sweep.axes[a].values.size();
+      if (place > 0 && !out[i - strides[a]]) out[i] = false;
+    }
+  }
+  return out;
+}
+
+/// For each point: is one set in `out` that is as large in every number, itself included? Axis by axis, from the
+/// largest down.
+std::vector<bool> here_or_above(const Sweep& sweep, std::vector<bool> out) {
   const std::vector<std::size_t> strides = strides_of(sweep.axes);
   for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
     if (!sweep.axes[a].numbers) continue;
@@ -91,10 +105,15 @@ Diagnostics errors_at(const Document& document, const IngestOptions& options, co
 }
 
 void find_frontier(Sweep& sweep) {
-  const std::vector<bool> above = fits_here_or_above(sweep);
+  std::vector<bool> sound = fits_here_and_below(sweep);
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (sweep.points[i].fits && !sound[i]) sweep.lucky.push_back(i);
+    sound[i] = sound[i] && sweep.points[i].fits;
+  }
+  const std::vector<bool> above = here_or_above(sweep, sound);
   const std::vector<std::size_t> strides = strides_of(sweep.axes);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    if (!sweep.points[i].fits || something_above(sweep, above, strides, i)) continue;
+    if (!sound[i] || something_above(sweep, above, strides, i)) continue;
     sweep.frontier.push_back(i);
     if (!sweep.largest || product(sweep, i) > product(sweep, *sweep.largest)) sweep.largest = i;
   }

@@ -83,6 +83,11 @@ TrainingPlan any_plan(Dice& dice) {
   TrainingPlan plan;
   plan.dialect = "oomplan";
   plan.framework = word(dice);
+  plan.trainer.value = dice.one_of<std::string>({"sft", "trainer", "dpo"});
+  plan.evaluates.value = dice.flip();
+  plan.evaluation_rows.value = dice.number(0, 1'000'000);
+  plan.evaluation_length.value = dice.number(0, 100'000);
+  plan.evaluation_padded.value = dice.flip();
   plan.model.value = word(dice);
   plan.micro_batch_size.value = dice.number(1, 1'000'000'000'000);
   plan.sequence_length.value = dice.number(1, 100'000);
@@ -130,6 +135,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.dialect = dialect;
   plan.lora_targets.value = modules(dice);
   plan.optimizer.value = modelled_optimizer(dice);
+  plan.trainer.value = "trainer";
+  plan.evaluates.value = plan.evaluation_padded.value = false;  // What written keys do not say.
+  plan.evaluation_rows.value = plan.evaluation_length.value = 0;
   plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
   plan.set_grads_to_none.value = true;
   plan.fp32_embedding_state.value = true;
@@ -151,6 +159,7 @@ DType of(WeightsDType dtype) {
 TrainingPlan sft_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.trainer.value = "sft";
   plan.loss.value = Loss::chunked_logprob;
   const bool quantized = plan.quantization.value != Quantization::none;
   if (quantized && plan.weights_dtype.value == WeightsDType::checkpoint) plan.weights_dtype.value = WeightsDType::bf16;

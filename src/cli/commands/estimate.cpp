@@ -11,6 +11,7 @@
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../models_option.hpp"
+#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/html_view.hpp"
 #include "oomplan/ingest.hpp"
@@ -47,6 +48,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
       ->type_name("NAME");
+  add_trainer_option(app, question.trainer);
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

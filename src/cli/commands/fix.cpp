@@ -11,6 +11,7 @@
 #include "../errors.hpp"
 #include "../headroom.hpp"
 #include "../models_option.hpp"
+#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/advice_view.hpp"
 #include "oomplan/advise.hpp"
@@ -46,6 +47,7 @@ void add_options(CLI::App& app, Options& options) {
   several("--allow", options.allow, "Take only this fix (docs/ladder.md has them); again for more", "ID");
   several("--forbid", options.forbid, "Never take this fix; again for more", "ID");
   several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length; again for more", "WHAT");
+  add_trainer_option(app, question.trainer);
   several("--set", question.overrides, "Change one thing in the config first; again for more", "KEY=VALUE");
   app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
       ->type_name("NAME");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../answer.hpp"
 #include "../baseline.hpp"
 #include "../behind.hpp"
 #include "../codes.hpp"
@@ -17,6 +18,7 @@
 #include "../models_cache.hpp"
 #include "../models_option.hpp"
 #include "../parallel.hpp"
+#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/gate_view.hpp"
 #include "oomplan/glob.hpp"
@@ -38,6 +40,7 @@ struct Options {
   std::string format = "text";
   std::vector<std::string> outputs{};
   std::string models{};
+  std::string trainer{};
   std::string html{};
   std::vector<std::string> outside{};
 };
@@ -60,6 +63,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
       ->allow_extra_args(false)
       ->type_name("FORMAT=FILE");
+  add_trainer_option(app, options.trainer);
   app.add_option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
       ->allow_extra_args(false)
       ->type_name("DIR");
@@ -184,6 +188,7 @@ struct Court {
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
   const Fence& fence;
+  std::string trainer{};  ///< As --trainer names it.
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
@@ -193,10 +198,12 @@ GateItem judge_one(const std::string& config, const Court& court) {
     std::optional<Diagnostic> outside = objection_to_model(fence, id);
     return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(id);
   };
-  GateQuestion question{.config = config, .ingest = {.loader = loader_within(fence)}, .models = model};
+  GateQuestion question{.config = config, .ingest = ingest_options({.trainer = court.trainer}), .models = model};
+  question.ingest.loader = loader_within(fence);
   const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
   if (former) {
     question.baseline = &*former;
+    question.baseline_ingest = question.ingest;
     question.baseline_ingest.loader = court.baseline->loader();
   } else if (court.baseline) {
     question.no_baseline = "new: it is not in the baseline";
@@ -232,7 +239,7 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
   const Fence fence(options.outside);
-  const Court court{*policy, baseline, models, fence};
+  const Court court{*policy, baseline, models, fence, options.trainer};
   gate.items.resize(configs.size());
   for_each_index(configs.size(), [&](std::size_t i) {
     gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });

@@ -14,6 +14,7 @@
 #include "../command.hpp"
 #include "../new_file.hpp"
 #include "../predicted.hpp"
+#include "../trainer_option.hpp"
 #include "oomplan/diagnose.hpp"
 #include "oomplan/diagnosis_view.hpp"
 #include "oomplan/watch.hpp"
@@ -125,6 +126,15 @@ std::vector<std::string> command_in(std::span<char* const> words) {
   return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
 }
 
+/// What starts the run says whose trainer it is, where --trainer does not.
+Question of_command(Question question, const std::vector<std::string>& command) {
+  if (!question.trainer.empty()) return question;
+  Launched launched = launched_by(command);
+  question.trainer = std::move(launched.trainer);
+  question.trainer_said = std::move(launched.words);
+  return question;
+}
+
 Outcome run_job(const Options& options, const Terminal& terminal) {
   const std::vector<std::string> command = command_in(terminal.words);
   if (command.empty())
@@ -133,7 +143,7 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
                      .hint = "oomplan run -- python train.py"}});
   const Result<Rulebook> rules = Rulebook::load();
   if (!rules) return refused(rules.errors());
-  const Expected config = expected(options.prediction);
+  const Expected config = expected(of_command(options.prediction, command));
   if (const Diagnostics wrong = mistakes_in(config); !wrong.empty()) return refused(wrong);
   Files files;
   Diagnostics problems = create(options.log, files.log);

@@ -12,8 +12,10 @@
 #include "../models_cache.hpp"
 #include "../models_option.hpp"
 #include "../parallel.hpp"
+#include "../trainer_option.hpp"
 #include "oomplan/survey.hpp"
 #include "oomplan/sweep_view.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -39,6 +41,7 @@ void add_options(CLI::App& app, Options& options) {
       ->required()
       ->type_name("NAME");
   app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
+  add_trainer_option(app, question.trainer);
   app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
@@ -107,7 +110,10 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   IngestOptions how = ingest_options(question);
   const Result<TrainingPlan> first = first_plan(*document, how, sweep);
   if (!first && verdict_of(first.errors()) == Verdict::usage) return refused(first.errors(), options);
-  if (first) how.dialect = first->dialect;  // The file is the same at every point, and so is what it is.
+  if (first) {  // The file is the same at every point, and so is what it is.
+    how.dialect = first->dialect;
+    sweep.assumed_trainer = assumed_trainer(*first);
+  }
   ModelsCache models(*catalog);
   std::size_t count = 1;
   for (const Axis& axis : sweep.axes) count *= axis.values.size();

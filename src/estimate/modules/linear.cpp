@@ -17,8 +17,10 @@ Tensor dequantized(Torch& t, std::int64_t in, std::int64_t out, std::int64_t blo
 Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias, LinearKind kind)
     : kind_(kind), in_(in), out_(out), module_(builder.module_id(name)) {
   Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
-  if (builder.facts.quantized && kind == LinearKind::linear) {
-    quantize(builder, in, out);
+  // transformers 5 quantises GPT-2's Conv1D too.
+  const bool quantizable = kind == LinearKind::linear || builder.facts.bitsandbytes;
+  if (builder.facts.quantized && quantizable) {
+    quantize(builder, name, in, out);
   } else {
     weight_ = builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out});
   }
@@ -46,20 +48,34 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
 }
 
-void Linear::quantize(Builder& builder, std::int64_t in, std::int64_t out) {
+// transformers/integrations/bitsandbytes.py: Bnb4bitQuantize puts the weight on the GPU in the dtype of loading, a
+// Conv1D's turned into a Linear's; it is gone once bitsandbytes/functional.py: quantize_4bit has made 4 bits of it.
+void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
+  Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
   absmax_blocks_ = divided_up(elements, block);
-  builder.quantized_storage({divided_up(elements, 2)}, DType::uint8);
-  if (builder.facts.double_quantized) {
-    builder.quantized_storage({absmax_blocks_}, DType::uint8);
-    builder.quantized_storage({divided_up(absmax_blocks_, nested_block)}, DType::fp32);
-    builder.quantized_storage({}, DType::fp32);
-    builder.quantized_storage({256}, DType::fp32);
-  } else {
-    builder.quantized_storage({absmax_blocks_}, DType::fp32);
-  }
-  builder.quantized_storage({16}, DType::fp32);
+  builder.loads(name + ".weight", divided_up(elements, 2));
+  const DType loaded = builder.facts.weights;
+  const Tensor weight = builder.facts.bitsandbytes ? t.empty({in, out}, loaded, "aten::_to_copy") : Tensor();
+  const Tensor turned = weight && kind_ == LinearKind::conv1d ? t.empty({out, in}, loaded, "aten::clone") : Tensor();
+  store_scales(builder);
   builder.count(elements, false);
+}
+
+void Linear::store_scales(Builder& builder) {
+  Torch& t = builder.torch;
+  const auto keep = [&](const Dims& sizes, DType dtype) { builder.quantized_storage(sizes, dtype); };
+  const bool nested = builder.facts.double_quantized;
+  const Tensor absmax = nested ? t.empty({absmax_blocks_}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
+  if (!nested) keep({absmax_blocks_}, DType::fp32);
+  keep({divided_up(saturating_mul(in_, out_), 2)}, DType::uint8);
+  keep({16}, DType::fp32);
+  if (!nested) return;
+  keep({}, DType::fp32);  // Their mean.
+  const Tensor centred = t.empty({absmax_blocks_}, DType::fp32, "aten::sub");
+  keep({absmax_blocks_}, DType::uint8);
+  keep({divided_up(absmax_blocks_, nested_block)}, DType::fp32);
+  keep({256}, DType::fp32);
 }
 
 Tensor Linear::operator()(Play& play, const Tensor& x) const {

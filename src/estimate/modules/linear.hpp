@@ -34,7 +34,8 @@ class Linear {
 
  private:
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
-  void quantize(Builder& builder, std::int64_t in, std::int64_t out);
+  void quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
+  void store_scales(Builder& builder);
   Tensor adapted_4bit(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;

@@ -15,7 +15,7 @@ class CausalLmHead final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     s.leave_base();
-    t.recorder.mark(Phase::loss);
+    t.recorder.begin_loss();
     InBucket bucket(t, Bucket::logits_and_loss);
     if (play.facts.loss == Loss::chunked_logprob) {
       s.loss = chunked_logprob_loss(play, s, head_.weight());

@@ -9,7 +9,7 @@ namespace {
 class EncoderAttention final : public Module {
  public:
   EncoderAttention(const Attributes& a, Builder& b)
-      : head_dim_(a.integer("width") / a.integer("heads")),
+      : head_dim_(a.quotient("width", "heads")),
         dropout_(a.number("dropout", 0.0)),
         hidden_dropout_(a.number("hidden_dropout", 0.0)),
         module_(b.module_id(a.module())) {

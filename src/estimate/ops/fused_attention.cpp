@@ -9,7 +9,7 @@ class FusedAttention final : public Module {
  public:
   FusedAttention(const Attributes& a, Builder& b)
       : width_(a.integer("width")),
-        head_dim_(width_ / a.integer("heads")),
+        head_dim_(a.quotient("width", "heads")),
         dropout_(a.number("dropout", 0.0)),
         residual_dropout_(a.number("residual_dropout", 0.0)),
         module_(b.module_id(a.module())) {

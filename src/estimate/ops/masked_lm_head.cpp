@@ -32,7 +32,7 @@ class MaskedLmHead final : public Module {
     Tensor hidden = dense_(play, x);
     hidden = activation_(play.torch, hidden);
     hidden = norm_(play, hidden);
-    play.torch.recorder.mark(Phase::loss);
+    play.torch.recorder.begin_loss();
     play.torch.recorder.scope.bucket = Bucket::logits_and_loss;
     return decoder_(play, hidden);
   }

@@ -30,7 +30,7 @@ class RotaryAttention final : public Module {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
-    const std::int64_t kv = a.integer("kv_heads") * head_dim_;
+    const std::int64_t kv = q / a.quotient("heads", "kv_heads");
     q_proj_ = Linear(b, m + "q_proj", width, q, a.flag("qkv_bias", false));
     k_proj_ = Linear(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
     v_proj_ = Linear(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));

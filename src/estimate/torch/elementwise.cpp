@@ -215,7 +215,7 @@ Tensor Torch::gelu(const Tensor& x) {
 }
 
 Tensor Torch::dropout(const Tensor& x, double p) {
-  if (p <= 0.0) return x;
+  if (p <= 0.0 || !training) return x;
   NodeRef node = record("NativeDropoutBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
     const Tensor mask = t.unpack(n, 0);
     g.out[0] = t.pointwise({&g.in[0], &mask}, g.in[0]->dtype, "aten::native_dropout_backward");

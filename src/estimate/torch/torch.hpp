@@ -117,6 +117,7 @@ class Torch {
   Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant);
 
   bool grad_enabled = true;
+  bool training = true;  ///< Else the model is in eval(): nothing is dropped.
 
   // --- autocast ------------------------------------------------------------------------------------------------
   void enter_autocast(std::optional<DType> dtype);

@@ -5,6 +5,7 @@
 
 #include "../dialect.hpp"
 #include "../optimizers.hpp"
+#include "axolotl/evaluation.hpp"
 #include "axolotl/keys.hpp"
 
 namespace oomplan::ingestion {
@@ -76,10 +77,14 @@ void plan_attention(const Axolotl& a, TrainingPlan& plan) {
 // ---- The batch -----------------------------------------------------------------------------------------------------
 
 // Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
+std::int64_t multiple_of(const Axolotl& a) {
+  if (is(a.pad_to_sequence_len, false) && !on(a.sample_packing)) return 1;
+  return a.pad_to_multiple_of.value.value_or(64);
+}
+
 void plan_length(const Axolotl& a, TrainingPlan& plan) {
   plan.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
-  if (is(a.pad_to_sequence_len, false) && !on(a.sample_packing)) return;
-  pad_rows(plan, a.pad_to_multiple_of.value.value_or(64));
+  pad_rows(plan, multiple_of(a));
 }
 
 void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
@@ -313,6 +318,23 @@ void apply_plugins(const Axolotl& a, Draft& draft) {
   }
 }
 
+// ---- Which trainer -------------------------------------------------------------------------------------------------
+
+// HFRLTrainerBuilder and the reward models' trainers take over where these keys ask for them (axolotl/train.py).
+Setting<std::string> trainer_of(const Inputs& inputs) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> by_rl{
+      {{"dpo", "dpo"}, {"ipo", "dpo"}, {"kto", "kto"}, {"orpo", "orpo"}, {"simpo", "cpo"}}};  // Others are GRPO's kin.
+  for (const Input& input : inputs) {
+    if (!is_set(*input.value)) continue;
+    if (input.key == "reward_model") return {"reward", origin_of(input)};
+    if (input.key == "process_reward_model") return {"prm", origin_of(input)};
+    if (input.key != "rl") continue;
+    const auto* found = std::ranges::find(by_rl, input.value->text, [](const auto& row) { return row[0]; });
+    return {std::string(found == by_rl.end() ? "grpo" : (*found)[1]), origin_of(input)};
+  }
+  return {"trainer", default_of("axolotl 0.18.0: HFCausalTrainerBuilder, as rl is not given")};
+}
+
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
   Axolotl a;
@@ -321,6 +343,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   take(draft, std::move(findings));
   TrainingPlan& plan = draft.plan;
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
+  plan.trainer = trainer_of(inputs);
   plan.model = setting(a.base_model_config.value ? a.base_model_config : a.base_model, std::string{}, "");
   if (plan.model.value.empty()) {
     miss(draft, document, "model", {"base_model"}, "base_model is not given",
@@ -329,7 +352,10 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_attention(a, plan);
   plan_precision(a, plan);
   plan_sizes(a, draft, document);
+  const axolotl::Batch batch{plan.micro_batch_size.value, plan.sequence_length.value, multiple_of(a),
+                             on(a.sample_packing)};
   plan_rows(a, plan);
+  axolotl::plan_evaluation(inputs, batch, draft);
   plan_quantization(a, plan);
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);

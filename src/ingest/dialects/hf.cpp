@@ -6,7 +6,11 @@
 #include "../condition.hpp"
 #include "../dialect.hpp"
 #include "../optimizers.hpp"
+#include "../python_values.hpp"
+#include "hf/evaluation.hpp"
 #include "hf/keys.hpp"
+#include "hf/refused.hpp"
+#include "hf/trainer.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -23,45 +27,6 @@ constexpr std::string_view datasets = "datasets 5.2.0: Dataset, memory-mapped Ar
 constexpr std::string_view collator = "transformers 5.23.0: input_ids, attention_mask and labels";
 constexpr std::string_view sft_collator = "trl 1.16.0: DataCollatorForLanguageModeling";
 constexpr std::string_view sft_trainer = "trl 1.16.0: SFTTrainer";
-
-// ---- Which trainer -------------------------------------------------------------------------------------------------
-
-template <class Keys>
-bool has_any(const Inputs& inputs, const Keys& keys) {
-  return std::ranges::any_of(inputs, [&](const Input& input) {
-    return std::ranges::count(keys, std::string_view(input.key).substr(0, input.key.find('.'))) > 0;
-  });
-}
-
-struct Reader {
-  bool sft = false;  ///< TRL's SFT script; else a plain Trainer.
-  bool guessed = false;
-};
-
-/// Who reads this file. What the file says of itself comes first, then keys that only one of the
-/// two knows; a file with neither is taken for TRL's where it is YAML, which TRL's scripts take and transformers' do
-/// not.
-Reader reader_of(const Hf& hf, const Inputs& inputs, const Document& document) {
-  if (hf.trainer.value) return {.sft = *hf.trainer.value == "sft"};
-  if (has_any(inputs, hf::trl_only) || has_any(inputs, hf::trl_only_modelled)) return {.sft = true};
-  if (has_any(inputs, hf::scripts_only) || has_any(inputs, hf::scripts_only_modelled)) return {.sft = false};
-  return {.sft = document.syntax != Syntax::json, .guessed = true};
-}
-
-// The two differ so much that a guess has to be said; not beside a key of yet another trainer.
-void warn_guessed(const Reader& reader, const Document& document, Draft& draft) {
-  const bool other = std::ranges::count(draft.plan.unmodelled, hf::other_training, &Unmodelled::feature) > 0;
-  if (!reader.guessed || other || std::ranges::count(draft.bad_keys, "trainer") > 0) return;
-  const std::string_view taken = reader.sft ? "read as TRL's SFTConfig, since TRL's scripts take YAML"
-                                            : "read as TrainingArguments of a plain Trainer, since transformers' "
-                                              "scripts take JSON";
-  draft.plan.warnings.push_back({Severity::warning,
-                                 "ingest/assumed-trainer",
-                                 "no key says whose trainer this is for; " + std::string(taken),
-                                 {document.file, 0, 0},
-                                 "say it with --set trainer=sft or --set trainer=trainer",
-                                 {}});
-}
 
 // ---- The plan ------------------------------------------------------------------------------------------------------
 
@@ -96,11 +61,19 @@ void plan_batch(const Hf& hf, bool sft, TrainingPlan& plan) {
   pad_rows(plan, hf.pad_to_multiple_of.value.value_or(1));
 }
 
+bool is_wrapped(const Hf& hf) { return is(hf.packing_strategy, std::string("wrapped")); }
+
+bool is_joined(const Hf& hf, bool sft) {
+  return sft && (is(hf.padding_free, true) || (is(hf.packing, true) && !is_wrapped(hf)));
+}
+
+bool is_fixed(const Hf& hf, bool sft) {
+  return (sft && is(hf.packing, true) && is_wrapped(hf)) || (!sft && hf.block_size.value);
+}
+
 void plan_padding(const Hf& hf, bool sft, TrainingPlan& plan) {
-  const bool split = !is(hf.packing_strategy, std::string("wrapped"));
-  const bool joined = sft && (is(hf.padding_free, true) || (is(hf.packing, true) && split));
-  const bool fixed = (sft && is(hf.packing, true) && !split) || (!sft && hf.block_size.value);
-  if (joined) {
+  const bool fixed = is_fixed(hf, sft);
+  if (is_joined(hf, sft)) {
     pack_rows(plan, is(hf.packing, true) ? hf.packing.origin : hf.padding_free.origin, "per_device_train_batch_size");
     plan.padding_mask = {plan.attention.value != Attention::flash_attention_2,
                          default_of("trl 1.16.0: DataCollatorForLanguageModeling(padding_free=True)")};
@@ -166,6 +139,21 @@ DType compute_dtype(WeightsDType dtype) {
   return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
 }
 
+// What a script around a plain Trainer makes of TRL's keys for adapters is its own affair; of what TRL's scripts would
+// do, only the user knows whether it does the same.
+void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
+  if (!is(hf.use_peft, true)) return;
+  const std::string whose = "a script around a plain Trainer, and no library's, ";
+  if (!hf.lora_r.value) {
+    miss(draft, document, "lora_rank", {"lora_r"}, whose + "sets LoRA's rank, and lora_r is not given",
+         "add lora_r: … or --set plan.lora_rank=…");
+  }
+  if (!is(hf.load_in_4bit, true)) return;
+  miss(draft, document, "kbit_upcast", {},
+       whose + "decides whether prepare_model_for_kbit_training raises 4-bit models' other weights to fp32",
+       "--set plan.kbit_upcast=true or --set plan.kbit_upcast=false");
+}
+
 void plan_adapter(const Hf& hf, TrainingPlan& plan) {
   const auto peft = setting(hf.use_peft, false, model_config);
   plan.adapter = {peft.value ? Adapter::lora : Adapter::none, peft.origin};
@@ -177,9 +165,10 @@ void plan_adapter(const Hf& hf, TrainingPlan& plan) {
   const bool named = four.value && hf.bnb_4bit_quant_type.value;
   plan.quantization = {four.value ? kind.value : Quantization::none, named ? kind.origin : four.origin};
   plan.adapter_dtype =
-      four.value ? Setting<AdapterDType>{AdapterDType::bf16, default_of(sft_trainer)}
-                 : Setting<AdapterDType>{AdapterDType::fp32,
-                                         default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
+      four.value && plan.trainer.value != "trainer"
+          ? Setting<AdapterDType>{AdapterDType::bf16, default_of(sft_trainer)}
+          : Setting<AdapterDType>{AdapterDType::fp32,
+                                  default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
   plan.double_quantization = setting(hf.use_bnb_nested_quant, false, model_config);
   const auto dtype = setting(hf.dtype, WeightsDType::fp32, model_config);
   plan.quantization_compute_dtype = {compute_dtype(dtype.value), dtype.origin};
@@ -209,28 +198,6 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
        std::string(why), std::string(how));
 }
 
-void check_together(const Hf& hf, Draft& draft, const Document& document) {
-  if (is(hf.bf16, true) && is(hf.fp16, true)) {
-    conflict(draft, hf.fp16.origin, document, "fp16 and bf16 are both true: TrainingArguments takes one of them");
-  }
-  if (is(hf.padding_free, true) && !is(hf.packing, true) && !is(hf.max_length, std::int64_t{0})) {
-    conflict(draft, hf.padding_free.origin, document,
-             "padding_free without packing enforces no max_length: SFTTrainer wants max_length: null beside it");
-  }
-  if (is(hf.load_in_4bit, true) && is(hf.dtype, WeightsDType::checkpoint)) {
-    conflict(draft, hf.dtype.origin, document,
-             "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
-  }
-}
-
-// A key of scripts of their own around a plain Trainer; TRL's have another.
-void warn_foreign_length(const Inputs& inputs, bool sft, TrainingPlan& plan) {
-  const auto found = std::ranges::find(inputs, "model_max_length", &Input::key);
-  if (!sft || found == inputs.end()) return;
-  plan.warnings.push_back(at_key(*found, Severity::warning, "ingest/unknown-key",
-                                 "model_max_length is no key of TRL's SFTConfig, ignored", "did you mean max_length?"));
-}
-
 void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
   constexpr std::array<std::array<std::string_view, 2>, 3> renamed{
       {{"torch_dtype", "dtype"},
@@ -244,31 +211,55 @@ void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
   }
 }
 
+// TRL parses texts; transformers' parse_yaml_file and parse_json_file pass them on as they are: as a flag any text is
+// true, and as a number none is one.
+void refuse_texts(const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 3> numbers{as::positive.expected, as::count.expected, as::number.expected};
+  const auto rows = table().rows;
+  for (const Input& input : inputs) {
+    if (!input.command_line.empty() || input.value->kind != Node::Kind::string) continue;
+    const auto row = std::ranges::find(rows, input.key, &Row<Hf>::key);
+    if (row == rows.end()) continue;
+    const bool flag = row->expected == as::argparse_boolean.expected && read_argparse_boolean(*input.value) == false;
+    if (!flag && std::ranges::count(numbers, row->expected) == 0) continue;
+    draft.errors.push_back(bad_value(input,
+                                     std::string(row->expected) +
+                                         ", without quotes: transformers' parse_yaml_file and parse_json_file pass a "
+                                         "text on as it is",
+                                     {}));
+  }
+}
+
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
   Hf hf;
   Findings findings;
   read_rows(table(), inputs, hf, findings);
   take(draft, std::move(findings));
-  const Reader reader = reader_of(hf, inputs, document);
-  const bool sft = reader.sft;
   TrainingPlan& plan = draft.plan;
+  plan.trainer = hf::trainer_of(hf, inputs, draft);
+  const bool sft = plan.trainer.value != "trainer";
   plan.framework = sft ? "trl 1.16.0 on transformers 5.23.0" : "transformers 5.23.0";
   plan.model = setting(hf.model_name_or_path, std::string{}, "");
   plan_precision(hf, sft, plan);
   plan_forward(hf, sft, plan);
   plan_batch(hf, sft, plan);
+  const std::int64_t row = plan.sequence_length.value;
   plan_padding(hf, sft, plan);
+  hf::plan_evaluation(inputs, sft, {row, is_joined(hf, sft), is_fixed(hf, sft)}, draft);
   plan_step(hf, sft, inputs, draft);
   accumulate(hf.accumulation, draft, document);
   plan_adapter(hf, plan);
   plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
-  warn_guessed(reader, document, draft);
   warn_renamed(inputs, sft, plan);
-  warn_foreign_length(inputs, sft, plan);
+  if (!sft) refuse_texts(inputs, draft);
   check_facts(sft, draft, document);
-  check_together(hf, draft, document);
+  hf::check_refused(hf, inputs, plan.trainer.value == "sft", draft, document);
+  if (!sft) check_own_script(hf, draft, document);
+  if (draft.bad_keys.empty() && std::ranges::count(draft.missing, "trainer", &Missing::field) == 0) {
+    hf::note_unused(inputs, sft, row, draft);
+  }
   return draft;
 }
 
@@ -312,7 +303,8 @@ void write_step(const TrainingPlan& plan, Hf& hf) {
 }
 
 std::string write(const TrainingPlan& plan) {
-  const bool sft = plan.loss.value == Loss::chunked_logprob || plan.adapter.value != Adapter::none;
+  const bool sft =
+      plan.trainer.value == "sft" || plan.loss.value == Loss::chunked_logprob || plan.adapter.value != Adapter::none;
   Hf hf;
   give(hf.trainer, std::string(sft ? "sft" : "trainer"));
   give(hf.model_name_or_path, plan.model.value);

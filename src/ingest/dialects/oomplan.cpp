@@ -60,11 +60,16 @@ void default_method(TrainingPlan& plan) {
 }
 
 void default_step(TrainingPlan& plan) {
+  plan.trainer = {"trainer", default_of("oomplan.yaml: transformers' Trainer")};
   plan.gradient_accumulation_steps = {1, default_of(training_arguments)};
   plan.padding_mask = {false, assumed("all rows are of the same length")};
   plan.weights_dtype = {WeightsDType::checkpoint, default_of(from_pretrained)};
   plan.autocast = {Autocast::none, default_of(training_arguments)};
   plan.optimizer = {"adamw_fused", default_of(training_arguments)};
+  plan.evaluates = {false, default_of(training_arguments)};
+  plan.evaluation_rows = {0, default_of("oomplan.yaml: as many as in training")};
+  plan.evaluation_length = {0, default_of("oomplan.yaml: as long as in training")};
+  plan.evaluation_padded = {false, assumed("all rows are of the same length")};
   plan.clip_gradients = {true, default_of(training_arguments)};
   plan.gradient_checkpointing = {false, default_of(training_arguments)};
   plan.reentrant_checkpointing = {false, default_of("transformers 5.23.0: activation_checkpointing_enable")};

@@ -2,17 +2,21 @@
 // it. A record batch is one piece of memory; one that the budget does not hold is refused.
 #include <arrow/api.h>
 #include <arrow/io/interfaces.h>
+#include <arrow/ipc/message.h>
 #include <arrow/ipc/options.h>
 #include <arrow/ipc/reader.h>
 
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 
 #include "../arrow_errors.hpp"
+#include "../arrow_metadata.hpp"
 #include "../columns.hpp"
 #include "../pool.hpp"
 #include "../source.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan::measure {
 namespace {
@@ -78,10 +82,81 @@ class Stream final : public arrow::io::InputStream {
   bool ended_ = false;
 };
 
+/// Hands on message after message, once what Arrow makes of it is reserved in the pool.
+class Messages final : public arrow::ipc::MessageReader {
+ public:
+  /// `what` says, while a message is read, what of it may be refused.
+  Messages(std::shared_ptr<Stream> stream, LimitedPool& pool, bool contents, std::string& what)
+      : stream_(std::move(stream)), pool_(pool), contents_(contents), what_(what) {}
+
+  arrow::Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t length, metadata_length());
+    if (length == 0) return nullptr;
+    what_ = "a message's metadata";
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> metadata, stream_->Read(length));
+    if (metadata->size() != length) return arrow::Status::Invalid("the metadata is cut");
+    const MessageCost cost = cost_of_message({metadata->data_as<char>(), static_cast<std::size_t>(length)}, contents_);
+    ARROW_RETURN_NOT_OK(reserve(cost));
+    std::shared_ptr<arrow::Buffer> body;
+    if (cost.kind != MessageCost::Kind::schema) {
+      ARROW_ASSIGN_OR_RAISE(body, stream_->Read(cost.body));
+      if (body->size() != cost.body) return arrow::Status::Invalid("the body of a message is cut");
+    }
+    auto message = arrow::ipc::Message::Open(std::move(metadata), std::move(body));
+    if (message.ok()) what_.clear();
+    return message;
+  }
+
+ private:
+  /// 0 at the end.
+  arrow::Result<std::int64_t> metadata_length() {
+    std::int32_t number = 0;
+    ARROW_ASSIGN_OR_RAISE(std::int64_t got, stream_->Read(sizeof number, &number));
+    if (got == 0) return 0;
+    if (got == sizeof number && number == -1) {  // the mark that stands before it since Arrow 0.15
+      ARROW_ASSIGN_OR_RAISE(got, stream_->Read(sizeof number, &number));
+    }
+    if (got != sizeof number || number < 0) return arrow::Status::Invalid("a message has no length");
+    return number;
+  }
+
+  arrow::Status reserve(const MessageCost& cost) {
+    what_ = what_of(cost);
+    if (cost.kind == MessageCost::Kind::batch) {
+      ARROW_RETURN_NOT_OK(pool_.reserve(-std::exchange(batch_, 0)));
+      ARROW_RETURN_NOT_OK(pool_.reserve(cost.bytes));
+      batch_ = cost.bytes;
+      return arrow::Status::OK();
+    }
+    // What a batch will take is refused now, with all that is needed.
+    ARROW_RETURN_NOT_OK(pool_.reserve(cost.bytes + cost.columns));
+    ARROW_RETURN_NOT_OK(pool_.reserve(-cost.bytes - cost.columns));
+    std::int64_t& held = dictionaries_[cost.dictionary];
+    const bool replaces = cost.kind == MessageCost::Kind::dictionary && !cost.added;
+    ARROW_RETURN_NOT_OK(pool_.reserve(cost.bytes - (replaces ? held : 0)));
+    held = replaces ? cost.bytes : held + cost.bytes;
+    return arrow::Status::OK();
+  }
+
+  static std::string what_of(const MessageCost& cost) {
+    if (cost.kind == MessageCost::Kind::schema) return "the schema of " + counted(cost.fields, "field");
+    return cost.kind == MessageCost::Kind::dictionary ? "a dictionary"
+                                                      : "a record batch of " + counted(cost.fields, "column");
+  }
+
+  std::shared_ptr<Stream> stream_;
+  LimitedPool& pool_;
+  bool contents_;
+  std::string& what_;
+  std::int64_t batch_ = 0;                                         // of the one at hand
+  std::unordered_map<std::int64_t, std::int64_t> dictionaries_{};  // by their numbers
+};
+
 class ArrowIpc final : public RowSource {
  public:
   explicit ArrowIpc(Input input)
       : path_(input.path),
+        contents_(input.wanted.contents()),
         pool_(input.room.pool),
         slices_(input),
         stream_(std::make_shared<Stream>(std::move(input.bytes), pool_)) {}
@@ -98,7 +173,8 @@ class ArrowIpc final : public RowSource {
     auto options = arrow::ipc::IpcReadOptions::Defaults();
     options.memory_pool = &pool_;
     options.use_threads = false;
-    auto opened = arrow::ipc::RecordBatchStreamReader::Open(stream_, options);
+    auto messages = std::make_unique<Messages>(stream_, pool_, contents_, what_);
+    auto opened = arrow::ipc::RecordBatchStreamReader::Open(std::move(messages), options);
     if (!opened.ok()) return failed("the schema", opened.status());
     reader_ = *opened;
     return true;
@@ -162,12 +238,15 @@ class ArrowIpc final : public RowSource {
   Diagnostics failed(const std::string& what, const arrow::Status& status) const {
     if (!stream_->errors().empty()) return stream_->errors();
     if (stream_->ended() && pool_.refused() == 0) return {cut("the file ends within " + what)};
-    return {arrow_error(path_, what, status.message(), pool_)};
+    const bool of_message = pool_.refused() > 0 && !what_.empty();
+    return {arrow_error(path_, of_message ? what_ : what, status.message(), pool_)};
   }
 
   std::string path_;
+  bool contents_;
   LimitedPool pool_;
   Slices slices_;
+  std::string what_{};
   std::shared_ptr<Stream> stream_;
   std::shared_ptr<arrow::ipc::RecordBatchStreamReader> reader_{};
   bool is_file_ = false;

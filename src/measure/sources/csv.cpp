@@ -2,6 +2,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "../canonical.hpp"
 #include "../cells.hpp"
@@ -16,6 +18,27 @@ struct Column {
   std::string name{};
   std::size_t cell = 0;
 };
+
+// A name twice, with its place and its cell, and what tells names apart.
+constexpr std::int64_t of_column = 192;
+
+/// Names that were there before get a number, as pandas gives them: a, a.1, a.2.
+void tell_apart(std::vector<std::string>& names) {
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  const std::unordered_set<std::string> given(names.begin(), names.end());
+  std::unordered_map<std::string, std::int64_t> times;
+  for (std::string& name : names) {
+    const std::string as_given = name;
+    for (std::int64_t count = times[name]; count > 0;) {
+      times[as_given] = count + 1;
+      name = as_given + "." + std::to_string(count);
+      count = given.contains(name) ? count + 1 : times[name];
+    }
+    ++times[name];
+  }
+}
 
 class Csv final : public RowSource {
  public:
@@ -39,31 +62,40 @@ class Csv final : public RowSource {
   Result<bool> begin(const Record& record, std::string_view text) {
     if (record.refused != nullptr) return *record.refused;
     begun_ = true;
+    if (!simdjson::validate_utf8(text.data(), text.size())) return bad_file(input_.path, "the first line is not UTF-8");
     separator_ = std::count(text.begin(), text.end(), '\t') > std::count(text.begin(), text.end(), ',') ? '\t' : ',';
-    if (!split_cells(text, separator_, cells_, undone_))
-      return bad_file(input_.path, "the first line's quotes do not close");
-    for (const Cell& cell : cells_) {
-      if (!cell.quoted && cell.text.find('\r') != std::string_view::npos)
-        return bad_file(input_.path, "its lines end in a carriage return alone, so that all of it is one line");
-    }
-    width_ = cells_.size();
-    for (std::size_t i = 0; i < width_; ++i) {
-      if (input_.key->takes(cells_[i].text)) columns_.push_back({std::string(cells_[i].text), i});
-    }
-    in_order_ = columns_;
-    std::stable_sort(columns_.begin(), columns_.end(),
-                     [](const Column& a, const Column& b) { return a.name < b.name; });
-    const auto twin = std::adjacent_find(columns_.begin(), columns_.end(),
-                                         [](const Column& a, const Column& b) { return a.name == b.name; });
-    if (twin != columns_.end()) return bad_file(input_.path, "two columns have the name '" + twin->name + "'");
+    const auto most = static_cast<std::size_t>(std::count(text.begin(), text.end(), separator_)) + 1;
+    const std::int64_t needed =
+        static_cast<std::int64_t>(most) * of_column + 2 * static_cast<std::int64_t>(text.size());
+    if (needed > input_.room.schema)
+      return over_budget({input_.path}, "a first line of " + counted(static_cast<std::int64_t>(most), "column"), needed,
+                         input_.room.schema);
+    cells_.reserve(most);
+    width_ = split_cells(text, separator_, most, cells_, undone_);
+    if (width_ == 0) return bad_file(input_.path, "the first line's quotes do not close");
+    name_columns();
     return true;
+  }
+
+  void name_columns() {
+    std::vector<std::string> names;
+    for (const Cell& cell : cells_) names.emplace_back(cell.text);
+    tell_apart(names);
+    in_order_.reserve(width_);
+    for (std::size_t i = 0; i < width_; ++i) {
+      if (input_.key->takes(names[i])) in_order_.push_back({std::move(names[i]), i});
+    }
+    for (std::size_t i = 0; i < in_order_.size(); ++i) columns_.push_back(i);
+    std::sort(columns_.begin(), columns_.end(),
+              [&](std::size_t a, std::size_t b) { return in_order_[a].name < in_order_[b].name; });
   }
 
   std::string objection(std::string_view text) {
     if (!simdjson::validate_utf8(text.data(), text.size())) return "this is not UTF-8";
-    if (!split_cells(text, separator_, cells_, undone_)) return "its quotes do not close where a cell ends";
-    if (cells_.size() == width_) return {};
-    return "it has " + counted(static_cast<std::int64_t>(cells_.size()), "cell") + ", and the first line " +
+    const std::size_t cells = split_cells(text, separator_, width_, cells_, undone_);
+    if (cells == width_) return {};
+    if (cells == 0) return "its quotes do not close where a cell ends";
+    return "it has " + counted(static_cast<std::int64_t>(cells), "cell") + ", and the first line " +
            std::to_string(width_);
   }
 
@@ -86,7 +118,8 @@ class Csv final : public RowSource {
   void put(CanonicalRows& canonical) {
     ByteBuffer& row = canonical.open();
     begin_object(row);
-    for (const Column& column : columns_) {
+    for (const std::size_t i : columns_) {
+      const Column& column = in_order_[i];
       if (is_null(cells_[column.cell])) continue;
       put_name(row, column.name);
       put_cell(row, cells_[column.cell]);
@@ -112,8 +145,8 @@ class Csv final : public RowSource {
   bool begun_ = false;
   char separator_ = ',';
   std::size_t width_ = 0;
-  std::vector<Column> columns_{};   // that count, by name
-  std::vector<Column> in_order_{};  // the same as the file has them
+  std::vector<Column> in_order_{};      // those that count
+  std::vector<std::size_t> columns_{};  // their places there, by name
   std::vector<Cell> cells_{};
   std::string undone_{};
 };

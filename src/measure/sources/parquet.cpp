@@ -22,6 +22,8 @@
 namespace oomplan::measure {
 namespace {
 
+constexpr std::int64_t most_buffer = std::int64_t{256} << 10;
+constexpr std::int64_t of_cell_writer = 850;  // an object for each column whose values are looked at
 constexpr std::int64_t most_rows = std::int64_t{64} << 10;
 
 std::int64_t rows_in_groups(const parquet::FileMetaData& metadata) {
@@ -32,8 +34,21 @@ std::int64_t rows_in_groups(const parquet::FileMetaData& metadata) {
 
 class Parquet final : public RowSource {
  public:
-  explicit Parquet(const Input& input)
-      : path_(input.path), part_(input.part), room_(input.room), pool_(input.room.pool), slices_(input), step_(1024) {}
+  Parquet(const Input& input, const FooterCounts& counts)
+      : path_(input.path),
+        part_(input.part),
+        room_(input.room),
+        counts_(counts),
+        contents_(input.wanted.contents()),
+        pool_(input.room.pool),
+        slices_(input),
+        step_(1024) {}
+
+  /// Sets apart what the schema and its columns take beside pages and values.
+  Result<bool> reserve() {
+    const std::int64_t writers = contents_ ? of_cell_writer * counts_.elements : 0;
+    return guarded(what_of(counts_), [&] { return pool_.reserve(counts_.as_read() + counts_.readers() + writers); });
+  }
 
   Result<bool> open() {
     return guarded("the file", [&]() -> arrow::Status {
@@ -41,9 +56,10 @@ class Parquet final : public RowSource {
       reader_.reset();
       parquet::ReaderProperties properties(&pool_);
       properties.enable_buffered_stream();
-      properties.set_buffer_size(std::min<std::int64_t>(room_.batch / 8, 256 << 10));
+      const std::int64_t for_each = room_.pool / 8 / std::max<std::int64_t>(counts_.leaves, 1);
+      properties.set_buffer_size(std::clamp<std::int64_t>(for_each, 1024, std::min(room_.batch / 8, most_buffer)));
       properties.set_thrift_string_size_limit(
-          static_cast<std::int32_t>(std::min<std::int64_t>(room_.pool / 10, 100'000'000)));
+          static_cast<std::int32_t>(std::min<std::int64_t>(room_.pool / 4, 100'000'000)));
       ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path_, &pool_));
       parquet::arrow::FileReaderBuilder builder;
       ARROW_RETURN_NOT_OK(builder.Open(file, properties));
@@ -175,6 +191,8 @@ class Parquet final : public RowSource {
   std::string path_;
   std::optional<Part> part_;
   Room room_;
+  FooterCounts counts_;
+  bool contents_;
   LimitedPool pool_;  // outlives all that is below
   Slices slices_;
   std::unique_ptr<parquet::arrow::FileReader> reader_{};
@@ -191,8 +209,10 @@ class Parquet final : public RowSource {
 Result<std::unique_ptr<RowSource>> sources::parquet(Input input) {
   if (input.packed)
     return bad_file(input.path, "a Parquet file that is packed once more cannot be read in place; unpack it first");
-  if (Diagnostics errors = objection_to_file(input.path, input.room); !errors.empty()) return errors;
-  auto source = std::make_unique<Parquet>(input);
+  const Result<FooterCounts> counts = footer_of(input.path, input.room);
+  if (!counts) return counts.errors();
+  auto source = std::make_unique<Parquet>(input, *counts);
+  if (Result<bool> reserved = source->reserve(); !reserved) return reserved.errors();
   if (Result<bool> opened = source->open(); !opened) return opened.errors();
   return std::unique_ptr<RowSource>(std::move(source));
 }

@@ -71,6 +71,7 @@ std::string_view verdict_of(const Advice& advice) {
 Json body(const Advice& advice, std::string_view verdict) {
   Json out = head(advice.config, verdict);
   const bool answered = verdict != none;
+  out["assumed_trainer"] = report::text_or_null(advice.assumed_trainer);
   out["gpu"] = answered ? gpu_of(advice.gpu) : Json(nullptr);
   out["headroom"] = advice.headroom;
   out["now"] = answered ? of(advice.now) : Json(nullptr);

@@ -52,6 +52,7 @@ class Page {
       line = fmt::format("nothing that can be estimated makes it fit {}: it needs {}", limit(), needed(a_.now));
       if (!a_.whole) line += fmt::format("; only the {} cheapest sets of fixes were looked at", a_.sets);
     }
+    if (!a_.assumed_trainer.empty()) line += " (" + a_.assumed_trainer + ")";
     out_ += report::painted(printable(a_.config) + ": ", Paint::bold, colour_) + report::painted(line, paint, colour_) +
             "\n";
   }

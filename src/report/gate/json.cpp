@@ -18,6 +18,7 @@ Json of(const GateCheck& check) {
           {"needed", decided ? Json(check.needed.count()) : Json()},
           {"at_least", check.at_least},
           {"fits", check.fits},
+          {"paged_to_host", check.paged_to_host.count()},
           {"undecided", decided ? Json() : Json(check.undecided)}};
 }
 
@@ -42,6 +43,7 @@ Json of(const Diagnostic& problem) { return diagnostic_json(problem); }
 Json of(const GateItem& item) {
   return {{"config", item.config},
           {"verdict", name_of(item.verdict)},
+          {"assumed_trainer", text_or_null(item.assumed_trainer)},
           {"checks", list_of(item.checks)},
           {"peak", item.checks.empty() || item.peak == Bytes() ? Json() : Json(item.peak.count())},
           {"largest_bucket", item.largest_bucket ? Json(name_of(*item.largest_bucket)) : Json()},

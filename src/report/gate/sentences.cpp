@@ -12,8 +12,12 @@ namespace {
 
 std::string fit_text(const GateItem& item, const GateCheck& check) {
   const std::string needed = (check.at_least ? "at least " : "") + oomplan::to_text(check.needed);
+  const std::string note = item.assumed_trainer.empty() ? "" : " (" + item.assumed_trainer + ")";
   std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves", needed, check.gpu.title,
                                 oomplan::to_text(check.limit));
+  if (check.fits && check.paged_to_host > Bytes(0))
+    out += fmt::format(", with {} paged to the host", oomplan::to_text(check.paged_to_host));
+  out += note;
   if (check.fits || !item.largest_bucket) return out;
   out += fmt::format("; most of the peak is {}", name_of(*item.largest_bucket));
   return item.lever.empty() ? out : out + " (" + printable(item.lever) + ")";
@@ -92,8 +96,9 @@ std::vector<std::string> reasons_of(const GateItem& item) {
     case GateVerdict::does_not_fit:
       return check == nullptr ? std::vector<std::string>() : std::vector{fit_text(item, *check)};
     case GateVerdict::over_budget:
-      return {fmt::format("the peak grows by {}, and the budget is {}", oomplan::to_text(item.growth->by),
-                          oomplan::to_text(*item.budget))};
+      return {fmt::format("the peak grows by {}, and the budget is {}{}", oomplan::to_text(item.growth->by),
+                          oomplan::to_text(*item.budget),
+                          item.assumed_trainer.empty() ? "" : " (" + item.assumed_trainer + ")")};
     case GateVerdict::undecided:
     case GateVerdict::allowed:
     case GateVerdict::invalid:

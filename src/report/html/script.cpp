@@ -84,7 +84,8 @@ function estimate(answer) {
   const good = gpus.length ? gpus.every(gpu => gpu.fits) : footprint ? null : false;
   const verdict = !footprint ? "No answer: " + words(answer.verdict) : !gpus.length
     ? size(footprint.peak.total) + " at the peak" : gpus.length > 1
-    ? `fits on ${gpus.filter(gpu => gpu.fits).length} of ${gpus.length} GPUs` : `${words(first.verdict)} on ${first.title}`;
+    ? `fits on ${gpus.filter(gpu => gpu.fits).length} of ${gpus.length} GPUs` : `${words(first.verdict)}${first.fits && first.paged_to_host
+      ? `, with ${size(first.paged_to_host)} paged to the host,` : ""} on ${first.title}`;
   head(verdict, good, gpus.length === 1 && first.verdict !== "undecided"
     ? `${size(first.needed)} needed of ${size(first.total)}` : "", answer.config);
   if (footprint) {
@@ -113,7 +114,7 @@ function cards(gpus, footprint) {
   const held = { ...footprint.peak.by_bucket };
   const context = gpus.length === 1 && gpus[0].runtime.find(term => term.name === "CUDA context");
   if (context) held.runtime += context.bytes;
-  const peak = Object.entries(held).filter(([, bytes]) => bytes > 0);
+  const peak = Object.entries(held).filter(([bucket, bytes]) => bytes > 0 && bucket !== "paged");
   const total = peak.reduce((sum, [, bytes]) => sum + bytes, 0);
   const limit = gpus.length === 1 ? gpus[0].total : 0;
   const most = 1.02 * Math.max(total, limit, ...gpus.map(gpu => Math.max(gpu.total, gpu.needed)));
@@ -133,9 +134,11 @@ function phases(footprint) {
   for (const peak of footprint.peaks)
     if (!byPhase.has(peak.phase) || byPhase.get(peak.phase).total < peak.total) byPhase.set(peak.phase, peak);
   const columns = [...byPhase.values()];
-  const rows = Object.keys(footprint.peak.by_bucket).filter(bucket => columns.some(one => one.by_bucket[bucket]))
-    .map(bucket => [words(bucket), ...columns.map(one => ({ number: nothing(one.by_bucket[bucket]) }))]);
+  const row = bucket => [words(bucket), ...columns.map(one => ({ number: nothing(one.by_bucket[bucket]) }))];
+  const buckets = Object.keys(footprint.peak.by_bucket).filter(bucket => columns.some(one => one.by_bucket[bucket]));
+  const rows = buckets.filter(bucket => bucket !== "paged").map(row);
   rows.push({ strong: true, cells: ["total", ...columns.map(one => ({ number: size(one.total) }))] });
+  rows.push(...buckets.filter(bucket => bucket === "paged").map(row));
   section("The highest moment of each phase", table(["", ...columns.map(one =>
     ({ number: words(one.phase) + (one.step ? `, step ${one.step}` : "") }))], rows));
 }

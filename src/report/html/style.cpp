@@ -10,12 +10,12 @@ std::string_view style() {
   --accent: #2f5d9e;
   --weights: #4477aa; --optimizer: #66aadd; --gradients: #228833; --activations: #e0a526; --attention_scores: #cc6677;
   --logits_and_loss: #aa3377; --autocast_copies: #88ccaa; --temporaries: #ee7733; --inputs: #777777; --slack: #b8b4aa;
-  --fragmentation: #8d8577; --runtime: #55606e;
+  --fragmentation: #8d8577; --paged: #b9a6cf; --runtime: #55606e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #16181c; --card: #1f2228; --ink: #e8e6e1; --soft: #a0a4ad; --line: #363a42; --good: #5fc990; --bad: #ff8a7e;
-    --accent: #8ab4f0; --slack: #6d6a63; --fragmentation: #8d8577; --runtime: #8793a3; --inputs: #9a9a9a;
+    --accent: #8ab4f0; --slack: #6d6a63; --fragmentation: #8d8577; --paged: #b9a6cf; --runtime: #8793a3; --inputs: #9a9a9a;
   }
 }
 * { box-sizing: border-box; }

@@ -28,19 +28,25 @@ class PhaseTable {
     std::vector<Row> rows{heading(), steps()};
     for (std::size_t i = 0; i < bucket_count; ++i) {
       const auto bucket = static_cast<Bucket>(i);
+      if (bucket == Bucket::paged) continue;
       if (bucket == Bucket::slack && peak_.total > peak_.tensors()) {
         rows.push_back(line("= tensors", [](const PhasePeak& phase) { return phase.tensors(); }));
       }
-      Row row = line(std::string(name_of(bucket)), [&](const PhasePeak& phase) { return size(phase, bucket); });
-      const bool empty = std::all_of(row.begin() + 1, row.end(), [](const Cell& cell) { return cell.text == "-"; });
-      if (!empty) rows.push_back(std::move(row));
+      add(bucket, std::string(name_of(bucket)), rows);
     }
     rows.push_back(line("total", [&](const PhasePeak& phase) { return phase.total + runtime_; }));
     rows.push_back(marks());
+    add(Bucket::paged, "paged, beside", rows);
     return rows;
   }
 
  private:
+  void add(Bucket bucket, std::string name, std::vector<Row>& rows) const {
+    Row row = line(std::move(name), [&](const PhasePeak& phase) { return size(phase, bucket); });
+    const bool empty = std::all_of(row.begin() + 1, row.end(), [](const Cell& cell) { return cell.text == "-"; });
+    if (!empty) rows.push_back(std::move(row));
+  }
+
   bool highest(const PhasePeak& phase) const { return phase.phase == peak_.phase && phase.step == peak_.step; }
 
   Bytes size(const PhasePeak& phase, Bucket bucket) const {

@@ -4,6 +4,7 @@
 
 #include "layout.hpp"
 #include "oomplan/text.hpp"
+#include "oomplan/trainer.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -27,38 +28,56 @@ Paint paint_of(const Fit& fit) {
   return fit.verdict == FitVerdict::fits ? Paint::green : fit.fits() ? Paint::bold : Paint::red;
 }
 
-std::string fit_line(const Fit& fit, bool colour) {
-  const std::string verdict = painted(std::string(words_of(fit.verdict)), paint_of(fit), colour);
-  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}\n", verdict, fit.gpu.title);
+// Where nobody said whose trainer it is, the verdict hangs on that.
+std::string if_assumed(const Report& report) {
+  const std::string note = report.found.plan ? assumed_trainer(*report.found.plan) : "";
+  return note.empty() ? "" : " (" + note + ")";
+}
+
+/// "fits, with 1.20 GiB paged to the host".
+std::string words_of(const Fit& fit) {
+  std::string words(words_of(fit.verdict));
+  if (!fit.fits() || fit.paged_to_host() == Bytes(0)) return words;
+  if (!words.ends_with(',')) words += ',';
+  return words + " with " + oomplan::to_text(fit.paged_to_host()) + " paged to the host";
+}
+
+std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
+  std::string words = words_of(fit);
+  if (fit.fits() && fit.paged_to_host() > Bytes(0)) words += ',';
+  const std::string verdict = painted(words, paint_of(fit), colour);
+  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}{}\n", verdict, fit.gpu.title, note);
+  const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
-                                      : oomplan::to_text(Bytes(0) - fit.headroom) + " too much";
-  return fmt::format("{} on {}: {} needed of {}, {}\n", verdict, fit.gpu.title, oomplan::to_text(fit.needed),
-                     oomplan::to_text(fit.gpu.total), rest);
+                                      : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
+  return fmt::format("{} on {}: {}{} needed of {}, {}{}\n", verdict, fit.gpu.title, least, oomplan::to_text(fit.needed),
+                     oomplan::to_text(fit.gpu.total), rest, note);
 }
 
 Row comparison_row(const Fit& fit) {
   const bool decided = fit.verdict != FitVerdict::undecided;
-  std::string words(words_of(fit.verdict));
+  std::string words = words_of(fit);
   if (words.ends_with(',')) words.pop_back();
   return {{fit.gpu.title},
           {oomplan::to_text(fit.gpu.total), true},
-          {decided ? oomplan::to_text(fit.needed) : "-", true},
+          {decided ? (fit.at_least ? "at least " : "") + oomplan::to_text(fit.needed) : "-", true},
           {decided ? oomplan::to_text(fit.headroom) : "-", true},
           {std::move(words), false, paint_of(fit)}};
 }
 
-std::string comparison(const std::vector<Fit>& fits, bool colour) {
+std::string comparison(const std::vector<Fit>& fits, const std::string& note, bool colour) {
   const auto fitting = std::ranges::count_if(fits, [](const Fit& fit) { return fit.fits(); });
   std::vector<Row> rows{{{"GPU"}, {"total", true}, {"needed", true}, {"headroom", true}}};
   for (Cell& cell : rows.front()) cell.paint = Paint::dim;
   for (const Fit& fit : fits) rows.push_back(comparison_row(fit));
-  return fmt::format("fits on {} of {} GPUs\n{}", fitting, fits.size(), aligned(rows, colour));
+  return fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
 }
 
 // What the allocator makes of the peak; on a roomy card more than the run needs.
 std::string reserved_line(const Report& report) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
+  if (reserved.peak.saturated()) return "the allocator is not played on cards of more than 64 TiB\n";
   return fmt::format("reserved {} on a roomy card; the run ends in {}\n", oomplan::to_text(reserved.peak),
                      oomplan::to_text(reserved.smallest));
 }
@@ -71,6 +90,18 @@ std::string shown_line(const Fit& fit) {
                      oomplan::to_text(fit.nvidia_smi()));
 }
 
+std::string paged_line(const Report& report) {
+  Bytes paged;
+  for (const PhasePeak& peak : report.found.footprint->peaks)
+    paged = std::max(paged, at(peak.by_bucket, Bucket::paged));
+  if (paged == Bytes(0)) return {};
+  return wrapped(fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
+                             "room, and goes to host RAM else",
+                             oomplan::to_text(paged)),
+                 0, 2) +
+         "\n";
+}
+
 }  // namespace
 
 std::string moment_text(const PhasePeak& peak) {
@@ -81,12 +112,13 @@ std::string moment_text(const PhasePeak& peak) {
 std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
   const std::vector<Fit>& fits = report.found.fits;
-  const std::string lines =
-      fmt::format("peak {} of tensors, in {}\n", oomplan::to_text(peak.tensors()), moment_text(peak)) +
-      reserved_line(report);
+  const std::string note = if_assumed(report);
+  const std::string lines = fmt::format("peak {} of tensors, in {}{}\n", oomplan::to_text(peak.tensors()),
+                                        moment_text(peak), fits.empty() ? note : "") +
+                            reserved_line(report) + paged_line(report);
   if (fits.empty()) return lines;
-  if (fits.size() > 1) return comparison(fits, options.colour) + lines;
-  return fit_line(fits.front(), options.colour) + lines + shown_line(fits.front());
+  if (fits.size() > 1) return comparison(fits, note, options.colour) + lines;
+  return fit_line(fits.front(), note, options.colour) + lines + shown_line(fits.front());
 }
 
 }  // namespace oomplan::report

@@ -30,6 +30,7 @@ Json gpu_of(const Gpu& gpu) { return {{"name", gpu.name}, {"total", gpu.total.co
 Json body(const Sweep& sweep) {
   Json out = head(sweep.config);
   const bool answered = !sweep.points.empty();
+  out["assumed_trainer"] = report::text_or_null(sweep.assumed_trainer);
   out["gpu"] = answered ? gpu_of(sweep.gpu) : Json();
   out["headroom"] = sweep.headroom;
   out["axes"] = Json::array();
@@ -37,6 +38,8 @@ Json body(const Sweep& sweep) {
   out["largest"] = sweep.largest ? of(sweep, *sweep.largest) : Json();
   out["frontier"] = Json::array();
   for (const std::size_t i : sweep.frontier) out["frontier"].push_back(of(sweep, i));
+  out["lucky"] = Json::array();
+  for (const std::size_t i : sweep.lucky) out["lucky"].push_back(of(sweep, i));
   out["points"] = Json::array();
   for (std::size_t i = 0; i < sweep.points.size(); ++i) out["points"].push_back(of(sweep, i));
   out["diagnostics"] = Json::array();

@@ -16,6 +16,7 @@ using report::Row;
 
 constexpr std::size_t most_columns = 12;
 constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_named = 5;
 
 class Page {
  public:
@@ -25,6 +26,8 @@ class Page {
     out_ = headline() + counts();
     add_frontier();
     add_grid();
+    add_falling();
+    add_lucky();
     add_undecided();
     return std::move(out_);
   }
@@ -40,9 +43,11 @@ class Page {
 
   std::string headline() const {
     const std::string card = fmt::format("{} with {:g} % left free", s_.gpu.title, s_.headroom * 100);
-    if (!s_.largest) return report::painted("nothing fits", Paint::red, colour_) + " on " + card + "\n";
-    return fmt::format("{} on {}: {}, {} needed\n", report::painted("the largest that fits", Paint::green, colour_),
-                       card, named(*s_.largest), oomplan::to_text(s_.points[*s_.largest].needed));
+    const std::string note = s_.assumed_trainer.empty() ? "" : " (" + s_.assumed_trainer + ")";
+    const std::string_view none = s_.lucky.empty() ? "nothing fits" : "nothing fits but by rounding";
+    if (!s_.largest) return report::painted(std::string(none), Paint::red, colour_) + " on " + card + note + "\n";
+    return fmt::format("{} on {}: {}, {} needed{}\n", report::painted("the largest that fits", Paint::green, colour_),
+                       card, named(*s_.largest), oomplan::to_text(s_.points[*s_.largest].needed), note);
   }
 
   std::string counts() const {
@@ -116,6 +121,43 @@ class Page {
     std::vector<Row> rows{heading(s_.axes.size())};
     for (std::size_t i = 0; i < s_.points.size(); ++i) rows.push_back(line(i));
     return rows;
+  }
+
+  /// Whether less is needed at `i` than where one number is the next smaller.
+  bool falls(std::size_t i) const {
+    std::size_t stride = 1;
+    for (std::size_t a = s_.axes.size(); a-- > 0; stride *= size(a)) {
+      if (!s_.axes[a].numbers || i / stride % size(a) == 0) continue;
+      const SweepPoint& before = s_.points[i - stride];
+      const bool known = before.undecided.empty() && s_.points[i].undecided.empty() && !s_.points[i].at_least;
+      if (known && s_.points[i].needed < before.needed) return true;
+    }
+    return false;
+  }
+
+  void add_falling() {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < s_.points.size(); ++i) count += falls(i) ? 1 : 0;
+    if (count == 0) return;
+    out_ += "\n" +
+            report::wrapped(fmt::format("{} of {} need less than the next smaller one: the allocator rounds sizes up, and "
+                                        "larger ones can leave less of a segment unused",
+                                        count, s_.points.size()),
+                            0, 2) +
+            "\n";
+  }
+
+  void add_lucky() {
+    if (s_.lucky.empty()) return;
+    std::string text;
+    for (std::size_t k = 0; k < std::min(s_.lucky.size(), most_named); ++k)
+      text += (k == 0 ? "" : "; ") + named(s_.lucky[k]);
+    if (s_.lucky.size() > most_named) text += fmt::format(" and {} more", s_.lucky.size() - most_named);
+    out_ += "\n" +
+            report::wrapped("fits though something smaller does not, by that rounding: " +
+                                text + ". None of these is taken for the largest or the frontier",
+                            0, 2) +
+            "\n";
   }
 
   void add_undecided() {

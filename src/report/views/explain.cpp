@@ -52,9 +52,10 @@ std::string tensor_terms(const Report& report, Bucket bucket, bool colour) {
     const PhasePeak& highest = footprint.bucket_peaks[i];
     out += moment(of_bucket(footprint.at_bucket_peaks[i], bucket),
                   fmt::format("{} at its own highest, in {}", name, moment_text(highest)), colour);
-    out += "\n" + wrapped(formula_text(report, bucket, at(highest.by_bucket, bucket)), 0, 0) + "\n\n";
+    out += "\n" + wrapped(formula_text(report, bucket, at(highest.by_bucket, bucket)), 0, 0) + "\n";
   }
-  return out + moment(of_bucket(footprint.at_peak, bucket),
+  if (bucket == Bucket::paged) return out;  // Of no total, so that no peak is made of it.
+  return out + "\n" + moment(of_bucket(footprint.at_peak, bucket),
                       fmt::format("{} at the peak, in {}", name, moment_text(footprint.peak)), colour);
 }
 

@@ -6,6 +6,7 @@
 #include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "../view.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan::report {
 namespace {
@@ -80,6 +81,9 @@ Json json_of(const Fit& fit) {
           {"runtime", list_of(fit.runtime)},
           {"needed", fit.needed.count()},
           {"headroom", fit.headroom.count()},
+          {"at_least", fit.at_least},
+          {"paged", fit.paged.count()},
+          {"paged_to_host", fit.paged_to_host().count()},
           {"fits", fit.fits()},
           {"verdict", name_of(fit.verdict)},
           {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
@@ -91,6 +95,7 @@ Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
   return {{"dialect", report.found.plan->dialect},
           {"framework", report.found.plan->framework},
+          {"assumed_trainer", text_or_null(assumed_trainer(*report.found.plan))},
           {"facts", list_of(report.facts)}};
 }
 
@@ -125,9 +130,9 @@ Json reserved_json(const Report& report) {
   if (!report.found.reserved) return nullptr;
   const Reserved& reserved = *report.found.reserved;
   return {{"alloc_conf", report.found.plan ? report.found.plan->alloc_conf.value : ""},
-          {"max_memory_allocated", reserved.allocated.count()},
-          {"peak", reserved.peak.count()},
-          {"smallest", reserved.smallest.count()}};
+          {"max_memory_allocated", reserved.allocated.saturated() ? Json() : Json(reserved.allocated.count())},
+          {"peak", reserved.peak.saturated() ? Json() : Json(reserved.peak.count())},
+          {"smallest", reserved.smallest.saturated() ? Json() : Json(reserved.smallest.count())}};
 }
 
 Json footprint_json(const Report& report) {
@@ -143,6 +148,12 @@ Json footprint_json(const Report& report) {
           {"bucket_peaks", bucket_peaks_json(footprint)}};
 }
 
+Json not_counted(const Report& report) {
+  if (!report.found.footprint) return Json::array();
+  if (report.found.plan && report.found.plan->evaluates.value) return Json::array({"other_processes", "saving"});
+  return Json::array({"other_processes", "evaluation", "saving"});
+}
+
 }  // namespace
 
 std::string views::json(const Report& report, const ViewOptions&) {
@@ -155,8 +166,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
-                 {"not_counted",
-                  report.found.footprint ? Json::array({"other_processes", "evaluation", "saving"}) : Json::array()},
+                 {"not_counted", not_counted(report)},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},
                  {"diagnostics", list_of(report.diagnostics)}};
   // A file name may hold any byte; the answer stays valid UTF-8.

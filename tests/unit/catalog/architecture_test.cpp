@@ -194,6 +194,13 @@ TEST(ArchitectureFile, ADivisorMustDivide) {
             "config.json:1:46: error: \"kv_heads\" (3) does not divide \"heads\" (4) ");
 }
 
+TEST(ArchitectureFile, AMultipleMustBeOne) {
+  const std::string file = with("default: $heads, divides: $heads", "default: 2, multiple_of: 2");
+  EXPECT_TRUE(read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 1, "kv_heads": 6})", file).ok());
+  const std::string text = errors(R"({"model_type": "tiny", "width": 64, "heads": 4, "kv_heads": 3})", file);
+  EXPECT_EQ(text.substr(0, text.find('[')), "config.json:1:61: error: \"kv_heads\" (3) is not a multiple of 2 ");
+}
+
 TEST(ArchitectureFile, TooManyLayersAreRefusedAtTheirKey) {
   const std::string text = errors(R"({"model_type": "tiny", "width": 16777216, "heads": 4, "window": 1})",
                                   with("layers: 3", "layers: $width"));
@@ -240,16 +247,19 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {sum: [1, 2]}",
                "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10, 2, 3]}", "a difference has two operands"},
+        Broken{"rows: 100", "rows: {difference: [10]}", "a difference has two operands"},
         Broken{"divides: $heads", "divides: 4", "\"divides\" names a key declared above (\"$heads\")"},
+        Broken{"divides: $heads", "multiple_of: 0", "\"multiple_of\" must be a whole number from 1 on"},
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …}"},
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …}"},
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));

@@ -67,11 +67,11 @@ TEST(Facts, TheKbitUpcastIsForQuantizedModelsOnly) {
   const Architecture model = example::architecture(example::llama());
   p.kbit_upcast.value = true;
   p.adapter.value = Adapter::lora;
-  EXPECT_EQ(resolved(p, model).kept, DType::bf16);
+  EXPECT_FALSE(resolved(p, model).kbit_upcast);
   p.quantization.value = Quantization::nf4;
-  EXPECT_EQ(resolved(p, model).kept, DType::fp32);
+  EXPECT_TRUE(resolved(p, model).kbit_upcast);
   p.kbit_upcast.value = false;
-  EXPECT_EQ(resolved(p, model).kept, DType::bf16);
+  EXPECT_FALSE(resolved(p, model).kbit_upcast);
 }
 
 TEST(Facts, AutocastHasItsType) {

@@ -111,8 +111,31 @@ TEST(Fit, IsAtTheEdgeUnderFivePerCentAboveWhatIsNeeded) {
 TEST(Fit, ARunThatNoCardHoldsNeverFits) {
   const Reservation run = of({Bytes::gib(50'000), Bytes::gib(50'000)});
   EXPECT_TRUE(run.reserved().peak.saturated());
-  EXPECT_EQ(fit(run, gpu(Bytes::gib(24))).verdict, FitVerdict::does_not_fit);
-  EXPECT_EQ(fit(run, gpu(Bytes::max())).verdict, FitVerdict::does_not_fit);
+  const Fit out = fit(run, gpu(Bytes::gib(24)));
+  EXPECT_EQ(out.verdict, FitVerdict::does_not_fit);
+  EXPECT_TRUE(out.at_least);
+  EXPECT_EQ(out.needed, Bytes::gib(100'000) + beside);
+  EXPECT_EQ(undecided_on(run, gpu(Bytes::gib(24))), std::nullopt);
+}
+
+TEST(Fit, ACardBeyondThoseThatThePlayedAllocatorKnowsIsUndecided) {
+  const Reservation run = of({Bytes::gib(50'000), Bytes::gib(50'000)});
+  const Gpu vast = gpu(Bytes::gib(200'000));
+  EXPECT_EQ(fit(run, vast).verdict, FitVerdict::undecided);
+  ASSERT_TRUE(undecided_on(run, vast).has_value());
+  EXPECT_EQ(undecided_on(run, vast)->code, "estimate/unmodelled");
+  EXPECT_EQ(undecided_on(of({Bytes::gib(1)}), vast), std::nullopt);
+}
+
+TEST(Fit, PagedMemoryGivesWay) {
+  const Reservation run = of({Bytes::gib(10)});
+  const Fit both = fit(run, gpu(Bytes::gib(24)), Bytes::gib(8));
+  EXPECT_EQ(both.needed, Bytes::gib(10) + beside);
+  EXPECT_EQ(both.paged_to_host(), Bytes(0));
+  const Fit some = fit(run, gpu(Bytes::gib(16) + beside), Bytes::gib(8));
+  EXPECT_EQ(some.verdict, FitVerdict::fits);
+  EXPECT_EQ(some.paged_to_host(), Bytes::gib(2));
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(10) + beside), Bytes::gib(8)).paged_to_host(), Bytes::gib(8));
 }
 
 // The segment of the first tensor holds nothing when the second comes, and cannot hold it.

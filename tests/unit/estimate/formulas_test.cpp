@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "plans.hpp"
 
@@ -306,11 +307,48 @@ TEST(WeightsAndGradients, AQuantizedModelHoldsTheRestInFp32WherePeftUpcastsIt) {
   p.lora_targets.value = {"q_proj"};
   const auto weights = [&] {
     const Footprint f = example::played(p, example::architecture(example::llama()));
-    return at(f.peaks.front().by_bucket, Bucket::weights).count();
+    return at(example::peak_of(f, Phase::forward, 1).by_bucket, Bucket::weights).count();
   };
   const std::int64_t in_bf16 = weights();
   p.kbit_upcast.value = true;
   EXPECT_EQ(weights() - in_bf16, 2 * (2 * 2 * h + 2 * 1000 * h + h));
+}
+
+// The bytes of a llama of `words` words that is loaded in 4 bits: while it is loaded, and once it is.
+struct Loading {
+  std::int64_t highest = 0;
+  std::int64_t left = 0;
+};
+
+Loading quantized(const TrainingPlan& p, std::int64_t words_known) {
+  const Keys keys = example::llama({{"vocab_size", std::to_string(words_known)}});
+  const Footprint f = example::played(p, example::architecture(keys));
+  const PhasePeak& later = example::peak_of(f, Phase::between, 1);
+  return {f.peaks.front().total.count(), at(later.by_bucket, Bucket::weights).count()};
+}
+
+TEST(Loading, InFourBitsHoldsA16BitCopyOfTheWeightAtHand) {
+  TrainingPlan p = plan();
+  p.adapter.value = Adapter::lora;
+  p.lora_rank.value = 1;
+  p.quantization.value = Quantization::nf4;
+  p.double_quantization.value = false;
+  const Loading l = quantized(p, 1000);
+  // The last of the largest is the up projection of the last layer; after it come its attention and two norms.
+  const std::int64_t after = (2 * h * q + 2 * h * kv) / 2;
+  EXPECT_LE(std::abs(l.highest - (l.left - after + 2 * h * inner)), 40'000);
+}
+
+TEST(Loading, WherePeftUpcastsHoldsTheHeadInBothTypes) {
+  TrainingPlan p = plan();
+  p.adapter.value = Adapter::lora;
+  p.lora_rank.value = 1;
+  p.lora_targets.value = {"k_proj"};
+  p.quantization.value = Quantization::nf4;
+  p.kbit_upcast.value = true;
+  const Loading l = quantized(p, 8000);
+  const std::int64_t adapters = 2 * (2 * (h + kv));
+  EXPECT_LE(std::abs(l.highest - (l.left - adapters + 2 * 8000 * h)), 20'000);
 }
 
 TEST(AutocastCopies, AreTwoBytesAWeightOfEachProduct) {

@@ -117,6 +117,25 @@ TEST(AdamW, Paged32BitKeepsFp32MomentsOfAnyParameter) {
   EXPECT_EQ(cost("paged_adamw_32bit", DType::bf16).later, 0);
 }
 
+// bitsandbytes' Optimizer8bit.get_state_buffer: not below 100,000 elements, and never the scales.
+TEST(AdamW, PagedStateOfLargeTensorsIsManagedMemory) {
+  const auto managed = [](std::string_view name, const Dims& sizes) {
+    Torch t;
+    Tensor p = leaf(t, sizes, DType::bf16);
+    p->grad = t.empty(p->sizes, p->dtype, "gradient");
+    const auto optimizer = make_optimizer(name);
+    optimizer->step(t, {p});
+    std::int64_t out = 0;
+    for (const Storage& s : t.recorder.storages) out += s.bucket == Bucket::paged ? s.bytes : 0;
+    return out;
+  };
+  EXPECT_EQ(managed("paged_adamw_8bit", {100'352}), 2 * 100'352);
+  EXPECT_EQ(managed("paged_adamw_32bit", {100'352}), 8 * 100'352);
+  EXPECT_EQ(managed("paged_adamw_8bit", {99'840}), 0);
+  EXPECT_EQ(managed("paged_adamw_32bit", {99'840}), 0);
+  EXPECT_EQ(managed("adamw_8bit", {100'352}), 0);
+}
+
 TEST(Sgd, KeepsNothingAndWithMomentumOneCopy) {
   EXPECT_EQ(cost("sgd").state, 0);
   EXPECT_EQ(cost("sgd").first, 0);

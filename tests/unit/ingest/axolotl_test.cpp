@@ -285,6 +285,37 @@ TEST(Axolotl, RatesOfTheirOwnKeepEightBitStateOfEmbeddings) {
   EXPECT_TRUE(fp32("lr_groups:\nembedding_lr:\n"));
 }
 
+TEST(Axolotl, ValuesAreWhatPydanticMakesOfThem) {
+  const std::string rest = "base_model: a/b\ngradient_accumulation_steps: 4\nflash_attention: true\nmicro_batch_size: ";
+  for (const char* eight : {"8", "8.0", "'8'", "'8.00'", "' 8 '"}) {
+    EXPECT_EQ(plan_from(rest + eight + "\n").micro_batch_size.value, 8) << eight;
+  }
+  EXPECT_EQ(plan_from(rest + "true\n").micro_batch_size.value, 1);
+  for (const char* none : {"8.5", "'8.5'", "'1e3'", "'8.'", "eight", "0.0"}) {
+    EXPECT_THAT(errors_from(rest + none + "\n"), ElementsAre(HasSubstr("expected a positive integer"))) << none;
+  }
+  const auto checkpoints = [](const std::string& value) {
+    return plan_from(full + "flash_attention: true\ngradient_checkpointing: " + value + "\n")
+        .gradient_checkpointing.value;
+  };
+  for (const char* no : {"false", "'false'", "0", "0.0", "'Off'", "n", "'0'"}) EXPECT_FALSE(checkpoints(no)) << no;
+  for (const char* yes : {"true", "'T'", "1", "1.0", "'yes'"}) EXPECT_TRUE(checkpoints(yes)) << yes;
+  EXPECT_THAT(errors_from(full + "flash_attention: true\ngradient_checkpointing: 2\n"),
+              Contains(HasSubstr("bad-value")));
+  EXPECT_THAT(
+      errors_from("base_model: 5\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\nflash_attention: true\n"),
+      Contains(HasSubstr("base_model: expected a text, found 5")));
+}
+
+// Its own checks look before pydantic does, and take the text "false" for true.
+TEST(Axolotl, AFalseInQuotesIsRefusedWhereItIsChecked) {
+  EXPECT_THAT(
+      errors_from(full + "flash_attention: true\nsample_packing: 'false'\n"),
+      ElementsAre("c.yaml:5:17: ingest/bad-value: sample_packing: expected true or false, without quotes, found "
+                  "\"false\""));
+  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").attention.value == Attention::flash_attention_2);
+}
+
 TEST(Axolotl, AnEmptyKeyIsUnknown) {
   EXPECT_THAT(said(plan_from(full + "flash_attention: true\n\"\": 1\n").warnings),
               ElementsAre(HasSubstr("unknown key \"\", ignored")));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "from_text.hpp"
+#include "oomplan/trainer.hpp"
 
 namespace oomplan {
 namespace {
@@ -78,26 +79,93 @@ TEST(Hf, WhoseTrainerItIs) {
     return plan.ok() && plan->framework.starts_with("trl");
   };
   EXPECT_TRUE(is_trl("model_name_or_path: a\n"));
-  EXPECT_FALSE(is_trl(R"({"model_name_or_path": "a"})", Syntax::json));
+  EXPECT_TRUE(is_trl(R"({"model_name_or_path": "a"})", Syntax::json));
   EXPECT_TRUE(is_trl(R"({"model_name_or_path": "a", "packing": false})", Syntax::json));
   EXPECT_TRUE(is_trl("model_name_or_path: a\nmodel_init_kwargs: {dtype: auto}\n"));
   EXPECT_FALSE(is_trl("model_name_or_path: a\nblock_size: 8\n"));
   EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
 }
 
-TEST(Hf, AGuessOfTheTrainerIsSaid) {
-  const auto guess = [](const std::string& text, Syntax syntax) {
-    return said(ingest(yaml(text, syntax), {"hf", {"plan.sequence_length=8"}, {}})->warnings);
+TEST(Hf, AnAssumedTrainerIsSaid) {
+  const auto note = [](const std::string& lines) {
+    return assumed_trainer(plan_from("model_name_or_path: a\n" + lines));
   };
-  EXPECT_THAT(guess("model_name_or_path: a\n", Syntax::yaml),
-              ElementsAre("c.yaml: ingest/assumed-trainer: no key says whose trainer this is for; read as TRL's "
-                          "SFTConfig, since TRL's scripts take YAML (say it with --set trainer=sft or --set "
-                          "trainer=trainer)"));
-  EXPECT_THAT(guess(R"({"model_name_or_path": "a"})", Syntax::json),
-              ElementsAre(HasSubstr("read as TrainingArguments of a plain Trainer, since transformers' scripts take")));
-  for (const std::string key : {"trainer: sft", "packing: true", "block_size: 8", "trainer: dpo", "use_vllm: true"}) {
-    EXPECT_THAT(guess("model_name_or_path: a\n" + key + "\n", Syntax::yaml), IsEmpty()) << key;
+  const std::string sft_assumed = "as TRL SFT, assumed; say `--trainer dpo` for trl dpo";
+  EXPECT_EQ(note(""), sft_assumed);
+  for (const std::string key : {"use_peft: true", "max_length: 8", "loss_type: nll", "load_in_4bit: false"}) {
+    EXPECT_EQ(note(key + "\n"), sft_assumed) << key;  // Any of TRL's scripts may have it.
   }
+  for (const std::string key : {"trainer: sft", "packing: true", "block_size: 8", "trainer: dpo"}) {
+    EXPECT_EQ(note(key + "\n"), "") << key;
+  }
+}
+
+TEST(Hf, TheTrainersOriginIsWhatTellsIt) {
+  EXPECT_THAT(plan_from("model_name_or_path: a\npacking: false\n").trainer, is_from("sft", "packing at 2:10"));
+  EXPECT_THAT(plan_from("model_name_or_path: a\nblock_size: 8\n").trainer, is_from("trainer", "block_size at 2:13"));
+  EXPECT_THAT(plan_with("model_name_or_path: a\n", {"trainer=dpo"}).trainer, is_from("dpo", "--set trainer=dpo"));
+  IngestOptions options;
+  options.trainer = "kto";
+  options.trainer_said = "trl kto";
+  const auto launched = ingest(yaml("model_name_or_path: a\ntrainer: sft\n"), options);
+  ASSERT_TRUE(launched.ok());
+  EXPECT_THAT(launched->trainer, is_from("kto", "--set trl kto"));
+  options.overrides = {"trainer=sft"};
+  EXPECT_EQ(ingest(yaml("model_name_or_path: a\n"), options)->trainer.value, "sft");
+}
+
+TEST(Hf, KeysOfTwoTrainersDecideNothing) {
+  for (const std::string key :
+       {"attn_implementation: eager", "use_peft: true", "lora_r: 8", "packing: true", "load_in_4bit: false"}) {
+    EXPECT_THAT(errors_from("model_name_or_path: a\nblock_size: 8\n" + key + "\n"),
+                Contains(HasSubstr("c.yaml:2:1: ingest/ambiguous-trainer: block_size is a key of scripts around")))
+        << key;
+  }
+  EXPECT_EQ(plan_from("model_name_or_path: a\nuse_peft: true\ncache_dir: b\n").trainer.value, "sft");
+}
+
+TEST(Hf, ALengthThatTheTrainerDoesNotReadDecidesNothing) {
+  EXPECT_THAT(errors_from(sft + "block_size: 8\n"),
+              ElementsAre(HasSubstr("c.yaml:3:13: ingest/unused-key: block_size: TRL's SFT does not take it")));
+  EXPECT_THAT(errors_from(plain + "max_length: 8\n"), ElementsAre(HasSubstr("ingest/unused-key: max_length")));
+  EXPECT_THAT(errors_from(plain + "packing: true\n"), ElementsAre(HasSubstr("ingest/unused-key: packing")));
+  EXPECT_THAT(errors_from(sft + "seq_len: 8\n"), ElementsAre(HasSubstr("c.yaml:3:1: ingest/unused-key: seq_len sets")));
+  EXPECT_TRUE(ingest(yaml(sft + "block_size: 1024\n")).ok()) << "what it says is so anyway";
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"block_size="}).sequence_length.value, 1024);
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"sequence_length=8"}).sequence_length.value, 8);
+}
+
+TEST(Hf, AScriptOfItsOwnSaysWhatItsAdaptersAre) {
+  EXPECT_THAT(errors_from(plain + "use_peft: true\n"), ElementsAre(HasSubstr("lora_r is not given")));
+  EXPECT_THAT(errors_from(plain + "use_peft: true\nlora_r: 8\nload_in_4bit: true\ndtype: bfloat16\n"),
+              ElementsAre(HasSubstr("prepare_model_for_kbit_training")));
+}
+
+TEST(Hf, EvaluationIsReadAsTheTrainersRunIt) {
+  EXPECT_FALSE(plan_from(sft + "eval_steps: 8\nper_device_eval_batch_size: 64\n").evaluates.value);
+  EXPECT_FALSE(plan_from(sft + "eval_strategy: no\ndo_eval: true\n").evaluates.value);
+  EXPECT_TRUE(plan_from(plain + "do_eval: true\n").evaluates.value);
+  const TrainingPlan plan = plan_from(sft + "eval_strategy: steps\n");
+  EXPECT_THAT(plan.evaluates, is_from(true, "eval_strategy at 3:16"));
+  EXPECT_THAT(plan.evaluation_rows, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_TRUE(plan.evaluation_padded.value);
+  const TrainingPlan packed = plan_from(sft + "eval_strategy: steps\npacking: true\nmax_length: 100\n");
+  EXPECT_EQ(packed.evaluation_rows.value, 1);
+  EXPECT_EQ(packed.evaluation_length.value, 800);
+  EXPECT_FALSE(packed.evaluation_padded.value);
+}
+
+TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
+  const auto one = [](const std::string& line) { return features(plan_from(plain + "eval_strategy: steps\n" + line)); };
+  EXPECT_THAT(one(""), IsEmpty());
+  EXPECT_THAT(one("eval_accumulation_steps: 1\n"), IsEmpty());
+  EXPECT_THAT(one("eval_accumulation_steps: 4\n"), ElementsAre(HasSubstr("eval_accumulation_steps: evaluation that")));
+  EXPECT_THAT(one("eval_accumulation_steps: 4\nprediction_loss_only: true\n"), IsEmpty());
+  EXPECT_THAT(one("metric_for_best_model: loss\n"), IsEmpty());
+  EXPECT_THAT(one("metric_for_best_model: accuracy\n"), ElementsAre(HasSubstr("metric_for_best_model")));
+  EXPECT_THAT(one("include_for_metrics: [loss]\n"), ElementsAre(HasSubstr("include_for_metrics")));
+  EXPECT_THAT(features(plan_from(sft + "eval_strategy: steps\neval_accumulation_steps: 4\n")), IsEmpty())
+      << "TRL's script asks for the loss alone";
 }
 
 TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
@@ -112,9 +180,8 @@ TEST(Hf, ModelMaxLengthIsTheLengthOfAlpacasScripts) {
   EXPECT_EQ(plan.framework, "transformers 5.23.0");
   EXPECT_THAT(plan.sequence_length, is_from(77, "model_max_length at 2:19"));
   EXPECT_TRUE(plan.padding_mask.value);
-  EXPECT_THAT(said(plan_from(sft + "model_max_length: 77\n").warnings),
-              ElementsAre("c.yaml:3:1: ingest/unknown-key: model_max_length is no key of TRL's SFTConfig, ignored "
-                          "(did you mean max_length?)"));
+  EXPECT_THAT(errors_from(sft + "model_max_length: 77\n"),
+              ElementsAre(HasSubstr("ingest/unused-key: model_max_length")));
 }
 
 TEST(Hf, NoLimitIsNoLength) {
@@ -242,10 +309,9 @@ TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: dpo\nmodel_name_or_path: a/b\n")),
-              ElementsAre("trainer: preference, RL or distillation training"));
+  EXPECT_THAT(features(plan_from("trainer: dpo\nmodel_name_or_path: a/b\n")), ElementsAre("trainer: TRL DPO training"));
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
-              ElementsAre("c.yaml:1:10: ingest/bad-value: trainer: expected sft or trainer, found \"dbo\""));
+              ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
 }
 
 TEST(Hf, ATemplateOfAnotherTokenizerMayResize) {
@@ -328,6 +394,25 @@ TEST(Hf, KwargsWithoutUseReentrantAreReentrant) {
   EXPECT_TRUE(reentrant("activation_checkpointing_kwargs:\ngradient_checkpointing_kwargs: {use_reentrant: true}\n"));
 }
 
+TEST(Hf, TrlsValuesAreWhatArgparseMakesOfThem) {
+  EXPECT_EQ(plan_from(sft + "per_device_train_batch_size: '4'\n").micro_batch_size.value, 4);
+  EXPECT_THAT(errors_from(sft + "per_device_train_batch_size: 4.0\n"), ElementsAre(HasSubstr("a positive integer")));
+  EXPECT_EQ(plan_from(sft + "bf16: 'false'\n").autocast.value, Autocast::none);
+  EXPECT_EQ(plan_from(sft + "bf16: 'T'\n").autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan_from(sft + "bf16: 1\n").autocast.value, Autocast::bf16);
+  EXPECT_THAT(errors_from(sft + "bf16: 'on'\n"), ElementsAre(HasSubstr("bf16: expected true or false, found \"on\"")));
+  EXPECT_THAT(errors_from(sft + "activation_checkpointing_kwargs: {use_reentrant: 'false'}\n"),
+              ElementsAre(HasSubstr("without quotes")));
+}
+
+TEST(Hf, APlainTrainerTakesTextsAsTheyAre) {
+  EXPECT_THAT(errors_from(plain + "bf16: 'false'\n"),
+              ElementsAre(HasSubstr("bf16: expected true or false, without quotes: transformers' parse_yaml_file and "
+                                    "parse_json_file pass a text on as it is, found \"false\"")));
+  EXPECT_THAT(errors_from(plain + "per_device_train_batch_size: '4'\n"), ElementsAre(HasSubstr("without quotes")));
+  EXPECT_EQ(plan_from(plain + "bf16: 'true'\n").autocast.value, Autocast::bf16);
+}
+
 TEST(Hf, OldNamesAreReadAndSaid) {
   const TrainingPlan plan = plan_from(sft + "torch_dtype: bfloat16\nmax_seq_length: 300\n");
   EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
@@ -341,7 +426,16 @@ TEST(Hf, RefusesWhatTrlRefuses) {
   EXPECT_THAT(errors_from(sft + "use_peft: true\nload_in_4bit: true\ndtype: auto\n"),
               ElementsAre("c.yaml:5:8: ingest/conflict: dtype: auto cannot be bitsandbytes' compute dtype: with "
                           "load_in_4bit, name one (bfloat16)"));
-  EXPECT_THAT(errors_from(sft + "padding_free: true\n"), Contains(HasSubstr("ingest/conflict: padding_free")));
+  EXPECT_THAT(errors_from(sft + "padding_free: true\n"),
+              Contains(HasSubstr("ingest/conflict: TRL's SFTTrainer refuses padding_free")));
+  EXPECT_THAT(errors_from(sft + "packing: true\nmax_length:\n"), Contains(HasSubstr("SFTTrainer refuses packing")));
+  EXPECT_THAT(errors_from(sft + "use_peft: true\nlora_target_modules: [q_proj, lm_head]\n"),
+              ElementsAre(HasSubstr("ingest/conflict: TRL's SFTTrainer refuses LoRA on lm_head")));
+  EXPECT_TRUE(ingest(yaml(sft + "lora_target_modules: [lm_head]\n")).ok()) << "without use_peft no adapter is made";
+  EXPECT_THAT(errors_from(sft + "load_best_model_at_end: true\neval_strategy: epoch\n"),
+              ElementsAre(HasSubstr("eval_strategy (epoch) is not save_strategy (steps)")));
+  EXPECT_THAT(errors_from(sft + "lr_scheduler_type: reduce_lr_on_plateau\n"),
+              ElementsAre(HasSubstr("refuses reduce_lr_on_plateau without an eval_strategy")));
   EXPECT_THAT(errors_from(sft + "load_in_4bit: true\n"),
               ElementsAre(HasSubstr("quantized weights cannot be trained without an adapter")));
 }

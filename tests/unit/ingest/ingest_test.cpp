@@ -34,9 +34,14 @@ TEST(Recognise, ByTheKeys) {
 TEST(Recognise, KeysThatOnlyOneKnowsBreakATie) {
   const std::string shared = "micro_batch_size: 1\ngradient_accumulation_steps: 1\n";
   // Each with a key of the other by mistake: that of the model decides.
-  EXPECT_EQ(plan_from("base_model: a\nsequence_length: 8\nsequenc_len: 8\n" + shared).dialect, "axolotl");
+  EXPECT_EQ(
+      plan_from("base_model: a\nsequence_length: 8\nsequenc_len: 8\n" + shared, {{}, {"plan.sequence_length=8"}, {}})
+          .dialect,
+      "axolotl");
   EXPECT_EQ(plan_from("model: a\nsequence_len: 8\n" + shared, {{}, {"plan.sequence_length=8"}, {}}).dialect, "oomplan");
-  EXPECT_EQ(plan_from("model_name_or_path: a\nmicro_batch_size: 1\nlearning_rate: 1\n").dialect, "hf");
+  EXPECT_EQ(
+      plan_with("model_name_or_path: a\nmicro_batch_size: 1\nlearning_rate: 1\n", {"plan.micro_batch_size=1"}).dialect,
+      "hf");
   EXPECT_THAT(errors_from("micro_batch_size: 1\nsequence_length: 8\nsequence_len: 8\n"),
               ElementsAre(HasSubstr("these keys are as much axolotl's (sequence_len) as oomplan's (sequence_length)")));
 }

@@ -107,13 +107,15 @@ TEST(Records, ALongOneEndsWhereItsQuotesSay) {
 TEST(Cells, AreSplitAndUnquoted) {
   std::vector<Cell> cells;
   std::string undone;
-  ASSERT_TRUE(split_cells("a,\"b,\"\"c\",,\"\"", ',', cells, undone));
+  ASSERT_EQ(split_cells("a,\"b,\"\"c\",,\"\"", ',', 9, cells, undone), 4);
   ASSERT_EQ(cells.size(), 4U);
   EXPECT_EQ(cells[1].text, "b,\"c");
   EXPECT_TRUE(is_null(cells[2]));
   EXPECT_FALSE(is_null(cells[3]));
-  EXPECT_FALSE(split_cells("\"a\"b,c", ',', cells, undone));
-  EXPECT_FALSE(split_cells("\"a", ',', cells, undone));
+  EXPECT_EQ(split_cells("\"a\"b,c", ',', 9, cells, undone), 0);
+  EXPECT_EQ(split_cells("\"a", ',', 9, cells, undone), 0);
+  EXPECT_EQ(split_cells("a,b,c", ',', 2, cells, undone), 3);
+  EXPECT_EQ(cells.size(), 2);
 }
 
 }  // namespace

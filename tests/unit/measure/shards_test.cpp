@@ -40,5 +40,16 @@ TEST(Shards, JsonOfTheseNamesIsDataWhereThereIsNoArrow) {
               ElementsAre("dataset_dict.json", "dataset_info.json", "state.json", "sub/a.jsonl"));
 }
 
+TEST(Shards, APatternMeansFilesInAllFoldersOnceAndFoldersByName) {
+  const Temporary folder;
+  for (const char* name : {"a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl", "other/4.jsonl", "other/5.txt"})
+    folder.file(name, "{}");
+  std::filesystem::create_directory_symlink(folder.path(), folder / "a/b/loop");
+  EXPECT_THAT(names_below(folder, folder / "a/**/*.jsonl"),
+              ElementsAre("a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl", "other/4.jsonl"));
+  EXPECT_THAT(names_below(folder, folder / "oth*"), ElementsAre("other/4.jsonl", "other/5.txt"));
+  EXPECT_THAT(shards_of({folder / "a/**"}, 200).errors().front().code, "measure/over-budget");
+}
+
 }  // namespace
 }  // namespace oomplan::measure

@@ -88,7 +88,7 @@ TEST(Toml, ReadsEveryString) {
             "a @1:1: string '\b\t\n\f\r\"\\é😀' @1:5\n"
             "b @2:1: string '\\u00e9 \"x\"' @2:5\n"
             "c @3:1: string 'x \"\" y z\"\"' @3:5\n"
-            "d @7:1: string 'it's\r\n''' @7:5\n"
+            "d @7:1: string 'it's\n''' @7:5\n"
             "e @10:1: string @10:5\n"
             "f @11:1: string @11:5\n");
 }

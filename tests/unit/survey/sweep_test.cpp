@@ -41,18 +41,29 @@ TEST(Axes, NeverRunOutOfNumbers) {
   EXPECT_TRUE(parse_axes({"a=1..1000", "b=1..1000"}));
 }
 
-/// By the definition: nothing that fits is as large in every number, and larger in one.
-bool on_frontier(const Sweep& sweep, std::size_t i) {
+/// Whether point `i` is as large as `than` in every number, and equal in all else.
+bool is_as_large(const Sweep& sweep, std::size_t i, std::size_t than) {
   const auto here = values_at(sweep.axes, i);
+  const auto there = values_at(sweep.axes, than);
+  for (std::size_t a = 0; a < here.size(); ++a)
+    if (sweep.axes[a].numbers ? parse_number(here[a]) < parse_number(there[a]) : here[a] != there[a]) return false;
+  return true;
+}
+
+/// By the definition: it fits, and so does all that is as small in every number.
+bool is_sound(const Sweep& sweep, std::size_t i) {
   for (std::size_t other = 0; other < sweep.points.size(); ++other) {
-    if (other == i || !sweep.points[other].fits) continue;
-    const auto there = values_at(sweep.axes, other);
-    bool above = true;
-    for (std::size_t a = 0; a < here.size(); ++a)
-      above = above && (sweep.axes[a].numbers ? parse_number(there[a]) >= parse_number(here[a]) : there[a] == here[a]);
-    if (above) return false;
+    const SweepPoint& point = sweep.points[other];
+    if (is_as_large(sweep, i, other) && !point.fits && point.undecided.empty()) return false;
   }
   return sweep.points[i].fits;
+}
+
+/// By the definition: nothing that fits soundly is as large in every number, and larger in one.
+bool on_frontier(const Sweep& sweep, std::size_t i) {
+  for (std::size_t other = 0; other < sweep.points.size(); ++other)
+    if (other != i && is_sound(sweep, other) && is_as_large(sweep, other, i)) return false;
+  return is_sound(sweep, i);
 }
 
 TEST(Frontier, IsWhatItsDefinitionSays) {
@@ -66,10 +77,16 @@ TEST(Frontier, IsWhatItsDefinitionSays) {
       count *= axis.values.size();
       sweep.axes.push_back(axis);
     }
-    for (std::size_t i = 0; i < count; ++i) sweep.points.push_back({.fits = random() % 3 == 0});
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool fits = random() % 4 != 0;
+      sweep.points.push_back({.fits = fits, .undecided = !fits && random() % 3 == 0 ? "unknown" : ""});
+    }
     find_frontier(sweep);
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
       EXPECT_EQ(std::ranges::count(sweep.frontier, i) == 1, on_frontier(sweep, i)) << round << " " << i;
+      const bool lucky = sweep.points[i].fits && !is_sound(sweep, i);
+      EXPECT_EQ(std::ranges::count(sweep.lucky, i) == 1, lucky) << round << " " << i;
+    }
     EXPECT_EQ(sweep.largest.has_value(), !sweep.frontier.empty());
   }
 }

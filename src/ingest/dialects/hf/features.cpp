@@ -20,14 +20,6 @@ bool is_other_loss(const Node& node) {
 
 bool is_other_task(const Node& node) { return is_set(node) && node.text != "CAUSAL_LM"; }
 
-// TRL's other trainers, by the names of their scripts.
-bool is_other_trainer(const Node& node) {
-  constexpr std::array<std::string_view, 17> others{"bco",  "cpo",  "distillation", "dpo",     "gkd",        "gmpo",
-                                                    "gold", "grpo", "kto",          "nash_md", "online_dpo", "orpo",
-                                                    "ppo",  "prm",  "reward",       "rloo",    "xpo"};
-  return std::ranges::count(others, node.text) > 0;
-}
-
 // SFTTrainer reads a template's file; of anything else it takes the tokenizer, whose new tokens resize the embeddings
 // and, under LoRA, train the head (sft_trainer.py: clone_chat_template).
 bool is_tokenizer(const Node& node) {
@@ -71,7 +63,6 @@ constexpr std::array named{
     Feature{"config_name", "a model of another config"},
     Feature{"task_name", "a classification head"},
     Feature{"chat_template_path", "a template's tokenizer, which may resize the embeddings,", is_tokenizer},
-    Feature{"trainer", other_training, is_other_trainer},
     Feature{"beta", other_training},
 };
 

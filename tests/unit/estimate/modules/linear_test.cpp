@@ -16,7 +16,7 @@ constexpr std::int64_t rows = 128;
 
 Facts full(DType weights = DType::bf16) {
   Facts f;
-  f.weights = f.kept = weights;
+  f.weights = weights;
   return f;
 }
 
@@ -186,9 +186,27 @@ TEST(FourBit, CountsItsElementsAndTrainsNone) {
   EXPECT_EQ(layer.builder.trained, 0);
 }
 
-TEST(FourBit, TheHeadAndConv1dAreNotQuantized) {
+// transformers/integrations/bitsandbytes.py: replace_with_bnb_linear.
+TEST(FourBit, TransformersQuantizesAConv1dToo) {
   Layer conv(quantized(true), "c_attn", false, "transformer.h.*.attn", LinearKind::conv1d);
-  EXPECT_EQ(conv.weights(), 2 * in * out);
+  EXPECT_EQ(conv.weights(), Layer(quantized(true)).weights());
+  Facts other = quantized(true);
+  other.bitsandbytes = false;
+  EXPECT_EQ(Layer(other, "c_attn", false, "transformer.h.*.attn", LinearKind::conv1d).weights(), 2 * in * out);
+}
+
+TEST(FourBit, LoadingHoldsThe16BitWeightAndOfAConv1dATurnedCopy) {
+  const auto passing = [](LinearKind kind) {
+    const Layer layer(quantized(false), "c_attn", false, "transformer.h.*.attn", kind);
+    std::int64_t bytes = 0;
+    std::int64_t left = 0;
+    for (const Storage& s : layer.torch.recorder.storages) bytes += s.bucket == Bucket::temporaries ? s.bytes : 0;
+    for (const Event& e : layer.torch.recorder.events) left += e.allocates ? 1 : -1;
+    EXPECT_EQ(left, 3);  // The four bits, their scales and the table of values.
+    return bytes;
+  };
+  EXPECT_EQ(passing(LinearKind::linear), 2 * in * out);
+  EXPECT_EQ(passing(LinearKind::conv1d), 2 * 2 * in * out);
 }
 
 TEST(FourBit, TheWeightIsDequantizedInBackwardToo) {

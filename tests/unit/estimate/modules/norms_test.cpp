@@ -17,7 +17,7 @@ class Norm : public ::testing::Test {
  protected:
   Facts facts_of(DType dtype) {
     Facts f;
-    f.weights = f.kept = dtype;
+    f.weights = dtype;
     return f;
   }
 

@@ -1,0 +1,65 @@
+#include "evaluation.hpp"
+
+#include <algorithm>
+
+#include "../../evaluation.hpp"
+#include "../../python_values.hpp"
+#include "oomplan/bytes.hpp"
+
+namespace oomplan::ingestion::axolotl {
+namespace {
+
+constexpr std::string_view normalize = "axolotl 0.18.0: normalize_config";
+
+// normalize_config makes of them a part of the run to evaluate after, and drops it where that is not less than all.
+bool within_run(const Input& evals, const Inputs& inputs) {
+  const Input* given = asking(inputs, {"num_epochs"});
+  const double epochs = given == nullptr ? 1.0 : given->value->as_number().value_or(1.0);
+  return evals.value->as_number().value_or(0.0) * epochs > 1.0;
+}
+
+// _configure_save_and_eval_strategy: rows to evaluate on, and a word about when.
+const Input* when(const Inputs& inputs) {
+  if (asking(inputs, {"val_set_size", "test_datasets", "do_bench_eval"}) == nullptr) return nullptr;
+  const Input* steps = asking(inputs, {"eval_steps", "eval_strategy", "evaluation_strategy"});
+  if (steps != nullptr) return steps;
+  const Input* evals = asking(inputs, {"evals_per_epoch"});
+  return evals != nullptr && within_run(*evals, inputs) ? evals : nullptr;
+}
+
+bool is_off(const Inputs& inputs, std::string_view key) {
+  const auto found = std::ranges::find(inputs, key, &Input::key);
+  return found != inputs.end() && found->value->as_boolean() == false;
+}
+
+void plan_unpacked(const Inputs& inputs, const Batch& batch, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  plan.evaluation_padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
+  if (auto rows = count_of(inputs, "eval_batch_size", draft, read_pydantic_positive)) {
+    plan.evaluation_rows = *std::move(rows);
+  } else if (batch.packed) {
+    plan.evaluation_rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
+  }
+  if (auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive)) {
+    plan.evaluation_length = *std::move(length);
+    plan.evaluation_length.value = Bytes(plan.evaluation_length.value).rounded_up(batch.multiple).count();
+  } else if (batch.packed) {
+    plan.evaluation_length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
+  }
+}
+
+}  // namespace
+
+void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  no_evaluation(plan, normalize);
+  const Input* asks = when(inputs);
+  if (asks == nullptr) return;
+  plan.evaluates = {true, origin_of(*asks)};
+  // The sampler that packs takes training's batch, whatever evaluation's is.
+  if (!batch.packed || is_off(inputs, "eval_sample_packing")) plan_unpacked(inputs, batch, draft);
+  note_asking(inputs, {"eval_table_size", "do_bench_eval", "do_causal_lm_eval", "generate_samples"},
+              "generation or scoring in evaluation", draft);
+}
+
+}  // namespace oomplan::ingestion::axolotl

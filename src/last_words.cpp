@@ -1,0 +1,44 @@
+#include "last_words.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+namespace oomplan {
+namespace {
+
+std::terminate_handler before = nullptr;
+
+/// With nothing allocated, and nothing run at the exit.
+[[noreturn]] void end_without_memory() {
+  std::fputs("error: the system has no more memory [cli/no-memory]\n", stderr);
+  std::_Exit(3);
+}
+
+[[noreturn]] void last_words() {
+  if (std::current_exception() != nullptr) {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      end_without_memory();
+    } catch (...) {
+    }
+  }
+  if (before != nullptr) before();
+  std::abort();
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // theirs is not set up so early
+// An entry of the program's own, which the loader calls before any library's initialisers.
+__attribute__((section(".preinit_array"), used)) void (*const first_words)() = end_with_words_where_memory_ends;
+#endif
+
+}  // namespace
+
+void end_with_words_where_memory_ends() noexcept {
+  const std::terminate_handler old = std::set_terminate(last_words);
+  if (old != last_words) before = old;
+}
+
+}  // namespace oomplan

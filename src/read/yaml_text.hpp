@@ -1,0 +1,53 @@
+// YAML's text as PyYAML's reader walks it: which bytes end a line, and where the walk stands.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace oomplan::read {
+
+/// Lines end at \n, \r, \r\n, U+0085, U+2028 and U+2029. Behind the last byte stands a NUL, which no text has in it.
+class YamlText {
+ public:
+  explicit YamlText(std::string_view text) : text_(text) {}
+
+  std::string_view text() const { return text_; }
+  std::size_t offset() const { return at_; }
+  std::size_t line() const { return line_; }
+  /// In bytes; before a key or a dash of a block stands ASCII only.
+  std::size_t column() const { return at_ - line_start_; }
+
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  bool is(std::string_view any, std::size_t ahead = 0) const { return any.find(peek(ahead)) != std::string_view::npos; }
+  bool at_end(std::size_t ahead = 0) const { return at_ + ahead >= text_.size(); }
+
+  /// The bytes of the line break that stands there; 0 where none does.
+  std::size_t break_size(std::size_t ahead = 0) const;
+  bool is_break(std::size_t ahead = 0) const { return break_size(ahead) > 0; }
+  bool is_break_or_end(std::size_t ahead = 0) const { return at_end(ahead) || is_break(ahead); }
+  /// The end, a space, a tab or a line break.
+  bool is_blank(std::size_t ahead = 0) const { return is(" \t", ahead) || is_break_or_end(ahead); }
+  /// "---" or "..." alone at the line's beginning.
+  bool is_marker(std::string_view marker) const;
+
+  /// Over bytes of this line.
+  void forward(std::size_t count = 1) { at_ += count; }
+  std::string_view take(std::size_t count);
+  void skip(char c) {
+    while (peek() == c) forward();
+  }
+  /// Up to the line's end.
+  void skip_line() {
+    while (!is_break_or_end()) forward();
+  }
+  /// Over a line break, which is then "\n" in a value, or U+2028 or U+2029 itself. Empty where there is none.
+  std::string_view take_break();
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 0;
+  std::size_t line_start_ = 0;
+};
+
+}  // namespace oomplan::read
