@@ -77,10 +77,13 @@ bool is_of_python_on_windows(std::string_view file) {
   return false;
 }
 
+// What torch.compile writes: the line that it was made of stands behind it.
+bool is_of_inductor(std::string_view file) { return contains(file, "/torchinductor_"); }
+
 bool is_of_a_library(std::string_view file) {
   if (file.starts_with('<')) return !is_typed(file);
   return contains(file, "/site-packages/") || contains(file, "/dist-packages/") || contains(file, "/lib/python3") ||
-         contains(file, "/lib64/python3") || is_of_torch(file) || is_of_python_on_windows(file);
+         contains(file, "/lib64/python3") || is_of_inductor(file) || is_of_torch(file) || is_of_python_on_windows(file);
 }
 
 bool is_engine(std::string_view function) {

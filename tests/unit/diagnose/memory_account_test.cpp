@@ -106,6 +106,7 @@ TEST(MemoryAccount, TheUsersLineIsTheInnermostOfPythonOutsideLibraries) {
   EXPECT_EQ(line_of({unwind, {"/venv/lib/python3.11/site-packages/torch/nn/functional.py", 9, "linear"}, user}),
             "/home/u/torch/train.py:3 step; activations");
   EXPECT_EQ(line_of({unwind, {"/usr/lib/python3.11/runpy.py", 9, "run"}}), "/usr/lib/python3.11/runpy.py:9 run; other");
+  EXPECT_EQ(line_of({{"/tmp/torchinductor_u/ck/ckb.py", 1822, "call"}, user}), "/home/u/torch/train.py:3 step; other");
   EXPECT_EQ(line_of({{"<frozen importlib._bootstrap>", 1, "_call"}, {"<ipython-input-3-ab>", 2, "<module>"}}),
             "<ipython-input-3-ab>:2 <module>; other");
   EXPECT_EQ(line_of({unwind, {"??", 0, "torch::autograd::Engine::thread_main(std::shared_ptr<...> const&)"}}),
