@@ -1,6 +1,6 @@
 // Diagnoses against labels: a line a log, then the totals.
 //
-//   build/release/diagnose_accuracy --labels LABELS.json --logs DIR [--json OUT]
+//   build/release/diagnose_accuracy --labels LABELS.json --logs DIR [--json OUT] [--rules DIR]
 //
 // A label: file, where, cause, acceptable_causes (best first), phase, acceptable_phases, fields. Fields: *_bytes within
 // 0.6 %, others equal; `format` is the family of the message.
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -132,10 +133,21 @@ bool contains(const Json& list, std::string_view value) {
   return std::any_of(list.begin(), list.end(), [&](const Json& item) { return item == value; });
 }
 
+// "Not known" is right where it is none and the log names no other failure, and as good as an unknown SIGKILL.
+bool unknown_is_right(const Json& label) {
+  const auto& causes = label["acceptable_causes"];
+  const auto& fields = label["fields"];
+  const bool only_code = fields.value("exitcode", 0) == 1 || fields.value("exit_code", 0) == 1;
+  const bool named = fields.contains("format") && fields["format"] != "none" && !only_code;
+  return (contains(causes, "not_oom") && !named) || contains(causes, "sigkill_unknown");
+}
+
 Json judge(const Json& label, const Diagnosis& d, Totals& totals) {
   const std::string_view cause = name_of(d.verdict.cause);
-  const bool right = contains(label["acceptable_causes"], cause);
-  const bool best = cause == label["acceptable_causes"][0];
+  const bool unknown = d.verdict.cause == Cause::unknown;
+  const bool right = unknown ? unknown_is_right(label) : contains(label["acceptable_causes"], cause);
+  const bool best =
+      unknown ? right && label["acceptable_causes"][0] == "not_oom" : cause == label["acceptable_causes"][0];
   const bool where = name_of(d.place) == label["where"];
   const bool phased = label["phase"] != "unknown";
   const bool phase = contains(label["acceptable_phases"], d.moment.phase);
@@ -163,6 +175,7 @@ Json judge(const Json& label, const Diagnosis& d, Totals& totals) {
              wrong.empty() ? "" : "; fields:" + wrong);
   return {{"file", label["file"]},
           {"cause", cause},
+          {"confidence", name_of(d.verdict.confidence)},
           {"right", right},
           {"best", best},
           {"where", where},
@@ -179,6 +192,13 @@ std::string option(int argc, char** argv, const std::string& name) {
 
 }  // namespace
 
+// How often each word of confidence was right.
+void add_confidence(const Json& result, std::map<std::string, std::pair<int, int>>& counts) {
+  auto& [right, all] = counts[result["confidence"].get<std::string>()];
+  right += result["right"].get<bool>() ? 1 : 0;
+  ++all;
+}
+
 int main(int argc, char** argv) {
   const std::string labels = option(argc, argv, "--labels");
   const std::string logs = option(argc, argv, "--logs");
@@ -188,16 +208,21 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: diagnose_accuracy --labels LABELS.json --logs DIR [--json OUT]\n");
     return 2;
   }
-  const Result<Rulebook> rules = Rulebook::load();
+  const std::string own = option(argc, argv, "--rules");
+  const Result<Rulebook> rules = Rulebook::load(own.empty() ? std::vector<RuleFile>() : *read_rules(own));
   if (!rules) {
     fmt::print(stderr, "{}", to_text(rules.errors().front()));
     return 3;
   }
   Totals t;
   Json results = Json::array();
-  for (const Json& label : Json::parse(file))
+  std::map<std::string, std::pair<int, int>> confidence;
+  for (const Json& label : Json::parse(file)) {
     results.push_back(judge(label, diagnose_file(*rules, logs + "/" + label["file"].get<std::string>()), t));
+    add_confidence(results.back(), confidence);
+  }
   if (!out.empty()) std::ofstream(out) << results.dump(1) << "\n";
+  for (const auto& [word, counts] : confidence) fmt::print("{}: {} of {} right\n", word, counts.first, counts.second);
   fmt::print("cause: {} of {} right ({} best), where: {} of {}, fields: {} of {}, phase: {} of {}, false OOM: {}\n",
              t.right, t.logs, t.best, t.where, t.logs, t.fields, t.all_fields, t.phase, t.all_phases, t.false_oom);
   return 0;

@@ -100,6 +100,7 @@ enum class Cause {
   host_alloc_failed,
   disk_full,
   sigkill_unknown,
+  unknown,  ///< The log names no failure, or one that may or may not be of memory.
   not_oom,
 };
 std::string_view name_of(Cause cause);
@@ -134,6 +135,13 @@ struct Moment {
   Location step_where{};
 };
 
+/// What a log shows of its end where it names no failure: "last line", "time", "step", "exit code", "signal", "error".
+struct Shown {
+  std::string what{};
+  std::string text{};
+  Location where{};
+};
+
 struct Fix {
   std::string id{};
   std::string text{};
@@ -155,6 +163,7 @@ struct Diagnosis {
   std::vector<std::string> meaning{};  ///< What the moment means, and for which fix.
   std::vector<Fix> to_do{};
   std::vector<Fix> not_to_do{};
+  std::vector<Shown> shows{};             ///< Where the verdict is unknown.
   std::vector<std::string> to_prove{};    ///< Commands.
   std::vector<MemoryAccount> accounts{};  ///< Of the memory snapshots in the case.
   std::optional<Join> join{};             ///< Where a config was given.

@@ -34,6 +34,8 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts);
 
 struct Case {
   const std::vector<Evidence>* evidence = nullptr;
+  const std::vector<Line>* lines = nullptr;
+  const std::vector<std::string>* files = nullptr;
   const Evidence* root = nullptr;  ///< Null where nothing failed.
   std::vector<Reading> facts{};    ///< The root's, then what belongs to it.
   GpuNumbers gpu{};

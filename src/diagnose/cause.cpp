@@ -22,7 +22,7 @@ std::string share(std::int64_t part, std::int64_t whole) {
 bool is_gpu_shortage(const Case& c) {
   if (c.root == nullptr || c.survived) return false;
   if (c.root->says == Says::memory_state) return c.root->number("ooms").value_or(0) > 0;
-  return c.root->says == Says::gpu_alloc_failed && !(c.find("absurd") != nullptr && c.any(Says::other_failure));
+  return c.root->says == Says::gpu_alloc_failed && !(c.find("absurd") != nullptr && names_other_failure(c));
 }
 
 bool request_exceeds_total(const Case& c) {
@@ -35,14 +35,37 @@ bool free_contradicts(const Case& c) {
   return n.free && n.requested && !n.limit && *n.free - *n.requested >= 32 * mib;
 }
 
-bool kernel_says_cgroup(const Case& c) {
-  if (c.text_of("scope").find("emory cgroup") != std::string::npos) return true;
+KernelScope kernel_scope(const Case& c) {
+  if (c.text_of("scope").find("emory cgroup") != std::string::npos) return KernelScope::cgroup;
   const std::string constraint = c.text_of("constraint");
-  if (!constraint.empty()) return constraint == "CONSTRAINT_MEMCG";
-  if (c.root->text.find("Out of memory:") != std::string::npos) return false;
+  if (!constraint.empty()) return constraint == "CONSTRAINT_MEMCG" ? KernelScope::cgroup : KernelScope::host;
   const auto usage = c.number("usage");
   const auto limit = c.number("limit");
-  return c.find("oom_memcg") != nullptr || (usage && limit && *usage >= *limit);
+  if (c.find("oom_memcg") != nullptr || (usage && limit && *usage >= *limit)) return KernelScope::cgroup;
+  const bool host = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
+    const std::size_t at = e.text.find("Out of memory");
+    return (e.says == Says::kernel_killed || e.says == Says::kernel_detail) && at != std::string::npos;
+  });
+  return host || c.any(Says::kernel_short) ? KernelScope::host : KernelScope::unknown;
+}
+
+bool names_other_failure(const Case& c) {
+  return std::any_of(c.evidence->begin(), c.evidence->end(),
+                     [](const Evidence& e) { return e.says == Says::other_failure && e.find("general") == nullptr; });
+}
+
+bool finished_well(const Case& c) {
+  for (const Evidence& e : *c.evidence)
+    if (e.find("finished") != nullptr) return true;
+  return false;
+}
+
+bool names_no_failure(const Case& c) {
+  if (c.survived) return false;
+  if (c.root == nullptr) return !finished_well(c);
+  if (c.root->says == Says::consequence) return true;
+  const bool vanished = c.root->family == "dataloader_signal" || c.root->find("vanished") != nullptr;
+  return c.root->says == Says::launcher && !vanished && signal_of(*c.root).empty();
 }
 
 bool is_kernel_kill(const Case& c) {

@@ -28,8 +28,15 @@ bool is_gpu_shortage(const Case& c);
 bool request_exceeds_total(const Case& c);
 /// The GPU reports clearly more free memory than was asked for, and no limit explains the refusal.
 bool free_contradicts(const Case& c);
-/// Whether the kernel's victim was killed for a cgroup's limit; nothing where no line of the kernel says so or not.
-bool kernel_says_cgroup(const Case& c);
+/// For whose sake the kernel killed; unknown where the line that says it is not in the log.
+enum class KernelScope { cgroup, host, unknown };
+KernelScope kernel_scope(const Case& c);
+/// No failure is named: nothing failed, or only an exit code or what follows from another's death is told.
+bool names_no_failure(const Case& c);
+/// A failure other than of memory, in words that are known.
+bool names_other_failure(const Case& c);
+/// The last word of the log is that the run finished.
+bool finished_well(const Case& c);
 /// The root is a line of the kernel's OOM killer.
 bool is_kernel_kill(const Case& c);
 

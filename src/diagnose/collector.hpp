@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "line.hpp"
@@ -15,8 +18,10 @@ namespace oomplan::diagnose {
 
 class Collector {
  public:
-  /// `loud` finds the places to stop at.
-  explicit Collector(const Prefilter& loud) : loud_(loud) {}
+  /// `loud` finds the places to stop at. `candidates`, by the ids of its literals, are those that a run may have died
+  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud.
+  explicit Collector(const Prefilter& loud, std::vector<bool> candidates = {})
+      : loud_(loud), candidates_(std::move(candidates)) {}
 
   void begin(int file);
   void read(const TextBlock& block);
@@ -28,10 +33,11 @@ class Collector {
   std::int64_t lines_seen() const { return lines_seen_; }
 
  private:
+  void read_plain(const TextBlock& block);
   bool begins_loud(std::string_view text);
   void keep(std::string_view raw, std::int64_t number);
   void keep_before(std::string_view text, std::size_t stop, std::int64_t stop_line);
-  std::size_t keep_wanted(std::string_view text, std::size_t at);
+  void keep_wanted(std::string_view text, std::size_t until);
   void remember(std::string_view text);
   std::int64_t line_at(std::string_view text, std::size_t at);
 
@@ -40,9 +46,30 @@ class Collector {
     std::int64_t number = 0;
     int file = 0;
     bool after_gap = false;
+    std::uint64_t key = 0;    // of the candidate that it stands by: sentence and rank
+    std::uint32_t group = 0;  // of the hit; 0 for none
   };
+  struct Picks {
+    std::vector<Raw> first{};
+    std::vector<Raw> last{};
+    std::uint32_t group = 0;
+    int groups = 0;
+    std::size_t bytes = 0;  // of the group
+  };
+  void pick(std::string_view line);
+  void retain(Raw raw);
+  std::vector<Raw> retained();
+
+  static void add_file(std::span<const Raw> raws, std::vector<Line>& out);
 
   const Prefilter& loud_;
+  std::vector<bool> candidates_;
+  std::unordered_map<std::uint64_t, Picks> picks_{};   // what last_ had to drop
+  std::unordered_map<std::uint64_t, int> ranks_of_{};  // of a sentence, those that have a place of their own
+  std::size_t retained_bytes_ = 0;
+  std::uint32_t groups_ = 0;
+  std::uint64_t picked_key_ = 0;
+  int pick_after_ = 0;        // lines that still belong to the last candidate
   std::vector<Raw> first_{};  // until the budget is half spent
   std::deque<Raw> last_{};    // then only the latest; made readable at the end, as most are dropped again
   std::size_t first_bytes_ = 0;

@@ -30,6 +30,11 @@ void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
     out.listed_others = saturating_add(out.listed_others, fact.integer);
     ++count;
   }
+  // Metal counts what it holds beside the allocator's buffers.
+  if (const auto beside = bytes(facts, "other_allocations")) {
+    out.listed_others = saturating_add(out.listed_others, *beside);
+    return;
+  }
   if (count != 1 || out.process || !out.allocated) return;
   const std::int64_t pytorch = *out.allocated + out.unallocated.value_or(0);
   const std::int64_t beside = out.listed_others - pytorch;

@@ -35,10 +35,21 @@ constexpr auto units = std::to_array<Unit>(
      {"K", k},         {"M", k* k},         {"G", k* k* k},     {"T", k* k* k* k}, {"B", 1},
      {"Mo", k* k},     {"Go", k* k* k}});
 
+// How many bytes `name` takes at the beginning of `text`, in which a line may end; 0 where it is not there.
+std::size_t span_of_name(std::string_view name, std::string_view text) {
+  std::size_t at = 0;
+  for (const char c : name) {
+    while (at > 0 && at < text.size() && text[at] == '\n') ++at;
+    if (at >= text.size() || text[at] != c) return 0;
+    ++at;
+  }
+  return at;
+}
+
 const Unit* unit_at(std::string_view text) {
   const Unit* best = nullptr;
   for (const Unit& unit : units)
-    if (text.starts_with(unit.name) && (best == nullptr || unit.name.size() > best->name.size())) best = &unit;
+    if (span_of_name(unit.name, text) > 0 && (best == nullptr || unit.name.size() > best->name.size())) best = &unit;
   return best;
 }
 
@@ -52,6 +63,7 @@ std::optional<std::size_t> number_span(std::string_view text) {
   if (at == 0) return std::nullopt;
   while (thousands(text, at)) at += 4;
   // "201. GiB" is how NumPy prints three digits; a dot at a sentence's end is not part of a number.
+  if (at + 2 < text.size() && text[at] == '\n' && text[at + 1] == '.' && digit(text[at + 2])) ++at;
   if (at < text.size() && text[at] == '.') {
     const std::size_t fraction = at + 1 < text.size() && text[at + 1] == '\n' ? at + 2 : at + 1;
     const std::size_t after = digits(text, fraction);
@@ -71,7 +83,7 @@ std::optional<std::size_t> size_span(std::string_view text) {
   if (!number) return std::nullopt;
   const std::size_t at = skip_gap(text, *number);
   const Unit* unit = unit_at(text.substr(at));
-  return unit == nullptr ? std::nullopt : std::optional(at + unit->name.size());
+  return unit == nullptr ? std::nullopt : std::optional(at + span_of_name(unit->name, text.substr(at)));
 }
 
 std::optional<std::size_t> integer_span(std::string_view text) {
@@ -221,6 +233,7 @@ Reading fact_of(const Hole& hole, std::string_view text) {
     default:
       break;
   }
+  if (hole.type == HoleType::word) std::erase(fact.text, '\n');
   std::replace(fact.text.begin(), fact.text.end(), '\n', ' ');
   return fact;
 }

@@ -10,8 +10,21 @@
 
 namespace oomplan {
 
+namespace {
+
+// What a run may have died of, by sentence.
+std::vector<bool> candidates(const diagnose::Rules& rules) {
+  std::vector<bool> out;
+  for (const diagnose::Sentence& sentence : rules.sentences)
+    out.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
+  return out;
+}
+
+}  // namespace
+
 struct Inquest::State {
-  explicit State(Rulebook book) : rules(std::move(book)), collector(rules.rules().loud) {}
+  explicit State(Rulebook book) : rules(std::move(book)), collector(rules.rules().loud, candidates(rules.rules())) {}
+
   Rulebook rules;
   diagnose::Collector collector;
   std::vector<std::string> files{};

@@ -1,12 +1,13 @@
 #include "json_line.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 6> keys{
-    "\"log\":", "\"message\":", "\"MESSAGE\":", "\"msg\":", "\"text\":", "\"textPayload\":"};
+constexpr auto keys = std::to_array<std::string_view>({"log", "message", "MESSAGE", "msg", "text", "textPayload"});
 
 unsigned hex(std::string_view digits) {
   unsigned out = 0;
@@ -47,34 +48,88 @@ char unescaped(char c) {
   }
 }
 
-// The string that begins after a quote; an end that is missing is the line's.
-std::string string_at(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size() && text[at] != '"'; ++at) {
+struct Text {
+  std::string text{};
+  std::size_t end = 0;  ///< Behind its quote.
+  bool lines = false;   ///< It holds line ends.
+};
+
+// The string that begins at `at`, behind its quote; an end that is missing is the line's.
+Text string_at(std::string_view text, std::size_t at) {
+  Text out;
+  for (; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] != '\\' || at + 1 >= text.size()) {
-      out += text[at];
+      out.text += text[at];
     } else if (text[++at] == 'u' && at + 4 < text.size()) {
-      put_utf8(hex(text.substr(at + 1, 4)), out);
+      put_utf8(hex(text.substr(at + 1, 4)), out.text);
       at += 4;
     } else {
-      out += unescaped(text[at]);
+      out.text += unescaped(text[at]);
+      out.lines = out.lines || (text[at] == 'n' && at + 2 < text.size() && text[at + 1] != '"');
     }
+  }
+  out.end = std::min(at + 1, text.size());
+  return out;
+}
+
+// journald writes a message with control characters as a list of its bytes.
+std::string bytes_at(std::string_view text, std::size_t at) {
+  std::string out;
+  unsigned value = 0;
+  for (; at < text.size() && text[at] != ']'; ++at) {
+    const bool digit = text[at] >= '0' && text[at] <= '9';
+    if (digit) value = (value * 10 + static_cast<unsigned>(text[at] - '0')) & 0xFFFU;
+    if (!digit && text[at] != ',' && text[at] != ' ') return {};
+    const bool last = digit && at + 1 < text.size() && (text[at + 1] == ',' || text[at + 1] == ']');
+    if (!last) continue;
+    out += static_cast<char>(value);
+    value = 0;
   }
   return out;
 }
 
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] == ' ') ++at;
+  return at;
+}
+
+// A member on a line of its own, as indented JSON has it.
+bool begins_with_message(std::string_view line) {
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+    return line.starts_with('"') && line.substr(1).starts_with(key) &&
+           line.substr(1 + key.size()).starts_with("\": \"");
+  });
+}
+
+bool is_message(const std::string& key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+
 }  // namespace
 
-std::optional<std::string> message_of_json(std::string_view line) {
-  if (!line.starts_with('{')) return std::nullopt;
-  for (const std::string_view key : keys) {
-    std::size_t at = line.find(key);
-    if (at == std::string_view::npos) continue;
-    at = line.find_first_not_of(' ', at + key.size());
-    if (at == std::string_view::npos || line[at] != '"') continue;
-    return string_at(line.substr(at + 1));
+std::vector<std::string> messages_of_json(std::string_view line) {
+  std::vector<std::string> out;
+  const std::size_t begin = line.find_first_not_of(' ');
+  const bool object = line.starts_with('{');
+  if (!object && (begin == std::string_view::npos || !begins_with_message(line.substr(begin)))) return out;
+  bool found = false;
+  std::string key;
+  for (std::size_t at = line.find('"'); at < line.size(); at = line.find('"', at)) {
+    Text text = string_at(line, at + 1);
+    at = skip_blanks(line, text.end);
+    const bool names = key.empty() && at < line.size() && line[at] == ':';
+    if (names) {
+      at = skip_blanks(line, at + 1);
+      const char value = at < line.size() ? line[at] : ' ';
+      if (value == '"') key = std::move(text.text);
+      if (value == '[' && text.text == "MESSAGE") out.push_back(bytes_at(line, at + 1));
+      found = found || (value == '[' && text.text == "MESSAGE" && !out.back().empty());
+      continue;
+    }
+    const bool message = is_message(key);
+    found = found || message;
+    if (message || text.lines) out.push_back(std::move(text.text));
+    key.clear();
   }
-  return std::nullopt;
+  return found ? out : std::vector<std::string>();
 }
 
 }  // namespace oomplan::diagnose

@@ -1,14 +1,14 @@
-// One line of JSON as Docker, Kubernetes and structured loggers write them.
+// One line of JSON as Docker, Kubernetes, journald and structured loggers write them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace oomplan::diagnose {
 
-/// The text of `line`'s "log", "message", "msg", "MESSAGE" or "text" where the line is an object that begins with '{'
-/// and has one; escapes resolved. Nothing otherwise.
-std::optional<std::string> message_of_json(std::string_view line);
+/// What `line` says where it is an object with a message ("log", "message", "msg", "MESSAGE", "text" …): that, and
+/// beside it every text that has lines of its own, such as a traceback; escapes resolved. Empty otherwise.
+std::vector<std::string> messages_of_json(std::string_view line);
 
 }  // namespace oomplan::diagnose

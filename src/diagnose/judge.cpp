@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "cause.hpp"
+#include "launchers.hpp"
 #include "oomplan/diagnose.hpp"
+#include "shows.hpp"
 
 namespace oomplan {
 namespace diagnose {
@@ -22,6 +24,8 @@ Where place_of(const Case& c, Cause cause) {
       return Where::gpu;
     case Cause::disk_full:
       return Where::storage;
+    case Cause::unknown:
+      return Where::none;
     case Cause::not_oom:
       return c.root == nullptr || c.find("absurd") != nullptr ? Where::none : c.root->place;
     default:
@@ -36,7 +40,7 @@ std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c
   if (d.moment.phase != "unknown") out += ", in " + d.moment.phase;
   if (d.rank) out += fmt::format(", rank {} first", *d.rank);
   if (d.moment.step) out += fmt::format(", after step {}", *d.moment.step);
-  return out;
+  return fmt::format("{} ({})", out, name_of(d.verdict.confidence));
 }
 
 std::optional<std::int64_t> first_rank(const Case& c) {
@@ -74,7 +78,17 @@ bool segments_were_expandable(const Diagnosis& d) {
   });
 }
 
-void add_advice(const Rules& rules, Diagnosis& out) {
+// Who ended a run is asked of what launched it, before anybody else.
+void add_questions(const Rules& rules, const Case& c, const CauseText& text, Diagnosis& out) {
+  if (out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown)
+    out.to_prove = questions(rules, c);
+  const bool watched = std::any_of(c.lines->begin(), c.lines->end(),
+                                   [](const Line& line) { return line.body.starts_with("oomplan run:"); });
+  for (const std::string& command : text.to_prove)
+    if (!watched || !command.starts_with("oomplan run ")) out.to_prove.push_back(command);
+}
+
+void add_advice(const Rules& rules, const Case& c, Diagnosis& out) {
   if (const MomentText* moment = rules.find_moment(out.moment.phase); moment != nullptr && out.out_of_memory)
     out.meaning.push_back(moment->meaning);
   const CauseText* text = rules.find(out.verdict.cause);
@@ -86,7 +100,7 @@ void add_advice(const Rules& rules, Diagnosis& out) {
     if (told) out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
     if (!told) out.to_do.push_back(fix);
   }
-  if (out.verdict.confidence != Confidence::proved) out.to_prove = text->to_prove;
+  if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
 }
 
 }  // namespace
@@ -106,9 +120,11 @@ Diagnosis judge(const Rules& rules, const Case& c) {
   std::vector<Judgement> all = judgements(c);
   out.verdict = all.front();
   out.alternatives.assign(all.begin() + 1, all.end());
-  std::erase_if(out.alternatives, [](const Judgement& j) { return j.cause == Cause::not_oom; });
-  out.out_of_memory = out.verdict.cause != Cause::not_oom && out.verdict.cause != Cause::sigkill_unknown &&
-                      out.verdict.cause != Cause::disk_full && out.verdict.cause != Cause::gpu_shared_mem_limit;
+  std::erase_if(out.alternatives,
+                [](const Judgement& j) { return j.cause == Cause::not_oom || j.cause == Cause::unknown; });
+  out.out_of_memory = out.verdict.cause != Cause::not_oom && out.verdict.cause != Cause::unknown &&
+                      out.verdict.cause != Cause::sigkill_unknown && out.verdict.cause != Cause::disk_full &&
+                      out.verdict.cause != Cause::gpu_shared_mem_limit;
   out.place = place_of(c, out.verdict.cause);
   out.moment = c.moment;
   out.facts = c.facts;
@@ -118,7 +134,8 @@ Diagnosis judge(const Rules& rules, const Case& c) {
     add_lines(c, out);
     out.also = findings(c);
   }
-  add_advice(rules, out);
+  if (out.verdict.cause == Cause::unknown) out.shows = shown_end(c);
+  add_advice(rules, c, out);
   out.headline = headline_of(rules.find(out.verdict.cause), out, c);
   return out;
 }

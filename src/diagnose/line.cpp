@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "json_line.hpp"
+#include "plain.hpp"
+#include "unfold.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -31,22 +33,47 @@ bool alone(std::string_view raw, std::size_t at) {
   return at > 0 && at + 1 < raw.size() && raw[at - 1] == ' ' && raw[at + 1] == ' ';
 }
 
-void add_piece(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out) {
-  Line line{.body = cleaned(raw), .file = file, .number = number};
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+}
+
+// What the rules look at, and the same as it was written.
+void set_text(std::string text, Line& line) {
+  line.body = without_markdown(plain(text));
+  line.shown = line.body == text ? std::string() : std::move(text);
   strip_prefixes(line);
-  if (const std::optional<std::string> inner = message_of_json(line.body)) {
-    std::string_view rest = *inner;
-    while (!rest.empty()) {
-      const std::size_t end = rest.find('\n');
-      Line part = line;
-      part.body = cleaned(rest.substr(0, end));
-      strip_prefixes(part);
-      out.push_back(std::move(part));
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-    return;
+}
+
+void add_unfolded(std::string_view text, const Line& of, std::vector<Line>& out) {
+  std::vector<Piece> pieces = unfolded(text);
+  const bool whole = pieces.size() == 1 && pieces.front().begin == 0 && pieces.front().text == text;
+  for (Piece& piece : pieces) {
+    Line line = of;
+    if (!whole) line.column = static_cast<int>(std::min<std::size_t>(piece.begin, 1U << 30U)) + 1;
+    if (!whole) line.width = 0;
+    if (!whole) set_text(cleaned(piece.text), line);
+    out.push_back(std::move(line));
   }
-  out.push_back(std::move(line));
+}
+
+void add_piece(std::string_view raw, int file, std::int64_t number, std::vector<Line>& out) {
+  Line line{.file = file, .number = number};
+  std::string text = cleaned(raw);
+  line.width = characters(text);
+  set_text(std::move(text), line);
+  const std::vector<std::string> messages = messages_of_json(line.body);
+  if (messages.empty()) return add_unfolded(std::string(line.body), line, out);
+  for (const std::string& message : messages) {
+    Line part = line;
+    part.width = 0;
+    for (std::string_view rest = message; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      set_text(cleaned(rest.substr(0, end)), part);
+      add_unfolded(std::string(part.body), part, out);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
 }
 
 }  // namespace
@@ -79,7 +106,9 @@ void add_lines(std::string_view raw, int file, std::int64_t number, std::vector<
     raw.remove_prefix(std::min(end + 1, raw.size()));
   }
   const std::size_t skipped = pieces.size() > most_pieces ? pieces.size() - most_pieces : 0;
+  const std::size_t before = out.size();
   for (std::size_t i = skipped; i < pieces.size(); ++i) add_piece(pieces[i], file, number, out);
+  for (std::size_t i = before; i < out.size(); ++i) out[i].width = 0;
 }
 
 }  // namespace oomplan::diagnose

@@ -29,9 +29,17 @@ struct Thread {
 
 class Matcher {
  public:
-  Matcher(const Program& program, std::string_view text) : program_(program), text_(text) {}
+  Matcher(const Program& program, std::string_view text) : program_(program), text_(text) {
+    stack_.reserve(16);
+    captured_.reserve(8);
+  }
 
+  /// May be called again: most sentences are tried at several places.
   Attempt run(std::size_t begin) {
+    stack_.clear();
+    captured_.clear();
+    steps_ = 0;
+    wants_more_ = false;
     stack_.push_back({0, begin, 0, 0});
     while (!stack_.empty() && steps_ < most_steps) {
       const Thread thread = stack_.back();
@@ -76,6 +84,7 @@ class Matcher {
     for (const char c : wanted) {
       if (c != ' ') {
         while (at < text_.size() && text_[at] == '\n') ++at;
+        if (at < text_.size() && text_[at] != c && stray_blank(at, c)) ++at;
         if (at == text_.size()) return ended();
         if (text_[at] != c) return false;
         ++at;
@@ -90,6 +99,13 @@ class Matcher {
     return true;
   }
 
+  // A recogniser of images and a translator put blanks before signs, and behind brackets.
+  bool stray_blank(std::size_t at, char wanted) const {
+    if (text_[at] != ' ' || at + 1 >= text_.size() || text_[at + 1] != wanted) return false;
+    const bool sign = std::string_view(".,;:)").find(wanted) != std::string_view::npos;
+    return sign || (at > 0 && text_[at - 1] == '(');
+  }
+
   bool ended() {
     wants_more_ = true;
     return false;
@@ -98,6 +114,8 @@ class Matcher {
   bool fill(const Hole& hole, Thread& thread) {
     if (hole.type == HoleType::word || hole.type == HoleType::text) return fill_open(hole, thread);
     while (thread.at < text_.size() && text_[thread.at] == '\n') ++thread.at;
+    if (thread.at > 0 && thread.at < text_.size() && text_[thread.at] == ' ' && text_[thread.at - 1] == '=')
+      ++thread.at;
     const std::optional<std::size_t> span = span_of(hole.type, text_.substr(thread.at));
     if (!span) {
       if (thread.at + 24 >= text_.size()) wants_more_ = true;
@@ -117,7 +135,13 @@ class Matcher {
     const Instruction& after = program_[thread.pc + 1];
     std::size_t end = stop;
     if (after.kind == Instruction::Kind::literal) {
-      end = find(after.literal, std::max(thread.at + (word ? 1 : 0), thread.reach), stop);
+      const std::size_t from = std::max(thread.at + (word ? 1 : 0), thread.reach);
+      end = find(after.literal, from, stop);
+      while (end == std::string_view::npos && word && stop < limit && text_[stop] == '\n') {  // broken within the word
+        do ++stop;
+        while (stop < limit && !space(text_[stop]));
+        end = find(after.literal, from, stop);
+      }
       if (end == std::string_view::npos) {
         if (stop == text_.size()) wants_more_ = true;
         return false;
@@ -205,12 +229,29 @@ void add_entries(const Program& program, std::size_t pc, std::vector<std::size_t
   }
 }
 
+// As rfind, where a line's end may stand within the word.
+std::size_t rfind_broken(std::string_view word, std::string_view text, std::size_t until) {
+  const std::size_t whole = text.rfind(word, until);
+  const std::size_t floor = until > 2 * longest_gap ? until - 2 * longest_gap : 0;
+  const std::size_t newest = text.rfind('\n', until + word.size());
+  if (newest == std::string_view::npos || (whole != std::string_view::npos && whole > newest)) return whole;
+  for (std::size_t at = std::min(newest, until) + 1; at-- > floor && (whole == std::string_view::npos || at > whole);) {
+    std::size_t end = at;
+    std::size_t matched = 0;
+    while (matched < word.size() && end < text.size() &&
+           (text[end] == word[matched] || (text[end] == '\n' && matched > 0)))
+      matched += text[end++] == '\n' ? 0 : 1;
+    if (matched == word.size()) return at;
+  }
+  return whole;
+}
+
 // Where `literal` last begins at or before `until`, white space at its ends aside; at most `longest_gap` before.
 std::optional<std::size_t> last_before(std::string_view literal, std::string_view text, std::size_t until) {
   const std::size_t padding = literal.starts_with(' ') ? 1 : 0;
   literal.remove_prefix(padding);
   const std::string_view first_word = literal.substr(0, literal.find(' '));
-  const std::size_t at = text.rfind(first_word, until);
+  const std::size_t at = rfind_broken(first_word, text, until);
   if (at == std::string_view::npos || at + 2 * longest_gap < until) return std::nullopt;
   std::size_t begin = at;
   while (padding > 0 && begin > 0 && space(text[begin - 1])) --begin;
@@ -221,7 +262,8 @@ constexpr int most_tries = 6;
 constexpr std::size_t longest_anchor = 64;
 
 // An earlier place may begin the same way, so several are tried.
-void try_literal(const Program& program, std::size_t entry, std::string_view text, std::size_t near, Attempt& best) {
+void try_literal(Matcher& matcher, const Program& program, std::size_t entry, std::string_view text, std::size_t near,
+                 Attempt& best) {
   const bool hole = program[entry].kind == Instruction::Kind::hole;
   const std::string_view literal = program[entry + (hole ? 1 : 0)].literal;
   std::size_t until = near + longest_anchor;
@@ -229,7 +271,7 @@ void try_literal(const Program& program, std::size_t entry, std::string_view tex
     const std::optional<std::size_t> at = last_before(literal, text, until);
     if (!at) return;
     const std::size_t begin = hole ? begin_of(program[entry].hole, text, *at) : *at;
-    Attempt attempt = match_at(program, text, begin);
+    Attempt attempt = matcher.run(begin);
     best.wants_more = best.wants_more || attempt.wants_more;
     if (attempt.match &&
         (!best.match || attempt.match->end - attempt.match->begin > best.match->end - best.match->begin))
@@ -243,13 +285,15 @@ void try_literal(const Program& program, std::size_t entry, std::string_view tex
 
 Attempt match_around(const Program& program, std::string_view text, std::size_t near) {
   std::vector<std::size_t> entries;
+  entries.reserve(8);
+  Matcher matcher(program, text);
   add_entries(program, 0, entries);
   Attempt best;
   for (const std::size_t entry : entries) {
     const bool hole = program[entry].kind == Instruction::Kind::hole;
     if (hole && program[entry + 1].kind != Instruction::Kind::literal) continue;
     Attempt one;
-    try_literal(program, entry, text, near, one);
+    try_literal(matcher, program, entry, text, near, one);
     best.wants_more = best.wants_more || one.wants_more;
     const auto length = [](const Attempt& a) { return a.match ? a.match->end - a.match->begin : 0; };
     if (length(one) > length(best)) best.match = std::move(one.match);

@@ -42,7 +42,7 @@ class Finder {
 
   /// The line that tells the phase, in the traceback before the root, else in the one after it.
   std::optional<std::pair<std::string, std::int64_t>> find() {
-    read(root_.order, "");
+    read(root_.order, frames_.contains(root_.order) ? "frame" : "");
     walk(-1);
     if (!best_) walk(1);
     return best_;
@@ -71,18 +71,30 @@ class Finder {
   }
 
   void read(std::int64_t at, std::string_view kind) {
-    const std::string& text = lines_[static_cast<std::size_t>(at)].body;
+    std::string text = lines_[static_cast<std::size_t>(at)].body;
+    std::erase(text, '\n');
     // What runs inside the closure of optimizer.step(closure) is forward and backward, not the optimizer.
     if (kind == "frame" && frames_.at(at)->text_of("function").find("closure") != std::string::npos) in_closure_ = true;
     for (const MomentText& moment : rules_.moments) {
-      const bool found = kind == "frame" ? frame_tells(*frames_.at(at), moment) : contains_any(text, moment.code);
+      const bool in_frame = kind == "frame" && frame_tells(*frames_.at(at), moment);
+      const bool found =
+          in_frame || contains_any(kind == "frame" ? code_behind(*frames_.at(at), text) : text, moment.code);
       if (found) consider(moment.phase, at);
     }
   }
 
+  // Where line ends were lost, the source line stands behind the function's name.
+  static std::string code_behind(const Evidence& frame, const std::string& text) {
+    const std::string named = ", in " + frame.text_of("function");
+    const std::size_t at = frame.find("function") == nullptr ? std::string::npos : text.find(named);
+    return at == std::string::npos ? std::string() : text.substr(at + named.size());
+  }
+
   static bool frame_tells(const Evidence& frame, const MomentText& moment) {
-    return contains_any(frame.text_of("path"), moment.files) ||
-           names_function(frame.text_of("function"), moment.functions);
+    std::string path = frame.text_of("path");
+    std::replace(path.begin(), path.end(), '\\', '/');
+    std::erase(path, ' ');  // where a terminal broke it
+    return contains_any(path, moment.files) || names_function(frame.text_of("function"), moment.functions);
   }
 
   // Innermost is met first when walking up; only a phase of higher precedence replaces it.
@@ -109,6 +121,8 @@ void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, M
   const Evidence* last_phase = nullptr;
   for (const Evidence& e : evidence) {
     if (e.order > root.order || e.says != Says::progress || e.where.file != root.where.file) continue;
+    const bool same_line = last_phase != nullptr && last_phase->order == e.order;  // "Loading shards: 14%|… 1/7"
+    if (same_line) continue;
     if (e.find("step") != nullptr && (e.rank == root.rank || !root.rank)) last_step = &e;
     if (e.find("step") != nullptr && e.phase.empty()) last_phase = nullptr;
     if (!e.phase.empty()) last_phase = &e;

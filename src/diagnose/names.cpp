@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 27> says_words{"gpu_alloc_failed",
                                                       "progress",
                                                       "frame"};
 constexpr std::array<std::string_view, 4> where_words{"gpu", "host", "storage", "none"};
-constexpr std::array<std::string_view, 16> cause_words{"vram_exhausted",
+constexpr std::array<std::string_view, 17> cause_words{"vram_exhausted",
                                                        "vram_fragmentation",
                                                        "vram_other_process",
                                                        "vram_leak_suspected",
@@ -50,6 +50,7 @@ constexpr std::array<std::string_view, 16> cause_words{"vram_exhausted",
                                                        "host_alloc_failed",
                                                        "disk_full",
                                                        "sigkill_unknown",
+                                                       "unknown",
                                                        "not_oom"};
 constexpr std::array<std::string_view, 3> confidence_words{"possible", "likely", "proved"};
 

@@ -180,6 +180,62 @@ bool syslog(std::string_view& text, Line& line) {
   return true;
 }
 
+// "| ERROR    | __main__:main:33 - " of loguru, "E0501 10:00:01.1 77 train.py:33] " of glog
+bool logger_label(std::string_view& text, Line& line) {
+  if (!line.time.empty() && text.starts_with("| ")) {
+    const std::size_t second = text.substr(0, 24).find("| ", 2);
+    const std::size_t dash = second == std::string_view::npos ? second : text.substr(0, 200).find(" - ", second);
+    if (dash == std::string_view::npos) return false;
+    take(text, dash + 3);
+    return true;
+  }
+  const bool level = text.size() > 20 && std::string_view("IWEF").find(text[0]) != std::string_view::npos;
+  const std::size_t clock = level ? shape(text.substr(1), "0 0:0:0.0 ") : 0;
+  if (clock == 0 || while_digits(text, 1) != 5) return false;
+  const std::size_t close = text.substr(0, 160).find("] ", clock);
+  if (close == std::string_view::npos) return false;
+  line.time = std::string(text.substr(1, clock - 1));
+  text.remove_prefix(close + 2);
+  return true;
+}
+
+// "10:00:01,123 ", "[10:00:01] ", "1714557600.123 ": a clock alone
+bool clock_alone(std::string_view& text, Line& line) {
+  const bool bracket = text.starts_with('[');
+  const std::string_view inner = bracket ? text.substr(1) : text;
+  std::size_t end = 0;
+  for (const std::string_view wanted : {"0:0:0.0", "0:0:0,0", "0:0:0"})
+    if (end == 0) end = shape(inner, wanted);
+  const std::size_t seconds = shape(inner, "0.0");
+  if (end == 0 && seconds > 11 && while_digits(inner, 0) == 10) end = seconds;
+  if (end < 7 || end >= inner.size() || inner[end] != (bracket ? ']' : ' ')) return false;
+  if (line.time.empty()) line.time = std::string(inner.substr(0, end));
+  take(text, end + (bracket ? 2 : 1));
+  return true;
+}
+
+// "[pod/train-0/pytorch] " of kubectl logs --prefix
+bool pod_label(std::string_view& text, Line& line) {
+  const std::size_t close = text.starts_with("[pod/") ? text.substr(0, 200).find("] ") : std::string_view::npos;
+  if (close == std::string_view::npos) return false;
+  line.source = std::string(text.substr(1, close - 1));
+  text.remove_prefix(close + 2);
+  return true;
+}
+
+// "python3[77]: ", "kubelet[1]: ": who wrote a line of the journal
+bool journal_label(std::string_view& text, Line& line) {
+  if (line.time.empty() || line.source.empty()) return false;
+  std::size_t at = 0;
+  while (at < text.size() && at < 48 && (name_char(text[at]) || text[at] == '/' || text[at] == '@')) ++at;
+  if (at == 0 || at >= text.size() || text[at] != '[') return false;
+  const std::size_t end = while_digits(text, at + 1);
+  if (end == at + 1 || !text.substr(end).starts_with("]: ")) return false;
+  line.source += " " + std::string(text.substr(0, end + 1));
+  text.remove_prefix(end + 3);
+  return true;
+}
+
 // "kernel: ", "earlyoom[26328]: ", "kern:     err: " after a time
 bool process_label(std::string_view& text, Line& line) {
   if (text.starts_with("kern:")) {
@@ -209,8 +265,15 @@ bool process_label(std::string_view& text, Line& line) {
 }
 
 // A quoted, commented or boxed paste.
-bool quoting(std::string_view& text, Line&) {
+bool quoting(std::string_view& text, Line& line) {
   for (const std::string_view mark : {"# ", "> ", "│ ", "┃ ", "| │ "}) {
+    if (!text.starts_with(mark)) continue;
+    text.remove_prefix(mark.size());
+    return true;
+  }
+  if (line.column == 0) return false;
+  // Between two items of a list of lines.
+  for (const std::string_view mark : {"', '", "\", \"", "', \"", "\", '", "['", "[\"", "b'", "b\""}) {
     if (!text.starts_with(mark)) continue;
     text.remove_prefix(mark.size());
     return true;
@@ -219,8 +282,9 @@ bool quoting(std::string_view& text, Line&) {
 }
 
 using Strip = bool (*)(std::string_view&, Line&);
-constexpr std::array<Strip, 10> all{quoting,    timestamp, syslog,         kernel_time,   process_label,
-                                    rank_label, ray_label, launcher_label, compose_label, host_label};
+constexpr auto all =
+    std::to_array<Strip>({quoting, timestamp, syslog, kernel_time, process_label, journal_label, logger_label,
+                          clock_alone, pod_label, rank_label, ray_label, launcher_label, compose_label, host_label});
 
 }  // namespace
 
@@ -230,6 +294,7 @@ void strip_prefixes(Line& line) {
   for (int round = 0; again && round < 8; ++round) {
     again = false;
     for (const Strip strip : all) again = strip(text, line) || again;
+    line.prefixed = line.prefixed || again;
   }
   while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
   if (text.ends_with("│")) text.remove_suffix(3);

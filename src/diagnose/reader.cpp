@@ -1,9 +1,11 @@
 #include "reader.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
+#include "general.hpp"
 #include "matcher.hpp"
 #include "task_table.hpp"
 
@@ -13,11 +15,15 @@ namespace {
 constexpr std::size_t most_joined_lines = 10;
 constexpr std::size_t most_joined_bytes = 4096;
 constexpr std::size_t most_evidence = 20'000;
+constexpr std::size_t most_failures = 40'000;  // with the evidence before them
+constexpr std::size_t narrowest_wrap = 60;
+constexpr int most_lines_back = 4;
 constexpr std::size_t longest_excerpt = 600;
 
 struct Found {
   const Sentence* sentence = nullptr;
   Match match{};
+  std::size_t line = 0;  // where it begins
 };
 
 // tqdm writes between the lines of whatever else is printed.
@@ -29,7 +35,7 @@ class Reader {
       : rules_(rules), lines_(lines), files_(files) {}
 
   std::vector<Evidence> run() {
-    for (std::size_t i = 0; i < lines_.size() && out_.size() < most_evidence; ++i) read(i);
+    for (std::size_t i = 0; i < lines_.size() && out_.size() < most_failures; ++i) read(i);
     return std::move(out_);
   }
 
@@ -43,8 +49,10 @@ class Reader {
       at = rules_.every.find(body, at, hits);
       for (const Prefilter::Hit& hit : hits) attempt(index, hit, found);
     }
+    attempt_seams(index, found);
+    drop_general(index, found);
     drop_covered(found);
-    for (Found& one : found) tell(index, std::move(one));
+    for (Found& one : found) tell(one.line, std::move(one));
     if (found.empty()) tell_task_row(index);
   }
 
@@ -61,7 +69,8 @@ class Reader {
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
-    std::string text = lines_[index].body;
+    std::string_view text = lines_[index].body;
+    std::string joined_text;
     std::size_t next = index;
     std::optional<Match> best;
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
@@ -72,20 +81,123 @@ class Reader {
       const std::optional<std::size_t> more = attempt.wants_more ? next_of_speaker(index, next) : std::nullopt;
       if (!more) break;
       next = *more;
-      text += '\n';
-      text += lines_[next].body;
+      joined_text = std::string(text) + '\n' + lines_[next].body;
+      text = joined_text;
     }
-    if (best) found.push_back({&sentence, std::move(*best)});
+    if (best) return found.push_back({&sentence, std::move(*best), index});
+    attempt_back(index, hit, found);
   }
 
-  static bool fits(const Sentence& sentence, const Match& match, const std::string& text) {
-    return !sentence.whole_line || (match.begin == 0 && match.end == text.size());
+  // The words that the sentence is looked for by may stand in a later line than its beginning.
+  void attempt_back(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
+    const Sentence& sentence = rules_.sentences[hit.id];
+    std::string text = lines_[index].body;
+    std::size_t near = hit.at;
+    for (std::size_t at = index, back = 0; at > 0 && back < most_lines_back; ++back) {
+      const Line& before = lines_[at - 1];
+      const bool joins = !lines_[at].header && before.file == lines_[at].file && !before.body.empty() &&
+                         (!lines_[at].prefixed || same_speaker(before, lines_[at]));
+      if (!joins || text.size() + before.body.size() > most_joined_bytes) return;
+      --at;
+      text = before.body + '\n' + text;
+      near += before.body.size() + 1;
+      Attempt attempt = match_around(sentence.program, text, near);
+      if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, text))
+        continue;
+      attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
+      attempt.match->begin = hit.at;  // of this line
+      attempt.match->end = hit.at + sentence.anchor.size();
+      return found.push_back({&sentence, std::move(*attempt.match), at});
+    }
+  }
+
+  // The longest match from where one begins, with the lines that follow.
+  Match whole_from(const Sentence& sentence, std::size_t index, std::string text, Match best) const {
+    std::size_t next = index;
+    for (std::size_t joined = 0; joined < most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
+      const std::optional<std::size_t> more = next_of_speaker(index, next);
+      if (!more) break;
+      next = *more;
+      text += '\n' + lines_[next].body;
+      Attempt attempt = match_at(sentence.program, text, best.begin);
+      if (attempt.match && attempt.match->end > best.end) best = std::move(*attempt.match);
+      if (!attempt.wants_more) break;
+    }
+    return best;
+  }
+
+  // Nothing but blanks beside it.
+  // A line's end may be in the middle of the words that sentences are looked for by, whether a blank stood there or
+  // not.
+  void attempt_seams(std::size_t index, std::vector<Found>& found) {
+    const std::string& body = lines_[index].body;
+    for (std::size_t at = body.find('\n'); at != std::string::npos; at = body.find('\n', at + 1)) {
+      attempt_seam(index, at, std::string_view(body).substr(at + 1), "", found);
+      attempt_seam(index, at, std::string_view(body).substr(at + 1), " ", found);
+    }
+    const std::optional<std::size_t> next = next_of_speaker(index, index);
+    if (!next) return;
+    attempt_seam(index, body.size(), lines_[*next].body, " ", found);
+    const bool wide = body.size() >= narrowest_wrap && !lines_[*next].prefixed;
+    if (wide) attempt_seam(index, body.size(), lines_[*next].body, "", found);
+  }
+
+  void attempt_seam(std::size_t index, std::size_t end, std::string_view rest, std::string_view between,
+                    std::vector<Found>& found) {
+    constexpr std::size_t reach = 48;
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::size_t tail = std::min(end, reach);
+    std::string seam = lines_[index].body.substr(end - tail, tail);
+    seam += between;
+    seam += rest.substr(0, std::min(reach, rest.find('\n')));
+    std::vector<Prefilter::Hit> hits;
+    for (std::size_t at = 0; at < tail;) {
+      at = rules_.every.find(seam, at, hits);
+      for (const Prefilter::Hit& hit : hits) {
+        const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + between.size();
+        if (across) attempt(index, {end - tail + hit.at, hit.id}, found);
+      }
+    }
+  }
+
+  // Nothing but blanks beside it.
+  // A line's end may be in the middle of the words that sentences are looked for by.
+  void attempt_seam(std::size_t index, std::vector<Found>& found) {
+    constexpr std::size_t reach = 48;
+    const std::optional<std::size_t> next = next_of_speaker(index, index);
+    if (!next) return;
+    const std::string& body = lines_[index].body;
+    std::string_view rest = lines_[*next].body;
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::size_t tail = std::min(body.size(), reach);
+    const std::string seam = body.substr(body.size() - tail) + ' ' + std::string(rest.substr(0, reach));
+    std::vector<Prefilter::Hit> hits;
+    for (std::size_t at = 0; at < tail;) {
+      at = rules_.every.find(seam, at, hits);
+      for (const Prefilter::Hit& hit : hits) {
+        const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + 1;
+        if (across) attempt(index, {body.size() - tail + hit.at, hit.id}, found);
+      }
+    }
+  }
+
+  static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
+    const bool in_word = match.begin > 0 && std::isalnum(static_cast<unsigned char>(text[match.begin - 1])) != 0;
+    if (sentence.whole_word && in_word) return false;
+    if (!sentence.whole_line) return true;
+    const auto blank = [](std::string_view part) {
+      return part.find_first_not_of(" \n\"'`}])>,") == std::string_view::npos;
+    };
+    const bool below_frame = text.starts_with("File \"") || text.find("  File \"") != std::string_view::npos;
+    return (blank(text.substr(0, match.begin)) || below_frame) && blank(text.substr(match.end));
   }
 
   std::optional<std::size_t> next_of_speaker(std::size_t index, std::size_t from) const {
     const std::size_t end = std::min(lines_.size(), from + 24);
-    for (std::size_t i = from + 1; i < end && !lines_[i].header; ++i)
-      if (same_speaker(lines_[index], lines_[i]) && !is_progress_bar(lines_[i].body)) return i;
+    for (std::size_t i = from + 1; i < end && !lines_[i].header; ++i) {
+      const bool goes_on = i == from + 1 && !lines_[i].prefixed && lines_[i].file == lines_[index].file;
+      if ((goes_on || same_speaker(lines_[index], lines_[i])) && !is_progress_bar(lines_[i].body)) return i;
+    }
     return std::nullopt;
   }
 
@@ -99,6 +211,16 @@ class Reader {
     const bool overlaps = a.begin < b.end && b.begin < a.end;
     const bool longer = a.end - a.begin > b.end - b.begin;
     return inside || (overlaps && longer && other.sentence->says == one.sentence->says);
+  }
+
+  // General words tell nothing beside words that are known, and nothing where they report no failure.
+  void drop_general(std::size_t index, std::vector<Found>& found) const {
+    const bool known = std::any_of(found.begin(), found.end(), [](const Found& one) {
+      return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
+    });
+    std::erase_if(found, [&](const Found& one) {
+      return is_general(*one.sentence) && (known || !stands_as_failure(lines_, index, *one.sentence));
+    });
   }
 
   static void drop_covered(std::vector<Found>& found) {
@@ -117,7 +239,9 @@ class Reader {
     const Line& line = lines_[index];
     Evidence out{.where = {files_[static_cast<std::size_t>(line.file)],
                            static_cast<int>(std::min<std::int64_t>(line.number, 1 << 30)), 0}};
-    out.text = line.body.substr(0, longest_excerpt);
+    out.where.column = line.column;
+    out.text = line.quoted().substr(0, longest_excerpt);
+    std::replace(out.text.begin(), out.text.end(), '\n', ' ');
     out.rank = line.rank;
     out.source = line.source;
     out.time = line.time;
@@ -125,13 +249,30 @@ class Reader {
     return out;
   }
 
+  // The runtime refuses pinned memory of the host in the words that it has for a GPU's.
+  bool says_pinned(std::size_t index, const Sentence& sentence, const Evidence& out) const {
+    if (sentence.family != "raw_cuda" || sentence.says != Says::gpu_alloc_failed) return false;
+    for (std::size_t i = index, seen = 0; i-- > 0 && seen < 3; ++seen)
+      if (lines_[i].body.find(".pin_memory(") != std::string::npos) return out.find("requested") == nullptr;
+    return false;
+  }
+
   void tell(std::size_t index, Found found) {
     const Sentence& sentence = *found.sentence;
+    if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
     Evidence out = evidence_at(index);
     out.message = sentence.id;
     out.family = sentence.family;
     out.says = sentence.says;
     out.place = sentence.place;
+    if (sentence.says == Says::host_alloc_failed && is_general(sentence) && speaks_of_gpu(out.text)) {
+      out.says = Says::gpu_alloc_failed;
+      out.place = Where::gpu;
+    }
+    if (says_pinned(index, sentence, out)) {
+      out.says = Says::host_alloc_failed;
+      out.place = Where::host;
+    }
     out.phase = sentence.phase;
     out.facts = std::move(found.match.facts);
     out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());

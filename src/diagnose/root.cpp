@@ -11,15 +11,20 @@ constexpr int no_root = 100;
 
 // The sources of truth, best first. Who killed knows; an allocator with numbers knows what it lacked; a runtime error
 // knows only that; a launcher knows an exit code.
-int tier_of_launcher(const Evidence& evidence) {
+int tier_by_code(const Evidence& evidence) {
   const std::string signal = signal_of(evidence);
   if (signal == "SIGBUS") return 30;
   if (signal == "SIGKILL") return 40;
   if (signal == "SIGTERM" || signal == "SIGINT") return 62;
   if (!signal.empty()) return 50;
-  if (evidence.family == "dataloader_signal") return 45;
+  if (evidence.family == "dataloader_signal" || evidence.find("vanished") != nullptr) return 51;
   const auto code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(1));
   return code == 0 ? no_root : 70;
+}
+
+// Of the workers that elastic names, the one in its "Root Cause" was first, though it is printed last.
+int tier_of_launcher(const Evidence& evidence) {
+  return tier_by_code(evidence) - (evidence.find("root_rank") != nullptr ? 1 : 0);
 }
 
 int tier_of(const Evidence& evidence) {
@@ -37,14 +42,17 @@ int tier_of(const Evidence& evidence) {
       return 5;
     case Says::gpu_alloc_failed:
       if (evidence.find("absurd") != nullptr) return 20;
+      if (evidence.find("general") != nullptr) return 35;
       return evidence.find("requested") != nullptr ? 10 : 20;
     case Says::host_alloc_failed:
+      if (evidence.find("general") != nullptr) return 35;
+      return evidence.find("weak") != nullptr ? 22 : 10;
     case Says::shm_full:
     case Says::disk_full:
     case Says::gpu_kernel_limit:
       return 10;
     case Says::gpu_library_failed:
-      return 20;
+      return evidence.find("weak") != nullptr ? 64 : 20;
     case Says::kernel_short:
       return 25;
     case Says::memory_state:
@@ -54,6 +62,8 @@ int tier_of(const Evidence& evidence) {
     case Says::killed:
       return 41;
     case Says::other_failure:
+      if (evidence.find("general") != nullptr) return 65;
+      if (evidence.find("ended_by") != nullptr) return 38;
       return evidence.find("errno") != nullptr ? 59 : 60;
     case Says::launcher:
       return tier_of_launcher(evidence);
@@ -76,44 +86,49 @@ constexpr int steps_of_a_run_that_goes_on = 5;
 
 bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("path") == nullptr; }
 
-// The program says that it goes on, and the next thing that it does is not to die.
-bool was_handled(const std::vector<Evidence>& all, const Evidence& failure) {
+// The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
+// of a failure there.
+std::vector<bool> handled_from(const std::vector<Evidence>& all) {
+  std::vector<bool> out(all.size(), false);
+  bool goes_on = false;
   bool handled = false;
-  for (const Evidence& e : all) {
-    if (e.order < failure.order) continue;
-    if (handled && e.says == Says::progress) return true;
-    if (handled && is_traceback(e)) return false;
-    handled = handled || e.says == Says::caught;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    if (all[i].says == Says::caught) handled = goes_on;
+    if (all[i].says == Says::progress) goes_on = true;
+    if (is_traceback(all[i])) goes_on = false;
+    out[i] = handled;
   }
-  return false;
+  return out;
 }
 
 // Or it goes on for long without a word.
 bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
   int steps = 0;
+  int torn = 0;  // a bar at each second line is drawn into somebody's text
+  std::int64_t last = -1;
   for (const Evidence& e : all) {
     if (e.order <= failure.order) continue;
     if (is_traceback(e) || e.says == Says::launcher || e.says == Says::killed) return false;
-    if (e.says == Says::progress && e.find("step") != nullptr && same_speaker(e, failure)) ++steps;
+    if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.order == last) continue;
+    ++steps;
+    if (last < 0 ? e.order == failure.order + 1 : e.order == last + 2) ++torn;
+    last = e.order;
   }
-  return steps >= steps_of_a_run_that_goes_on;
+  return steps >= steps_of_a_run_that_goes_on && torn < steps;
 }
 
 // A limit that was met "at some point" killed nothing if anything came after.
 bool was_soft(const std::vector<Evidence>& all, const Evidence& failure) {
   if (failure.find("soft") == nullptr) return false;
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Evidence& e) { return e.order > failure.order && e.says == Says::progress; });
-}
-
-bool was_survived(const std::vector<Evidence>& all, const Evidence& failure) {
-  return was_soft(all, failure) || was_handled(all, failure) || went_on(all, failure);
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
+    return (e.order > failure.order && e.says == Says::progress) || e.find("finished") != nullptr;
+  });
 }
 
 // An allocator's failure in a program that tries smaller and smaller sizes on purpose, or that skips a batch.
 bool can_be_survived(const Evidence& e) {
   return e.says == Says::gpu_alloc_failed || e.says == Says::host_alloc_failed || e.says == Says::gpu_library_failed ||
-         e.find("soft") != nullptr;
+         e.find("soft") != nullptr || e.find("general") != nullptr;
 }
 
 }  // namespace
@@ -125,19 +140,39 @@ std::string signal_of(const Evidence& evidence) {
   return code < 0 ? std::string(signal_named(std::to_string(code))) : std::string();
 }
 
+namespace {
+
+class Survival {
+ public:
+  explicit Survival(const std::vector<Evidence>& all) : all_(all), handled_(handled_from(all)) {}
+
+  bool operator()(std::size_t index) {
+    const Evidence& e = all_[index];
+    if (!can_be_survived(e)) return false;
+    if (handled_[index] || was_soft(all_, e)) return true;
+    return asked_++ < most_questions && went_on(all_, e);  // each question reads all evidence
+  }
+
+ private:
+  static constexpr int most_questions = 64;
+  const std::vector<Evidence>& all_;
+  std::vector<bool> handled_;
+  int asked_ = 0;
+};
+
+}  // namespace
+
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  int asked = 0;  // each question reads all evidence, so there are not many
-  for (const Evidence& e : evidence) {
+  Survival was_survived(evidence);
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const Evidence& e = evidence[i];
     const int tier = tier_of(e);
     if (tier >= no_root) continue;
-    if (can_be_survived(e) && asked < 64) {
-      ++asked;
-      if (was_survived(evidence, e)) {
-        if (best_survived == nullptr) best_survived = &e;
-        continue;
-      }
+    if (was_survived(i)) {
+      if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
+      continue;
     }
     if (best == nullptr || tier < tier_of(*best)) best = &e;
   }

@@ -76,6 +76,13 @@ Diagnostics add_moment(const Document& document, std::string_view name, Rules& r
   return {};
 }
 
+Diagnostics add_launcher(const Document& document, std::string_view name, Rules& rules) {
+  const Node& root = document.root;
+  rules.launchers.push_back({std::string(name), texts_at(root, "signs"), texts_at(root, "names"),
+                             text_at(root, "placeholder"), texts_at(root, "ask")});
+  return {};
+}
+
 Diagnostics add_sentences(const Document& document, std::string_view name, Rules& rules) {
   Result<std::vector<Sentence>> sentences = sentences_of(document, name);
   if (!sentences) return sentences.errors();
@@ -86,10 +93,11 @@ Diagnostics add_sentences(const Document& document, std::string_view name, Rules
 Diagnostics add_file(const File& file, Rules& rules) {
   const std::string_view folder = file.path.substr(0, std::min(file.path.find('/'), file.path.size()));
   using Add = Diagnostics (*)(const Document&, std::string_view, Rules&);
-  const Add add = folder == "messages"  ? add_sentences
-                  : folder == "causes"  ? add_cause
-                  : folder == "moments" ? add_moment
-                                        : nullptr;
+  const Add add = folder == "messages"    ? add_sentences
+                  : folder == "causes"    ? add_cause
+                  : folder == "moments"   ? add_moment
+                  : folder == "launchers" ? add_launcher
+                                          : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = parse_document(std::string(file.text), file.shown, Syntax::yaml, budget);

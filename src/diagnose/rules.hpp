@@ -28,10 +28,20 @@ struct MomentText {
   std::vector<std::string> code{};       ///< Parts of the source line under a frame.
 };
 
+/// What starts jobs and knows how they ended: rules/launchers.
+struct LauncherText {
+  std::string name{};
+  std::vector<std::string> signs{};  ///< Words of a log that it wrote, or that was written under it.
+  std::vector<std::string> names{};  ///< What stands before the job's, the pod's or the host's name.
+  std::string placeholder{};         ///< For {name} where the log has none.
+  std::vector<std::string> ask{};    ///< Commands.
+};
+
 struct Rules {
   std::vector<Sentence> sentences{};
   std::vector<CauseText> causes{};
   std::vector<MomentText> moments{};
+  std::vector<LauncherText> launchers{};
   Prefilter loud{4};   ///< Anchors of the loud sentences, for whole logs.
   Prefilter every{1};  ///< Anchors of all, for the lines kept.
 

@@ -9,8 +9,9 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 11> known_keys{"id",   "family", "says",       "where", "phase",   "versions",
-                                                      "text", "anchor", "whole_line", "adds",  "examples"};
+constexpr std::array<std::string_view, 12> known_keys{"whole_word", "id",         "family",   "says",
+                                                      "where",      "phase",      "versions", "text",
+                                                      "anchor",     "whole_line", "adds",     "examples"};
 constexpr std::size_t shortest_anchor = 4;
 constexpr std::size_t longest_anchor = 20;
 
@@ -94,6 +95,7 @@ Result<Sentence> sentence_of(const Document& document, const Node& node, std::st
   out.text = text_at(node, "text");
   out.where = document.at(node);
   out.whole_line = text_at(node, "whole_line") == "true";
+  out.whole_word = text_at(node, "whole_word") == "true";
   Compiled compiled = compile(out.text);
   if (!compiled.error.empty()) return bad(document, *node.find("text"), "the sentence " + compiled.error);
   out.program = std::move(compiled.program);

@@ -30,6 +30,7 @@ struct Sentence {
   Program program{};
   std::string anchor{};         ///< A literal that every match holds, by which lines are picked.
   bool whole_line = false;      ///< Only where nothing else is on the line.
+  bool whole_word = false;      ///< Its beginning is not the end of a longer name.
   std::vector<Reading> adds{};  ///< What the sentence means without printing it.
   std::vector<Example> examples{};
   Location where{};

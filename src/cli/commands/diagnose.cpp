@@ -64,7 +64,8 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
 }
 
 ExitCode code_of(const Diagnosis& diagnosis) {
-  if (diagnosis.verdict.cause == Cause::sigkill_unknown) return ExitCode::undecided;
+  if (diagnosis.verdict.cause == Cause::sigkill_unknown || diagnosis.verdict.cause == Cause::unknown)
+    return ExitCode::undecided;
   return diagnosis.out_of_memory ? ExitCode::ok : ExitCode::does_not_fit;
 }
 

@@ -7,7 +7,13 @@ namespace oomplan::diagnose {
 Judgement causes::cgroup_oom(const Case& c) {
   if (c.root == nullptr) return {};
   const bool runtime = c.root->says == Says::cgroup_killed;
-  if (!runtime && !(is_kernel_kill(c) && kernel_says_cgroup(c))) return {};
+  const KernelScope scope = is_kernel_kill(c) ? kernel_scope(c) : KernelScope::host;
+  if (!runtime && scope == KernelScope::host) return {};
+  if (!runtime && scope == KernelScope::unknown)
+    return {.cause = Cause::cgroup_oom,
+            .weight = 84,
+            .confidence = Confidence::possible,
+            .reason = "the kernel killed, and the line that says for whose limit is not in the log"};
   Judgement out{.cause = Cause::cgroup_oom, .weight = 90, .confidence = Confidence::proved};
   out.reason = runtime ? "the container runtime's own record says so" : "the kernel says that a cgroup's limit was met";
   const auto usage = c.number("usage");

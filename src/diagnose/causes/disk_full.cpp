@@ -6,6 +6,10 @@ Judgement causes::disk_full(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::disk_full) return {};
   Judgement out{.cause = Cause::disk_full, .weight = 80, .confidence = Confidence::proved};
   out.reason = "a write to disk failed for want of space or quota";
+  if (c.root->family == "torch_write_fd") {
+    out.confidence = Confidence::possible;
+    out.against.push_back("an input/output error comes from a failing disk or network file system as well");
+  }
   if (c.root->family == "torch_writer") {
     out.confidence = Confidence::likely;
     out.reason = "PyTorch's writer failed; it never prints why, and a full disk or quota is the usual reason";

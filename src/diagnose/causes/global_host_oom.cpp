@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
@@ -6,7 +8,8 @@ Judgement causes::global_host_oom(const Case& c) {
   if (c.root == nullptr) return {};
   const bool node = c.root->says == Says::node_killed;
   const bool report = c.root->says == Says::kernel_short;
-  if (!node && !report && !(is_kernel_kill(c) && !kernel_says_cgroup(c))) return {};
+  const KernelScope scope = is_kernel_kill(c) ? kernel_scope(c) : KernelScope::cgroup;
+  if (!node && !report && scope == KernelScope::cgroup) return {};
   Judgement out{.cause = Cause::global_host_oom, .weight = 85, .confidence = Confidence::proved};
   out.reason =
       node ? "the kubelet says that the node itself was out of memory" : "the kernel killed for the whole host";
@@ -17,6 +20,16 @@ Judgement causes::global_host_oom(const Case& c) {
     if (const auto free = c.number("free_pages"))
       out.against.push_back(shown(*free * 4096) + " were free: one zone was short, not the whole memory");
   }
+  if (!node && !report && scope == KernelScope::unknown) {
+    out.confidence = Confidence::possible;
+    out.reason = "the kernel ran out of memory, of the host or of a cgroup: the line that says which is not in the log";
+    out.against.push_back("a cgroup's limit reads the same where the head of the kernel's report is cut");
+  }
+  const bool named = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
+    return e.says == Says::kernel_killed || e.find("anon_rss") != nullptr || e.find("constraint") != nullptr;
+  });
+  if (is_kernel_kill(c) && !named)
+    out.against.push_back("\"invoked oom-killer\" says who asked for the page that was not there, not who was killed");
   if (const auto rss = c.number("anon_rss")) out.arithmetic.push_back("the victim held " + shown(*rss) + " of its own");
   return out;
 }

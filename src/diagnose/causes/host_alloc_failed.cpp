@@ -6,6 +6,10 @@ Judgement causes::host_alloc_failed(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::host_alloc_failed || c.survived) return {};
   Judgement out{.cause = Cause::host_alloc_failed, .weight = 80, .confidence = Confidence::proved};
   out.reason = "an allocation in host memory was refused; nobody was killed";
+  if (c.find("general") != nullptr) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the words are general, and the runtime that printed them is not known");
+  }
   if (const auto asked = c.number("requested")) {
     out.arithmetic.push_back("asked " + shown(*asked));
     if (*asked > std::int64_t{1} << 42) out.against.push_back("no host has that much: the size itself is wrong");

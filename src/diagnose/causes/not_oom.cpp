@@ -1,24 +1,34 @@
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
+namespace {
+
+// A timeout of collectives and an unnamed exception do not say what the other ranks died of.
+bool speaks_for_itself_alone(const Case& c) {
+  return c.root->family == "nccl_watchdog" || c.find("general") != nullptr || c.root->says == Says::launcher;
+}
+
+}  // namespace
 
 Judgement causes::not_oom(const Case& c) {
   Judgement out{.cause = Cause::not_oom, .weight = 1, .confidence = Confidence::likely};
   if (c.root == nullptr) {
-    out.reason = "nothing in the log reports a failure";
-    out.confidence = Confidence::possible;
+    out.weight = finished_well(c) ? 20 : 1;
+    out.reason = finished_well(c) ? "the log says that the run finished" : "nothing in the log reports a failure";
+    if (!finished_well(c)) out.confidence = Confidence::possible;
   } else if (c.survived) {
     out.weight = 99;
     out.reason = "an out-of-memory was caught, and the run went on";
-  } else if (c.find("absurd") != nullptr && c.any(Says::other_failure)) {
+  } else if (c.find("absurd") != nullptr && names_other_failure(c)) {
     out.weight = 99;
     out.reason = "the size asked for is garbage that an earlier failure left behind";
   } else if (c.root->says == Says::other_failure || c.root->says == Says::launcher) {
-    out.weight = 10;
-    out.confidence = Confidence::proved;
+    out.weight = c.root->says == Says::launcher && names_no_failure(c) ? 1 : 10;
+    out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
     out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
   } else {
     out.reason = "the words for memory in the log are no failure";
+    out.confidence = Confidence::possible;
   }
   return out;
 }

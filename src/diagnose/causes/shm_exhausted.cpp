@@ -1,12 +1,31 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
 
+namespace {
+
+// ENOSPC without a path, and a worker that died of SIGBUS: the space was /dev/shm's.
+Judgement from_no_space(const Case& c) {
+  const bool bus = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
+    return e.says == Says::shm_full || e.says == Says::bus_error || signal_of(e) == "SIGBUS";
+  });
+  if (!bus || c.root->family != "errno" || c.root->text.find("device: '") != std::string::npos) return {};
+  return {.cause = Cause::shm_exhausted,
+          .weight = 85,
+          .confidence = Confidence::likely,
+          .reason = "a write found no space, and a worker that writes to /dev/shm died of a bus error"};
+}
+
+}  // namespace
+
 Judgement causes::shm_exhausted(const Case& c) {
   if (c.root == nullptr) return {};
   const bool bus = c.root->says == Says::bus_error || signal_of(*c.root) == "SIGBUS";
+  if (c.root->says == Says::disk_full) return from_no_space(c);
   if (c.root->says != Says::shm_full && !bus) return {};
   Judgement out{.cause = Cause::shm_exhausted, .weight = 80, .confidence = Confidence::proved};
   out.reason = "writing to /dev/shm found no space";

@@ -5,11 +5,12 @@ namespace oomplan::diagnose {
 Judgement causes::sigkill_unknown(const Case& c) {
   if (c.root == nullptr) return {};
   const bool launcher = c.root->says == Says::launcher || c.root->says == Says::killed;
-  const bool silent = c.root->family == "dataloader_signal" && signal_of(*c.root).empty();
+  const bool vanished = c.root->family == "dataloader_signal" || c.find("vanished") != nullptr;
+  const bool silent = vanished && signal_of(*c.root).empty();
   if (!launcher || (signal_of(*c.root) != "SIGKILL" && !silent)) return {};
   Judgement out{.cause = Cause::sigkill_unknown, .weight = 60, .confidence = Confidence::possible};
   out.reason = "something sent SIGKILL; the kernel's OOM killer does, but so do people, schedulers and probes";
-  if (silent) out.reason = "a worker vanished without a word";
+  if (silent) out.reason = "a process vanished without a word";
   const std::string& phase = c.moment.phase;
   if (phase == "load" || phase == "loader" || phase == "optimizer" || phase == "checkpoint_save")
     out.arithmetic.push_back("it died in " + phase +

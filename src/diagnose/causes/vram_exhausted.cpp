@@ -5,28 +5,63 @@
 namespace oomplan::diagnose {
 namespace {
 
-void argue_with_numbers(const Case& c, std::int64_t ceiling, Judgement& out) {
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+
+// The sum, line by line, and what it leaves open.
+void add_sum(const Case& c, std::int64_t ceiling, Judgement& out) {
   const GpuNumbers& n = c.gpu;
-  out.arithmetic.push_back(fmt::format("held {} + asked {} = {} against {}{}", shown(n.own()), shown(*n.requested),
-                                       shown(n.own() + *n.requested), shown(ceiling),
-                                       n.limit ? " allowed to this process" : " on the GPU"));
+  const std::int64_t held = saturating_add(n.own(), n.listed_others);
+  const std::int64_t sum = saturating_add(held, *n.requested);
+  if (n.listed_others > 0)
+    out.arithmetic.push_back(fmt::format("{} of this process + {} of others = {} held", shown(n.own()),
+                                         shown(n.listed_others), shown(held)));
+  if (held > 0)
+    out.arithmetic.push_back(fmt::format("held {} + asked {} = {} against {}{}", shown(held), shown(*n.requested),
+                                         shown(sum), shown(ceiling),
+                                         n.limit ? " allowed to this process" : " on the GPU"));
   if (n.free) out.arithmetic.push_back(fmt::format("asked {}, free {}", shown(*n.requested), shown(*n.free)));
+  if (held > 0 && sum + 64 * mib < ceiling)
+    out.arithmetic.push_back(fmt::format("not explained by these: {}", shown(ceiling - sum)));
+}
+
+// Proved is what the numbers alone show: the request does not fit in what is free, or over what is allowed. Who holds
+// the rest is another question, and a large rest that nobody in the message holds leaves it open.
+Confidence by_numbers(const Case& c, std::int64_t ceiling) {
+  const GpuNumbers& n = c.gpu;
+  const std::int64_t sum = saturating_add(saturating_add(n.own(), n.listed_others), *n.requested);
+  const bool over = sum + ceiling / 50 > ceiling;
+  const bool no_room = n.free && *n.requested > *n.free;
+  if (over) return Confidence::proved;
+  if (!no_room) return Confidence::possible;
+  return n.hidden() > ceiling / 10 ? Confidence::likely : Confidence::proved;
+}
+
+void argue_by_use(std::int64_t used, std::int64_t total, Judgement& out) {
+  out.confidence = used > total ? Confidence::proved : Confidence::likely;
+  out.reason = "the program as compiled needs more than there is";
+  out.arithmetic.push_back(fmt::format("used {} of {}{}", shown(used), shown(total),
+                                       used > total ? ": " + shown(used - total) + " too much" : std::string()));
 }
 
 void argue(const Case& c, Judgement& out) {
   const GpuNumbers& n = c.gpu;
   const auto ceiling = n.ceiling();
+  const auto used = c.number("used");
   if (request_exceeds_total(c)) {
     out.weight = 95;
     out.confidence = Confidence::proved;
     out.reason = "the one request is larger than all that there is";
     out.arithmetic.push_back(fmt::format("asked {} > {} in all", shown(*n.requested), shown(*ceiling)));
   } else if (n.requested && ceiling) {
-    out.confidence = Confidence::proved;
+    out.confidence = by_numbers(c, *ceiling);
     out.reason = "the allocator's own numbers say so";
-    argue_with_numbers(c, *ceiling, out);
+    add_sum(c, *ceiling, out);
+  } else if (used && ceiling && !n.requested) {
+    argue_by_use(*used, *ceiling, out);
   } else {
-    out.reason = "the runtime says that the GPU's memory ran out, without numbers to tell by whom";
+    out.reason = n.requested ? "an allocation on the GPU was refused; the message does not say how full it was"
+                             : "the runtime says that the GPU's memory ran out, without numbers to tell by whom";
+    if (n.requested) out.arithmetic.push_back("asked " + shown(*n.requested));
     if (!n.requested) out.against.push_back("no numbers: another process may hold the memory");
   }
 }
@@ -37,6 +72,10 @@ Judgement causes::vram_exhausted(const Case& c) {
   if (!is_gpu_shortage(c)) return {};
   Judgement out{.cause = Cause::vram_exhausted, .weight = 50, .confidence = Confidence::likely};
   argue(c, out);
+  if (c.find("general") != nullptr) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the words are general, and the runtime that printed them is not known");
+  }
   if (free_contradicts(c)) {
     out.confidence = Confidence::possible;
     out.against.push_back("the GPU reports " + shown(*c.gpu.free) + " free, more than the " + shown(*c.gpu.requested) +

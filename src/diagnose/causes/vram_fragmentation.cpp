@@ -27,7 +27,7 @@ Judgement causes::vram_fragmentation(const Case& c) {
   if (!n.requested || !ceiling || *n.unallocated < *n.requested || *n.unallocated * 20 < *ceiling) return {};
   const bool large = *n.unallocated * 10 >= *ceiling;
   const bool many = *n.unallocated / 16 >= *n.requested;  // then a hole of that size is hard to lack by chance
-  Judgement out{.cause = Cause::vram_fragmentation, .weight = large ? 80 : free_contradicts(c) && many ? 60 : 40};
+  Judgement out{.cause = Cause::vram_fragmentation, .weight = large ? 80 : free_contradicts(c) && many ? 60 : 51};
   out.confidence = large ? Confidence::proved : Confidence::possible;
   out.reason = "PyTorch holds enough unallocated memory for the request, but not in one piece";
   out.arithmetic.push_back(fmt::format("reserved but unallocated {} >= asked {}, and {} of {}", shown(*n.unallocated),

@@ -17,13 +17,28 @@ Judgement from_small_plan(const Case& c) {
   return out;
 }
 
+// Metal shares one memory: what is beside the allocator's buffers is other tensors of this process or other programs.
+Judgement from_metal(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  if (!n.limit || !n.allocated || !n.requested) return {};
+  const std::int64_t others = n.listed_others;
+  if (others < std::max(*n.requested, *n.limit / 4) || others <= *n.allocated) return {};
+  Judgement out{.cause = Cause::vram_other_process, .weight = 70, .confidence = Confidence::possible};
+  out.reason = "most of what Metal counts is not the allocator's";
+  out.arithmetic.push_back(fmt::format("{} of other allocations, {} of PyTorch's, {} allowed", shown(others),
+                                       shown(*n.allocated), shown(*n.limit)));
+  out.against.push_back("it may be this process outside PyTorch's allocator");
+  return out;
+}
+
 }  // namespace
 
 Judgement causes::vram_other_process(const Case& c) {
   const GpuNumbers& n = c.gpu;
   if (!is_gpu_shortage(c)) return {};
   if (c.root->family == "xla") return from_small_plan(c);
-  if (request_exceeds_total(c) || !n.total || !n.requested || n.own() == 0 || c.root->family == "mps") return {};
+  if (c.root->family == "mps") return from_metal(c);
+  if (request_exceeds_total(c) || !n.total || !n.requested || n.own() == 0) return {};
   const std::int64_t others = n.listed_others + n.hidden();
   const bool enough = others >= std::max(*n.requested, *n.total / 4);
   const bool small = (n.own() + *n.requested) * 4 <= *n.total * 3;

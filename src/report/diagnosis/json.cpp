@@ -16,6 +16,7 @@ Json of(const Evidence& e);
 Json of(const Judgement& j);
 Json of(const Finding& f);
 Json of(const Fix& f);
+Json of(const Shown& s);
 Json of(const Diagnostic& d);
 
 Json of(const Location& where) { return {{"file", where.file}, {"line", where.line}}; }
@@ -53,6 +54,7 @@ Json of(const Judgement& j) {
 
 Json of(const Finding& f) { return {{"id", f.id}, {"text", f.text}}; }
 Json of(const Fix& f) { return {{"id", f.id}, {"text", f.text}}; }
+Json of(const Shown& s) { return {{"what", s.what}, {"text", s.text}, {"where", of(s.where)}}; }
 Json of(const Diagnostic& d) {
   return {{"severity", d.severity == Severity::error ? "error" : "warning"},
           {"code", d.code},
@@ -81,6 +83,7 @@ std::string diagnosis_json(const Diagnosis& d, const Diagnostics& problems) {
                  {"meaning", d.meaning},
                  {"to_do", list_of(d.to_do)},
                  {"not_to_do", list_of(d.not_to_do)},
+                 {"shows", list_of(d.shows)},
                  {"to_prove", d.to_prove},
                  {"alternatives", list_of(d.alternatives)},
                  {"supporting", list_of(d.supporting)},

@@ -68,6 +68,13 @@ void add_why(const Diagnosis& d, const DiagnosisViewOptions& options, std::strin
   for (const Finding& finding : d.also) out += wrapped(finding.text + " [" + finding.id + "]", "  also ", "    ");
 }
 
+void add_shown(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
+  if (d.shows.empty()) return;
+  heading("What the log does show", options, out);
+  for (const Shown& shown : d.shows)
+    out += fmt::format("  {}: {}: {}\n", place(shown.where), shown.what, shortened(shown.text));
+}
+
 void add_lines(std::string_view title, const std::vector<Evidence>& lines, const DiagnosisViewOptions& options,
                std::string& out) {
   if (lines.empty()) return;
@@ -96,10 +103,11 @@ void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, s
 std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& options) {
   std::string out = bold(fmt::format("{}: {}", name_of(d.verdict.cause), printable(d.headline)), options) + "\n";
   add_why(d, options, out);
+  add_shown(d, options, out);
   for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ");
   add_fixes("What to do", d.to_do, options, out);
   add_fixes("What not to do", d.not_to_do, options, out);
-  if (!d.to_prove.empty()) heading("What would prove it", options, out);
+  if (!d.to_prove.empty()) heading(d.verdict.cause == Cause::unknown ? "What would decide it" : "What would prove it", options, out);
   for (const std::string& command : d.to_prove) out += "  " + command + "\n";
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);

@@ -1,0 +1,65 @@
+#include "general.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::size_t lines_above = 6;  // code, and the carets under it, stand between a frame and its error
+
+bool has_any(std::string_view text, const auto& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+bool is_frame(std::string_view text) {
+  return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
+}
+
+bool below_frame(const std::vector<Line>& lines, std::size_t index) {
+  if (is_frame(lines[index].body)) return true;
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < lines_above; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (is_frame(lines[i].body)) return true;
+  }
+  return false;
+}
+
+// "ValueError: …" alone on its line, as the last of a traceback that was cut.
+bool begins_with_exception(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find_first_of(" :"));
+  if (name.size() < text.size() && text[name.size()] != ':') return false;
+  return name.ends_with("Error") || name.ends_with("Exception");
+}
+
+constexpr auto failing = std::to_array<std::string_view>(
+    {"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort", "erminate", "unable", "Unable"});
+constexpr auto advising = std::to_array<std::string_view>(
+    {"If you",  "if you", "to avoid", "avoid ", "may cause", "might ",  "can cause", "in case of",
+     "prevent", "#",      "retry",    "skip",   "Skip",      "SKIPPED", "PASSED",    "arning",
+     "WARN",    "INFO",   "DEBUG",    "How to", "how to",    "?"});
+
+}  // namespace
+
+bool is_general(const Sentence& sentence) {
+  return std::any_of(sentence.adds.begin(), sentence.adds.end(), [](const Reading& r) { return r.name == "general"; });
+}
+
+bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence) {
+  if (below_frame(lines, index)) return true;
+  if (sentence.family == "python") return begins_with_exception(lines[index].body);
+  const std::string_view text = lines[index].body;
+  return has_any(text, failing) && !has_any(text, advising);
+}
+
+bool speaks_of_gpu(std::string_view text) {
+  constexpr auto words = std::to_array<std::string_view>(
+      {"GPU",    "gpu",    "CUDA", "cuda",   "HIP",    "hip",   "XPU",   "xpu",    "HPU",
+       "hpu",    "NPU",    "npu",  "TPU",    "tpu",    "VRAM",  "vram",  "HBM",    "hbm",
+       "device", "Device", "vk::", "Vulkan", "vulkan", "Metal", "metal", "OpenCL", "CL_"});
+  return has_any(text, words);
+}
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,95 @@
+// Is one, is none, is not known; and what stays of a long log.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+bool asks(const Diagnosis& d, const std::string& words) {
+  return std::any_of(d.to_prove.begin(), d.to_prove.end(),
+                     [&](const std::string& command) { return command.find(words) != std::string::npos; });
+}
+
+TEST(Unknown, IsWhatNamesNoFailure) {
+  for (const char* text : {"", "step 1 loss 2.0\nstep 2 loss 1.9\n", "  exitcode  : 1 (pid: 620208)\n",
+                           "RuntimeError: Connection reset by peer\n"}) {
+    const Diagnosis d = diagnosed(text);
+    EXPECT_EQ(d.verdict.cause, Cause::unknown) << text;
+    EXPECT_FALSE(d.out_of_memory);
+    EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+  }
+}
+
+TEST(Unknown, ShowsTheEndAndAsksTheLauncher) {
+  const Diagnosis d = diagnosed("srun: launching StepId=4711.0 on n5\n2024-05-01T10:00:02 step 41 loss 1.9\n");
+  ASSERT_EQ(d.verdict.cause, Cause::unknown);
+  ASSERT_GE(d.shows.size(), 3U);
+  EXPECT_EQ(d.shows[0].what, "last line");
+  EXPECT_EQ(d.shows[0].where.line, 2);
+  EXPECT_EQ(d.shows[1].text, "2024-05-01T10:00:02");
+  EXPECT_EQ(d.shows[2].text, "41");
+  EXPECT_TRUE(asks(d, "sacct -j 4711"));
+  EXPECT_TRUE(asks(diagnosed("[pod/train-0/pytorch] step 1\n"), "kubectl describe pod train-0"));
+}
+
+TEST(NotOom, IsNamedByItsOwnLine) {
+  const std::string trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n";
+  EXPECT_EQ(diagnosed(trace + "frobnicate.BadThingError: no\n").verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed("{'train_runtime': 12.5}\n").verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed("failed (exitcode: -11) local_rank: 0 (pid: 7)\n").verdict.cause, Cause::not_oom);
+}
+
+TEST(General, WordsAreAFailureOnlyWhereTheyStandAsOne) {
+  const std::string trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n";
+  const Diagnosis d = diagnosed(trace + "frob.FrobError: device out of memory\n");
+  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+  EXPECT_EQ(diagnosed(trace + "frob.FrobError: heap out of memory\n").verdict.cause, Cause::host_alloc_failed);
+  EXPECT_EQ(diagnosed("If you run out of memory, use less.\n").verdict.cause, Cause::unknown);
+}
+
+TEST(Kernel, WithoutTheLineThatSaysForWhomProvesNeither) {
+  const Diagnosis d = diagnosed("[  1.5] Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB\n");
+  EXPECT_EQ(d.verdict.cause, Cause::global_host_oom);
+  EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+  ASSERT_FALSE(d.alternatives.empty());
+  EXPECT_EQ(d.alternatives.front().cause, Cause::cgroup_oom);
+}
+
+TEST(Sums, ProveOnlyWhatTheyExplain) {
+  EXPECT_EQ(diagnosed(oom(2, 80, 1, 78, 76, 1)).verdict.confidence, Confidence::proved);
+  const Diagnosis open = diagnosed(oom(4, 80, 1, 60, 58, 1));
+  EXPECT_EQ(open.verdict.confidence, Confidence::likely);
+  const auto& lines = open.verdict.arithmetic;
+  EXPECT_TRUE(
+      std::any_of(lines.begin(), lines.end(), [](const std::string& l) { return l.starts_with("not explained"); }));
+}
+
+TEST(Frames, OnOneLineWithTheFailureTellTheMoment) {
+  const Diagnosis d = diagnosed(
+      "May  1 10:00:00 gpu-7 train[77]: Traceback (most recent call last):#012  File \"t.py\", "
+      "line 3, in main#012    loss.backward()#012  File \"torch/_tensor.py\", line 9, in "
+      "backward#012    run()#012torch.OutOfMemoryError: " +
+      oom(2, 80, 1, 78, 76, 1));
+  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(d.moment.phase, "backward");
+  EXPECT_GT(d.root->where.column, 1);
+}
+
+// The failure stands between megabytes of lines that are loud as well.
+TEST(LongLogs, KeepTheFailureInTheirMiddle) {
+  std::string noise;
+  while (noise.size() < std::size_t{6} << 20)
+    for (int rank = 0; rank < 512; ++rank)
+      noise += "[rank" + std::to_string(rank) + "]: RuntimeError: CUDA error: device-side assert triggered\n";
+  const std::string text = noise + "[rank3]: " + oom(2, 80, 1, 78, 76, 1) + noise;
+  const Diagnosis d = diagnosed(text);
+  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(d.rank, 3);
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose
