@@ -65,9 +65,9 @@ struct Ended {
 using OutputSink = std::function<void(std::string_view lines)>;
 
 /// Runs `command` (not empty; found by PATH) and waits for it. Its standard input is ours; what it writes comes out of
-/// our standard output and error byte by byte, in order where both lead to one place, and goes to `sink`. Where ours is a
-/// terminal it gets one, whose size follows. It leads a process group of its own, to which every signal that reaches us
-/// is sent. What outlives it loses its output after two seconds. Errors, where it could not be started:
+/// our standard output and error byte by byte, in order where both lead to one place, and goes to `sink`. Where ours is
+/// a terminal it gets one, whose size follows. It leads a process group of its own, to which every signal that reaches
+/// us is sent. What outlives it loses its output after two seconds. Errors, where it could not be started:
 /// watch/not-found   no such program
 /// watch/not-started it may not be executed, or the system refused
 Result<Ended> watch(const std::vector<std::string>& command, const OutputSink& sink);

@@ -62,8 +62,7 @@ Diagnostic unknown_model(const std::string& id, const Catalog& catalog) {
 
 Result<Architecture> architecture_of(const Document& config, const Catalog& catalog) {
   if (!config.root.is_mapping())
-    return error_in(config, "catalog/bad-value",
-                    "a model's config is a mapping of keys, which this is not");
+    return error_in(config, "catalog/bad-value", "a model's config is a mapping of keys, which this is not");
   const Result<DataFile> file = architecture_file(config, catalog);
   if (!file) return file.errors();
   Result<Architecture> out = read_architecture(config, *file);

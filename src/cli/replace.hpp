@@ -8,8 +8,8 @@ namespace oomplan::cli {
 
 /// Puts `bytes` in the place of `was`, what the regular file at `path` (no symbolic link) holds: through a temporary
 /// file beside it and a rename, which keeps owner, mode, ACL and extended attributes. Where that cannot keep all (the
-/// file has more names, belongs to somebody else, is a mount), the file itself is written, as editors do. Why it is not done; then
-/// the file is as it was, unless the text says otherwise.
+/// file has more names, belongs to somebody else, is a mount), the file itself is written, as editors do. Why it is not
+/// done; then the file is as it was, unless the text says otherwise.
 std::string replace_file(const std::string& path, std::string_view bytes, std::string_view was);
 
 /// A new file at `path` with `bytes`, and of `like` what we may give: mode, owner, ACL, extended attributes; where the

@@ -29,9 +29,17 @@ struct Thread {
 
 class Matcher {
  public:
-  Matcher(const Program& program, std::string_view text) : program_(program), text_(text) {}
+  Matcher(const Program& program, std::string_view text) : program_(program), text_(text) {
+    stack_.reserve(16);
+    captured_.reserve(8);
+  }
 
+  /// May be called again: most sentences are tried at several places.
   Attempt run(std::size_t begin) {
+    stack_.clear();
+    captured_.clear();
+    steps_ = 0;
+    wants_more_ = false;
     stack_.push_back({0, begin, 0, 0});
     while (!stack_.empty() && steps_ < most_steps) {
       const Thread thread = stack_.back();
@@ -254,7 +262,8 @@ constexpr int most_tries = 6;
 constexpr std::size_t longest_anchor = 64;
 
 // An earlier place may begin the same way, so several are tried.
-void try_literal(const Program& program, std::size_t entry, std::string_view text, std::size_t near, Attempt& best) {
+void try_literal(Matcher& matcher, const Program& program, std::size_t entry, std::string_view text, std::size_t near,
+                 Attempt& best) {
   const bool hole = program[entry].kind == Instruction::Kind::hole;
   const std::string_view literal = program[entry + (hole ? 1 : 0)].literal;
   std::size_t until = near + longest_anchor;
@@ -262,7 +271,7 @@ void try_literal(const Program& program, std::size_t entry, std::string_view tex
     const std::optional<std::size_t> at = last_before(literal, text, until);
     if (!at) return;
     const std::size_t begin = hole ? begin_of(program[entry].hole, text, *at) : *at;
-    Attempt attempt = match_at(program, text, begin);
+    Attempt attempt = matcher.run(begin);
     best.wants_more = best.wants_more || attempt.wants_more;
     if (attempt.match &&
         (!best.match || attempt.match->end - attempt.match->begin > best.match->end - best.match->begin))
@@ -276,13 +285,15 @@ void try_literal(const Program& program, std::size_t entry, std::string_view tex
 
 Attempt match_around(const Program& program, std::string_view text, std::size_t near) {
   std::vector<std::size_t> entries;
+  entries.reserve(8);
+  Matcher matcher(program, text);
   add_entries(program, 0, entries);
   Attempt best;
   for (const std::size_t entry : entries) {
     const bool hole = program[entry].kind == Instruction::Kind::hole;
     if (hole && program[entry + 1].kind != Instruction::Kind::literal) continue;
     Attempt one;
-    try_literal(program, entry, text, near, one);
+    try_literal(matcher, program, entry, text, near, one);
     best.wants_more = best.wants_more || one.wants_more;
     const auto length = [](const Attempt& a) { return a.match ? a.match->end - a.match->begin : 0; };
     if (length(one) > length(best)) best.match = std::move(one.match);

@@ -69,7 +69,8 @@ class Reader {
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
-    std::string text = lines_[index].body;
+    std::string_view text = lines_[index].body;
+    std::string joined_text;
     std::size_t next = index;
     std::optional<Match> best;
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
@@ -80,8 +81,8 @@ class Reader {
       const std::optional<std::size_t> more = attempt.wants_more ? next_of_speaker(index, next) : std::nullopt;
       if (!more) break;
       next = *more;
-      text += '\n';
-      text += lines_[next].body;
+      joined_text = std::string(text) + '\n' + lines_[next].body;
+      text = joined_text;
     }
     if (best) return found.push_back({&sentence, std::move(*best), index});
     attempt_back(index, hit, found);
@@ -180,16 +181,15 @@ class Reader {
     }
   }
 
-  static bool fits(const Sentence& sentence, const Match& match, const std::string& text) {
+  static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
     const bool in_word = match.begin > 0 && std::isalnum(static_cast<unsigned char>(text[match.begin - 1])) != 0;
     if (sentence.whole_word && in_word) return false;
     if (!sentence.whole_line) return true;
     const auto blank = [](std::string_view part) {
       return part.find_first_not_of(" \n\"'`}])>,") == std::string_view::npos;
     };
-    const std::string_view all = text;
-    const bool below_frame = all.starts_with("File \"") || all.find("  File \"") != std::string_view::npos;
-    return (blank(all.substr(0, match.begin)) || below_frame) && blank(all.substr(match.end));
+    const bool below_frame = text.starts_with("File \"") || text.find("  File \"") != std::string_view::npos;
+    return (blank(text.substr(0, match.begin)) || below_frame) && blank(text.substr(match.end));
   }
 
   std::optional<std::size_t> next_of_speaker(std::size_t index, std::size_t from) const {

@@ -55,7 +55,8 @@ Result<Document> load(const Input& extends, const std::vector<std::string>& chai
   if (!loader) return at_value(extends, "ingest/extends-missing", "extends: " + file + " cannot be read from here");
   auto loaded = loader(file);
   if (loaded && is_config(*loaded)) return loaded;
-  if (loaded) return at_value(extends, "ingest/extends-missing", "extends: " + file + " has no key of a training config");
+  if (loaded)
+    return at_value(extends, "ingest/extends-missing", "extends: " + file + " has no key of a training config");
   Diagnostics errors{at_value(extends, "ingest/extends-missing", "extends: " + file + " cannot be read")};
   errors.insert(errors.end(), loaded.errors().begin(), loaded.errors().end());
   return errors;

@@ -46,7 +46,8 @@ Diagnostics of_a_log(Diagnostics errors) {
 
 /// Devices give bytes for ever; a terminal at our input ends where its user says so.
 bool is_endless(const struct stat& status) {
-  struct stat input {}, null {};
+  struct stat input {
+  }, null{};
   if (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode)) return false;
   if (stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev) return false;
   return isatty(STDIN_FILENO) != 1 || fstat(STDIN_FILENO, &input) != 0 || status.st_rdev != input.st_rdev;
@@ -56,7 +57,9 @@ bool is_endless(const struct stat& status) {
 constexpr std::size_t longest_line = std::size_t{1} << 30;
 
 Diagnostic no_lines(const std::string& path) {
-  return {.code = "read/too-large", .message = "no line ends within 1 GiB of what comes, so this is no log", .where = {path}};
+  return {.code = "read/too-large",
+          .message = "no line ends within 1 GiB of what comes, so this is no log",
+          .where = {path}};
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ std::vector<std::string> kills_of(const Samples& seen) {
   const std::int64_t kills = seen.cgroups.empty() ? 0 : seen.cgroups.front().kills;
   if (kills == 0 && !seen.host_kills) return {};
   if (kills == 0)
-    return {fmt::format("the kernel killed {} for memory on this host meanwhile", counted(*seen.host_kills, "process"))};
+    return {
+        fmt::format("the kernel killed {} for memory on this host meanwhile", counted(*seen.host_kills, "process"))};
   for (const CgroupUse& use : seen.cgroups) {
     if (!use.limit || use.limit_met == 0) continue;
     return {fmt::format("the kernel killed {} for memory: cgroup {} met its limit of {}, and used {} at most",

@@ -51,7 +51,8 @@ Channel channel_like(int like) {
 }
 
 bool lead_to_one(int out, int err) {
-  struct stat one {}, other {};
+  struct stat one {
+  }, other{};
   if (fstat(out, &one) != 0 || fstat(err, &other) != 0) return false;
   if (one.st_dev == other.st_dev && one.st_ino == other.st_ino) return true;
   unsigned int terminal = 0, other_terminal = 0;  // /dev/tty is another file than /dev/pts/0

@@ -1,8 +1,8 @@
 // The played allocator against PyTorch's own (tests/data/allocator), to the byte.
 #include <gtest/gtest.h>
 
-#include "replayed.hpp"
 #include "project.hpp"
+#include "replayed.hpp"
 
 namespace oomplan::replayed {
 namespace {

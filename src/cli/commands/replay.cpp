@@ -13,9 +13,9 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
   ReplayQuestion& question = options.question;
-  app.add_option(
-         "EVENTS", question.lists,
-         "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from standard input")
+  app.add_option("EVENTS", question.lists,
+                 "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from "
+                 "standard input")
       ->required();
   app.add_option("--alloc-conf", question.alloc_confs,
                  "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")

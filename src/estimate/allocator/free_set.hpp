@@ -1,8 +1,8 @@
 // The free blocks of a pool in order of size, then address: what best fit searches.
 //
 // Sizes fall into classes, sixteen to each power of two, and a bitmap says which classes are not empty, so that the
-// next larger block is found without a walk. Inside a class the blocks stand in falling order, so that the lowest, which
-// best fit mostly takes, comes and goes at the end; in chunks, so that a hundred thousand of one size stay quick.
+// next larger block is found without a walk. Inside a class the blocks stand in falling order, so that the lowest,
+// which best fit mostly takes, comes and goes at the end; in chunks, so that a hundred thousand of one size stay quick.
 #pragma once
 
 #include <array>

@@ -8,8 +8,8 @@
 #include "facts.hpp"
 #include "oomplan/advise.hpp"
 #include "oomplan/ingest.hpp"
-#include "rung.hpp"
 #include "project.hpp"
+#include "rung.hpp"
 
 namespace oomplan::advise {
 namespace {

@@ -1,5 +1,4 @@
 #include "codes.hpp"
-#include "project.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,8 @@
 #include <regex>
 #include <set>
 #include <string>
+
+#include "project.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -24,7 +25,8 @@ std::string content(const fs::path& path) {
 
 /// Every diagnostic code that the sources write as a literal.
 std::set<std::string> codes_in_sources() {
-  const std::regex literal("\"((?:core|read|ingest|catalog|estimate|diagnose|advise|measure|survey|watch|cli)/[a-z-]+)\"");
+  const std::regex literal(
+      "\"((?:core|read|ingest|catalog|estimate|diagnose|advise|measure|survey|watch|cli)/[a-z-]+)\"");
   std::set<std::string> codes;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(project_folder()) / "src")) {
     if (entry.path().extension() != ".cpp" || entry.path().filename() == "codes.cpp") continue;

@@ -72,8 +72,12 @@ TEST_F(Replace, KeepsExtendedAttributes) {
 TEST_F(Replace, KeepsAccessControlList) {
   // Version 2; owner rw-, user 1234 r--, group ---, mask r--, other --- (linux/posix_acl_xattr.h).
   const std::string list(
-      "\2\0\0\0" "\1\0\6\0\xff\xff\xff\xff" "\2\0\4\0\xd2\4\0\0" "\4\0\0\0\xff\xff\xff\xff"
-      "\x10\0\4\0\xff\xff\xff\xff" "\x20\0\0\0\xff\xff\xff\xff",
+      "\2\0\0\0"
+      "\1\0\6\0\xff\xff\xff\xff"
+      "\2\0\4\0\xd2\4\0\0"
+      "\4\0\0\0\xff\xff\xff\xff"
+      "\x10\0\4\0\xff\xff\xff\xff"
+      "\x20\0\0\0\xff\xff\xff\xff",
       44);
   if (setxattr(path_.c_str(), "system.posix_acl_access", list.data(), list.size(), 0) != 0)
     GTEST_SKIP() << "not on this file system";
