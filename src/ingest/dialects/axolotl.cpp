@@ -434,7 +434,7 @@ std::string write(const TrainingPlan& plan) {
   write_quantization(plan, a);
   write_step(plan, a);
   write_loader(plan.loader, a.loader);
-  return write_rows(table(), a);
+  return write_rows(table(), a) + axolotl::write_evaluation(plan);
 }
 
 }  // namespace

@@ -315,7 +315,7 @@ std::string write(const TrainingPlan& plan) {
   if (!sft) give(hf.use_cache, plan.use_cache.value);
   if (!plan.alloc_conf.value.empty()) give(hf.alloc_conf, plan.alloc_conf.value);
   write_loader(plan.loader, hf.loader);
-  return write_rows(table(), hf);
+  return write_rows(table(), hf) + ingestion::hf::write_evaluation(plan);
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   plan.quantization.value = Quantization::nf4;
   plan.gradient_checkpointing.value = true;
   plan.lengths.value = {512, 64, 2048};
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("evaluates")));
+  plan.evaluates.value = true;
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("evaluation_rows")));  // As training's.
+  plan.evaluation_rows.value = 8;
+  plan.evaluation_length.value = 64;
   EXPECT_EQ(names(plan).size(), arity<TrainingPlan>() - without_fact);
 }
 

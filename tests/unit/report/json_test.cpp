@@ -22,8 +22,9 @@ TEST(JsonView, SaysHowAFactFollows) {
   Report report = example();
   report.found.plan->model.origin.derivation = "found beside it";
   const nlohmann::json facts = json(collect(report.found))["plan"]["facts"];
-  EXPECT_EQ(facts[0]["origin"]["derivation"], "found beside it");
-  EXPECT_TRUE(facts[1]["origin"]["derivation"].is_null());
+  EXPECT_EQ(facts[1]["name"], "model");
+  EXPECT_EQ(facts[1]["origin"]["derivation"], "found beside it");
+  EXPECT_TRUE(facts[2]["origin"]["derivation"].is_null());
   EXPECT_EQ(json(report)["model"]["checkpoint_dtype"], "fp32");
 }
 

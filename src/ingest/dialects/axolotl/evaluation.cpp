@@ -62,4 +62,17 @@ void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
               "generation or scoring in evaluation", draft);
 }
 
+std::string write_evaluation(const TrainingPlan& plan) {
+  if (!plan.evaluates.value) return {};
+  std::string out = "val_set_size: 0.1\neval_steps: 1\n";
+  if (!plan.evaluation_padded.value) return out;
+  out += "eval_sample_packing: false\n";
+  const auto add = [&](std::string_view key, std::int64_t value) {
+    if (value > 0) out += std::string(key) + ": " + std::to_string(value) + "\n";
+  };
+  add("eval_batch_size", plan.evaluation_rows.value);
+  add("eval_sequence_len", plan.evaluation_length.value);
+  return out;
+}
+
 }  // namespace oomplan::ingestion::axolotl

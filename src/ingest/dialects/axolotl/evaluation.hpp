@@ -17,4 +17,7 @@ struct Batch {
 /// core/trainers/base.py).
 void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft);
 
+/// The plan's evaluation in these keys, as lines of YAML; empty where it has none.
+std::string write_evaluation(const TrainingPlan& plan);
+
 }  // namespace oomplan::ingestion::axolotl

@@ -69,4 +69,11 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   note_kept(inputs, draft);
 }
 
+std::string write_evaluation(const TrainingPlan& plan) {
+  if (!plan.evaluates.value) return {};
+  const std::int64_t rows = plan.evaluation_rows.value;
+  return "eval_strategy: steps\nper_device_eval_batch_size: " +
+         std::to_string(rows > 0 ? rows : plan.micro_batch_size.value) + "\n";
+}
+
 }  // namespace oomplan::ingestion::hf
