@@ -30,9 +30,9 @@ enum class Bucket : std::uint8_t {
   runtime,           ///< Beside the tensors: CUDA context, cuBLAS workspaces.
 };
 inline constexpr std::array<std::string_view, 13> bucket_names{
-    "weights",         "optimizer",   "gradients", "activations", "attention_scores", "logits_and_loss",
-    "autocast_copies", "temporaries", "inputs",    "slack",       "fragmentation",    "paged",
-    "runtime"};
+    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
+    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "slack",
+    "fragmentation",   "paged",           "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 
@@ -75,8 +75,8 @@ struct LiveGroup {
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
-/// Sizes are allocated bytes; what is paged lies beside them, and is in no total. Slack and fragmentation are zero until count_reserved(), and `runtime` comes with a GPU
-/// (see Fit).
+/// Sizes are allocated bytes; what is paged lies beside them, and is in no total. Slack and fragmentation are zero
+/// until count_reserved(), and `runtime` comes with a GPU (see Fit).
 struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;
