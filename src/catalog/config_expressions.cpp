@@ -80,7 +80,8 @@ std::optional<Attribute> ConfigValues::quotient(const Node& operands, const std:
   if (values[1] > 0 && values[0] % values[1] == 0) return values[0] / values[1];
   const Node* key = is_name(operands.items[0]) ? given(name_in(operands.items[0])) : nullptr;
   // Where the divisor says itself that it divides, that error stands already.
-  if (errors_.empty()) refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
+  if (errors_.empty())
+    refuse_config(key, described(operands.items[0]) + " is not a multiple of " + described(operands.items[1]));
   return std::nullopt;
 }
 

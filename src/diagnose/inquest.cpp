@@ -49,8 +49,8 @@ void Inquest::read(const TextBlock& block) { state_->collector.read(block); }
 void Inquest::add(const Snapshot& snapshot) {
   for (MemoryAccount& account : accounts_of(snapshot)) {
     for (Evidence& e : diagnose::evidence_of(snapshot, account)) {
-      e.order = Order{static_cast<std::int64_t>(Order::after_lines) +
-                      static_cast<std::int64_t>(state_->snapshots.size())};
+      e.order =
+          Order{static_cast<std::int64_t>(Order::after_lines) + static_cast<std::int64_t>(state_->snapshots.size())};
       state_->snapshots.push_back(std::move(e));
     }
     state_->accounts.push_back(std::move(account));

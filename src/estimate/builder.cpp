@@ -75,8 +75,7 @@ void Builder::load_in_order() {
   std::vector<Event> sorted;
   sorted.reserve(events.size());
   const auto at = [&](std::size_t i) {
-    return events.begin() +
-           static_cast<std::ptrdiff_t>(i < loaded_.size() ? loaded_[i].first : events.size());
+    return events.begin() + static_cast<std::ptrdiff_t>(i < loaded_.size() ? loaded_[i].first : events.size());
   };
   sorted.insert(sorted.end(), events.begin(), at(0));
   for (const std::size_t i : order) sorted.insert(sorted.end(), at(i), at(i + 1));

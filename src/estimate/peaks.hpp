@@ -25,7 +25,8 @@ struct Peak {
   Moment moment{};
 };
 
-/// The levels that a run's memory reaches, of each bucket and of all that the allocator handed out. Of equal moments the first counts.
+/// The levels that a run's memory reaches, of each bucket and of all that the allocator handed out. Of equal moments
+/// the first counts.
 class Peaks {
  public:
   explicit Peaks(const Timeline& timeline);

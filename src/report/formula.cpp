@@ -136,9 +136,8 @@ std::string runtime(const Numbers&) {
 }
 
 constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
-    weights,         optimizer,   gradients, activations, attention_scores, logits_and_loss,
-    autocast_copies, temporaries, inputs,    slack,       fragmentation,    paged,
-    runtime};
+    weights, optimizer, gradients,     activations, attention_scores, logits_and_loss, autocast_copies, temporaries,
+    inputs,  slack,     fragmentation, paged,       runtime};
 
 }  // namespace
 

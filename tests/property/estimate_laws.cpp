@@ -345,7 +345,7 @@ TEST(EstimateLaws, EveryWeightIsHeldFromLoadToEnd) {
       if (p.phase == Phase::load) continue;
       EXPECT_EQ(at(p.by_bucket, Bucket::weights), weights) << name_of(p.phase);
     }
-    EXPECT_GE(f.peaks.front().total, weights);  // Loading may hold copies too.
+    EXPECT_GE(f.peaks.front().total, weights);                                   // Loading may hold copies too.
     EXPECT_GE(at(f.peak.by_bucket, Bucket::weights).count(), f.parameters / 2);  // Four bits are the fewest.
   });
 }

@@ -33,8 +33,8 @@ std::vector<std::string> numbers_of(const Architecture& model) {
   return out;
 }
 
-constexpr std::array values{"0",        "1",        "-1",         "2",  "3",    "5",
-                            "7",        "127",      "1.5",        "-0", "null", "9223372036854775807",
+constexpr std::array values{"0",        "1",        "-1",         "2",    "3",    "5",
+                            "7",        "127",      "1.5",        "-0",   "null", "9223372036854775807",
                             "16777216", "16777217", "2147483648", "1e300"};
 
 std::vector<TrainingPlan> plans() {

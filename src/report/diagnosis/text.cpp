@@ -107,7 +107,8 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ");
   add_fixes("What to do", d.to_do, options, out);
   add_fixes("What not to do", d.not_to_do, options, out);
-  if (!d.to_prove.empty()) heading(d.verdict.cause == Cause::unknown ? "What would decide it" : "What would prove it", options, out);
+  if (!d.to_prove.empty())
+    heading(d.verdict.cause == Cause::unknown ? "What would decide it" : "What would prove it", options, out);
   for (const std::string& command : d.to_prove) out += "  " + command + "\n";
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);

@@ -139,12 +139,13 @@ class Page {
     std::size_t count = 0;
     for (std::size_t i = 0; i < s_.points.size(); ++i) count += falls(i) ? 1 : 0;
     if (count == 0) return;
-    out_ += "\n" +
-            report::wrapped(fmt::format("{} of {} need less than the next smaller one: the allocator rounds sizes up, and "
-                                        "larger ones can leave less of a segment unused",
-                                        count, s_.points.size()),
-                            0, 2) +
-            "\n";
+    out_ +=
+        "\n" +
+        report::wrapped(fmt::format("{} of {} need less than the next smaller one: the allocator rounds sizes up, and "
+                                    "larger ones can leave less of a segment unused",
+                                    count, s_.points.size()),
+                        0, 2) +
+        "\n";
   }
 
   void add_lucky() {
@@ -154,8 +155,8 @@ class Page {
       text += (k == 0 ? "" : "; ") + named(s_.lucky[k]);
     if (s_.lucky.size() > most_named) text += fmt::format(" and {} more", s_.lucky.size() - most_named);
     out_ += "\n" +
-            report::wrapped("fits though something smaller does not, by that rounding: " +
-                                text + ". None of these is taken for the largest or the frontier",
+            report::wrapped("fits though something smaller does not, by that rounding: " + text +
+                                ". None of these is taken for the largest or the frontier",
                             0, 2) +
             "\n";
   }

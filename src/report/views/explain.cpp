@@ -55,8 +55,9 @@ std::string tensor_terms(const Report& report, Bucket bucket, bool colour) {
     out += "\n" + wrapped(formula_text(report, bucket, at(highest.by_bucket, bucket)), 0, 0) + "\n";
   }
   if (bucket == Bucket::paged) return out;  // Of no total, so that no peak is made of it.
-  return out + "\n" + moment(of_bucket(footprint.at_peak, bucket),
-                      fmt::format("{} at the peak, in {}", name, moment_text(footprint.peak)), colour);
+  return out + "\n" +
+         moment(of_bucket(footprint.at_peak, bucket),
+                fmt::format("{} at the peak, in {}", name, moment_text(footprint.peak)), colour);
 }
 
 }  // namespace
