@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "advice.hpp"
 #include "cause.hpp"
-#include "launchers.hpp"
 #include "oomplan/diagnose.hpp"
 #include "shows.hpp"
 
@@ -62,47 +62,6 @@ void add_lines(const Case& c, Diagnosis& out) {
   }
 }
 
-// An advice is no use where the finding already rules it out.
-bool ruled_out(const Fix& fix, const Diagnosis& d) {
-  const auto found = [&](std::string_view id) {
-    return std::any_of(d.also.begin(), d.also.end(), [&](const Finding& f) { return f.id == id; });
-  };
-  if (fix.id == "expandable-segments" || fix.id == "close-other-processes") return found("request_exceeds_total");
-  return false;
-}
-
-// The allocator was told already, and it failed all the same.
-bool segments_were_expandable(const Diagnosis& d) {
-  return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) {
-    return f.id == "allocator_conf_already_set" && f.text.find("expandable_segments:True") != std::string::npos;
-  });
-}
-
-// Who ended a run is asked of what launched it, before anybody else.
-void add_questions(const Rules& rules, const Case& c, const CauseText& text, Diagnosis& out) {
-  if (out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown)
-    out.to_prove = questions(rules, c);
-  const bool watched = std::any_of(c.lines->begin(), c.lines->end(),
-                                   [](const Line& line) { return line.body.starts_with("oomplan run:"); });
-  for (const std::string& command : text.to_prove)
-    if (!watched || !command.starts_with("oomplan run ")) out.to_prove.push_back(command);
-}
-
-void add_advice(const Rules& rules, const Case& c, Diagnosis& out) {
-  if (const MomentText* moment = rules.find_moment(out.moment.phase); moment != nullptr && out.out_of_memory)
-    out.meaning.push_back(moment->meaning);
-  const CauseText* text = rules.find(out.verdict.cause);
-  if (text == nullptr) return;
-  out.not_to_do = text->not_to_do;
-  for (const Fix& fix : text->to_do) {
-    if (ruled_out(fix, out)) continue;
-    const bool told = fix.id == "expandable-segments" && segments_were_expandable(out);
-    if (told) out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
-    if (!told) out.to_do.push_back(fix);
-  }
-  if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
-}
-
 }  // namespace
 
 std::vector<Judgement> judgements(const Case& c) {
@@ -135,7 +94,7 @@ Diagnosis judge(const Rules& rules, const Case& c) {
     out.also = findings(c);
   }
   if (out.verdict.cause == Cause::unknown) out.shows = shown_end(c);
-  add_advice(rules, c, out);
+  advise(rules, c, out);
   out.headline = headline_of(rules.find(out.verdict.cause), out, c);
   return out;
 }

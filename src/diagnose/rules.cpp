@@ -83,6 +83,25 @@ Diagnostics add_launcher(const Document& document, std::string_view name, Rules&
   return {};
 }
 
+Diagnostics add_advice(const Document& document, std::string_view, Rules& rules) {
+  const Node& root = document.root;
+  AdviceText out{.replaces = text_at(root, "replaces") == "true",
+                 .to_do = fixes_at(root, "do"),
+                 .first = texts_at(root, "first"),
+                 .drops = texts_at(root, "do_not_list")};
+  if (const Node* when = root.find("when")) {
+    out.causes = texts_at(*when, "causes");
+    out.phases = texts_at(*when, "phases");
+    out.findings = texts_at(*when, "findings");
+    out.families = texts_at(*when, "families");
+    out.signs = texts_at(*when, "signs");
+  }
+  if (const Node* already = root.find("already"))
+    for (const Entry& entry : already->entries) out.already.emplace_back(entry.key, texts_at(*already, entry.key));
+  rules.advice.push_back(std::move(out));
+  return {};
+}
+
 Diagnostics add_sentences(const Document& document, std::string_view name, Rules& rules) {
   Result<std::vector<Sentence>> sentences = sentences_of(document, name);
   if (!sentences) return sentences.errors();
@@ -97,6 +116,7 @@ Diagnostics add_file(const File& file, Rules& rules) {
                   : folder == "causes"    ? add_cause
                   : folder == "moments"   ? add_moment
                   : folder == "launchers" ? add_launcher
+                  : folder == "advice"    ? add_advice
                                           : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};

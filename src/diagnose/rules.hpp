@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oomplan/evidence.hpp"
@@ -37,11 +38,26 @@ struct LauncherText {
   std::vector<std::string> ask{};    ///< Commands.
 };
 
+/// What fits a moment, a framework or a launcher: rules/advice.
+struct AdviceText {
+  std::vector<std::string> causes{};
+  std::vector<std::string> phases{};    ///< Empty for any.
+  std::vector<std::string> findings{};  ///< All of them must be there.
+  std::vector<std::string> families{};  ///< Of the root; or
+  std::vector<std::string> signs{};     ///< words of the log.
+  bool replaces = false;                ///< What the cause alone advises is of no use here.
+  std::vector<Fix> to_do{};
+  std::vector<std::string> first{};                                         ///< Ids that lead.
+  std::vector<std::string> drops{};                                         ///< Ids that do not help here.
+  std::vector<std::pair<std::string, std::vector<std::string>>> already{};  ///< By id, what shows that it is on.
+};
+
 struct Rules {
   std::vector<Sentence> sentences{};
   std::vector<CauseText> causes{};
   std::vector<MomentText> moments{};
   std::vector<LauncherText> launchers{};
+  std::vector<AdviceText> advice{};
   Prefilter loud{4};   ///< Anchors of the loud sentences, for whole logs.
   Prefilter every{1};  ///< Anchors of all, for the lines kept.
 

@@ -1,7 +1,12 @@
 #include "oomplan/diagnose.hpp"
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "../behind.hpp"
@@ -78,6 +83,26 @@ Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const 
   return out;
 }
 
+// A directory stands for the files in it, by name; what is none of text or snapshot is passed over by its ending.
+void add_files(const std::string& path, std::vector<std::string>& out) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t most_files = 4096;
+  constexpr auto no_logs =
+      std::to_array<std::string_view>({".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".onnx", ".npy", ".npz",
+                                       ".parquet", ".arrow", ".png", ".py", ".so"});
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return out.push_back(path);
+  std::vector<std::string> found;
+  for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end && found.size() < most_files; at.increment(error)) {
+    const std::string ending = at->path().extension().string();
+    if (at->is_regular_file(error) && std::find(no_logs.begin(), no_logs.end(), ending) == no_logs.end())
+      found.push_back(at->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  out.insert(out.end(), found.begin(), found.end());
+}
+
 std::vector<std::string> inputs_of(const Options& options) {
   std::vector<std::string> out = options.logs;
   const Question& question = options.prediction;
@@ -98,7 +123,9 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   Inquest inquest(*rules);
   Diagnostics problems;
   bool any = false;
-  for (const std::string& path : options.logs) {
+  std::vector<std::string> paths;
+  for (const std::string& path : options.logs) add_files(path, paths);
+  for (const std::string& path : paths) {
     if (read_log(path, inquest, problems)) any = true;
   }
   if (!any) return refused(problems, options);
@@ -116,7 +143,8 @@ Command commands::diagnose(CLI::App& program) {
       program.add_subcommand("diagnose", "Say from a dead run's logs what died, of what, and what would help");
   auto options = std::make_shared<Options>();
   app->add_option("LOG", options->logs,
-                  "Logs and memory snapshots of one case: a trace, dmesg, kubectl describe …; gzip, zstd, bzip2, xz too; - "
+                  "Logs and memory snapshots of one case, or a directory of them: a trace, dmesg, kubectl describe …; "
+                  "gzip, zstd, bzip2, xz too; - "
                   "reads standard "
                   "input")
       ->required();

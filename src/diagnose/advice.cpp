@@ -1,0 +1,141 @@
+#include "advice.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "launchers.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+constexpr std::size_t lines_at_each_end = 1000;
+constexpr std::size_t most_fixes = 8;
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool has_finding(const Diagnosis& d, std::string_view id) {
+  return std::any_of(d.also.begin(), d.also.end(), [&](const Finding& f) { return f.id == id; });
+}
+
+// The first line with one of the words; null where there is none.
+const Line* line_with(const Case& c, const std::vector<std::string>& words) {
+  const std::vector<Line>& lines = *c.lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i == lines_at_each_end && lines.size() > 2 * lines_at_each_end) i = lines.size() - lines_at_each_end;
+    for (const std::string& word : words)
+      if (lines[i].body.find(word) != std::string::npos) return &lines[i];
+  }
+  return nullptr;
+}
+
+bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
+  if (!contains(advice.causes, name_of(d.verdict.cause))) return false;
+  if (!advice.phases.empty() && !contains(advice.phases, d.moment.phase)) return false;
+  if (std::any_of(advice.findings.begin(), advice.findings.end(), [&](const auto& id) { return !has_finding(d, id); }))
+    return false;
+  if (advice.families.empty() && advice.signs.empty()) return true;
+  return (c.root != nullptr && contains(advice.families, c.root->family)) || line_with(c, advice.signs) != nullptr;
+}
+
+void add(const std::vector<Fix>& fixes, std::vector<Fix>& out) {
+  for (const Fix& fix : fixes)
+    if (std::none_of(out.begin(), out.end(), [&](const Fix& f) { return f.id == fix.id; })) out.push_back(fix);
+}
+
+// Those named first come first, in the order of their names.
+void put_first(const std::vector<std::string>& ids, std::vector<Fix>& fixes) {
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+    const auto found = std::find_if(fixes.begin(), fixes.end(), [&](const Fix& f) { return f.id == *id; });
+    if (found != fixes.end()) std::rotate(fixes.begin(), found, found + 1);
+  }
+}
+
+// What fits best is matched last and so put first: the moment before the framework, both before the cause.
+std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case& c, const Diagnosis& d) {
+  std::vector<const AdviceText*> matched;
+  for (const AdviceText& advice : rules.advice)
+    if (applies(advice, c, d)) matched.push_back(&advice);
+  std::vector<Fix> out;
+  for (const AdviceText* advice : matched) add(advice->to_do, out);
+  if (std::none_of(matched.begin(), matched.end(), [](const AdviceText* a) { return a->replaces; }))
+    add(text.to_do, out);
+  for (auto advice = matched.rbegin(); advice != matched.rend(); ++advice) put_first((*advice)->first, out);
+  std::erase_if(out, [&](const Fix& fix) {
+    return std::any_of(matched.begin(), matched.end(), [&](const AdviceText* a) { return contains(a->drops, fix.id); });
+  });
+  return out;
+}
+
+// An advice is no use where the finding already rules it out.
+bool ruled_out(const Fix& fix, const Diagnosis& d) {
+  if (fix.id == "expandable-segments" || fix.id == "close-other-processes")
+    return has_finding(d, "request_exceeds_total");
+  return false;
+}
+
+// The allocator was told already, and it failed all the same.
+bool segments_were_expandable(const Diagnosis& d) {
+  return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) {
+    return f.id == "allocator_conf_already_set" && f.text.find("expandable_segments:True") != std::string::npos;
+  });
+}
+
+const Line* already_on(const Rules& rules, const Case& c, const std::string& id) {
+  for (const AdviceText& advice : rules.advice)
+    for (const auto& [fix, signs] : advice.already)
+      if (fix == id) return line_with(c, signs);
+  return nullptr;
+}
+
+void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnosis& out) {
+  for (const Fix& fix : collected(rules, text, c, out)) {
+    if (ruled_out(fix, out)) continue;
+    const Line* on = already_on(rules, c, fix.id);
+    if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
+      out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
+    } else if (on != nullptr) {
+      out.not_to_do.push_back({fix.id, "It is on already: line " + std::to_string(on->number) + "."});
+    } else if (out.to_do.size() < most_fixes) {
+      out.to_do.push_back(fix);
+    }
+  }
+}
+
+// What the message itself advises, and whether it fits.
+void judge_hint(const Case& c, Diagnosis& out) {
+  const auto hint = std::find_if(c.evidence->begin(), c.evidence->end(),
+                                 [](const Evidence& e) { return e.message == "pytorch/alloc-conf-hint"; });
+  if (hint == c.evidence->end() || !out.out_of_memory || out.place != Where::gpu) return;
+  if (out.verdict.cause == Cause::vram_fragmentation || !c.gpu.unallocated) return;
+  out.also.push_back(
+      {"log_suggestion", "the log suggests another allocator setting, which its own condition rules out: only " +
+                             to_text(Bytes(*c.gpu.unallocated)) + " are reserved but unallocated"});
+}
+
+// Who ended a run is asked of what launched it, before anybody else.
+void add_questions(const Rules& rules, const Case& c, const CauseText& text, Diagnosis& out) {
+  if (out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown)
+    out.to_prove = questions(rules, c);
+  const bool watched = std::any_of(c.lines->begin(), c.lines->end(),
+                                   [](const Line& line) { return line.body.starts_with("oomplan run:"); });
+  for (const std::string& command : text.to_prove)
+    if (!watched || !command.starts_with("oomplan run ")) out.to_prove.push_back(command);
+}
+
+}  // namespace
+
+void advise(const Rules& rules, const Case& c, Diagnosis& out) {
+  if (const MomentText* moment = rules.find_moment(out.moment.phase); moment != nullptr && out.out_of_memory)
+    out.meaning.push_back(moment->meaning);
+  const CauseText* text = rules.find(out.verdict.cause);
+  if (text == nullptr) return;
+  out.not_to_do = text->not_to_do;
+  add_fixes(rules, *text, c, out);
+  judge_hint(c, out);
+  if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
+}
+
+}  // namespace oomplan::diagnose
