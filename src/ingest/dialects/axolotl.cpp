@@ -434,7 +434,9 @@ std::string write(const TrainingPlan& plan) {
   write_quantization(plan, a);
   write_step(plan, a);
   write_loader(plan.loader, a.loader);
-  return write_rows(table(), a) + axolotl::write_evaluation(plan);
+  // A stream has no length of its own, and Axolotl wants one said.
+  const std::string_view steps = plan.loader.rows_as.value == RowsAs::stream ? "max_steps: 1000\n" : "";
+  return write_rows(table(), a) + std::string(steps) + axolotl::write_evaluation(plan);
 }
 
 }  // namespace
