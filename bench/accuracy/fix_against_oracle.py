@@ -150,7 +150,7 @@ def main():
             bad.append(f"{one['id']}: not measured as it was fixed: {json.dumps(case)}")
             continue
         peak = estimate["footprint"]["peak"]
-        promised = peak["total"] - peak["by_bucket"]["slack"] - peak["by_bucket"]["fragmentation"]
+        promised = peak["total"] - sum(peak["by_bucket"][name] for name in ("slack", "fragmentation", "runtime"))
         off = 100 * (promised / true["peak"] - 1)
         ends = true["ends_on"] is not None and true["ends_on"] <= fit["total"]
         names = ", ".join(f["id"] + (f" x{f['times']}" if f["times"] > 1 else "") for f in advice["found"]["fixes"])

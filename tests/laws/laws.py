@@ -179,16 +179,30 @@ def cuts(text, most=24):
     return sorted({*ends, *range(1, len(text.rstrip()), step)})
 
 
+def as_flow(text):
+    """The config as JSON, where its lines are plain enough for that: single words and numbers."""
+    entries = []
+    for line in filter(None, (line.split(" #")[0].rstrip() for line in text.splitlines())):
+        match = re.fullmatch(r"([A-Za-z_]\w*): ([\w./-]+)", line)
+        if not match and not line.startswith("#"):
+            return ""
+        if match:
+            value = match[2] if re.fullmatch(r"true|false|null|0|[1-9]\d*", match[2]) else json.dumps(match[2])
+            entries.append(f'  "{match[1]}": {value}')
+    return "{\n" + ",\n".join(entries) + "\n}\n" if entries else ""
+
+
 def cut_json_is_refused(folder, config):
     """JSON says where it ends, so that no part of it is an answer; nor is one of a model's config.json."""
     as_json = folder / "cut.json"
     text = (folder / config).read_text()
-    if config.endswith(".json"):
-        for length in cuts(text):
+    plain = config.endswith(".json") or (config.endswith((".yml", ".yaml")) and as_flow(text))
+    if plain:
+        text = text if config.endswith(".json") else as_flow(text)
+        for length in cuts(text, most=12):
             as_json.write_text(text[:length])
             code, _ = estimate(folder, "cut.json")
             assert code in (2, 3), f"exit {code} of the first {length} bytes"
-        return 1
     models = [path for path in folder.glob("*.json") if path.name != "cut.json" and path.name in text]
     for model in models:
         whole = model.read_text()
@@ -197,7 +211,7 @@ def cut_json_is_refused(folder, config):
             code, _ = estimate(folder, config)
             assert code in (3, 4), f"exit {code} with the first {length} bytes of {model.name}"
         model.write_text(whole)
-    return len(models)
+    return len(models) + bool(plain)
 
 
 def cut_yaml_never_hides(folder, config):

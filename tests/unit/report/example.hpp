@@ -64,7 +64,7 @@ inline Footprint example_footprint() {
 
 inline Fit example_fit(std::string title, Bytes total) {
   const Footprint footprint = example_footprint();
-  Fit fit{.gpu = {.name = "test", .title = std::move(title), .total = total}};
+  Fit fit{.gpu = {.name = "test", .title = std::move(title), .total = total, .context = Bytes::gib(1)}};
   fit.runtime = {{"CUDA context", Bytes::mib(512), "measured on one"}, {"cuBLAS", Bytes::mib(512), "torch"}};
   fit.needed = footprint.peak.total + Bytes::gib(1);
   fit.headroom = total - fit.needed;

@@ -61,19 +61,26 @@ TEST(AllocatorBlocks, TheSmallestFreeBlockThatFitsIsTaken) {
   EXPECT_EQ(sheet.allocated(), 30 * mib - 2 * mib + 40 * mib - mib + mib);
 }
 
+/// Two segments of 20 MiB with a free block of 8 MiB each, of which one is taken. What stays reserved when the second
+/// segment has lost the rest of its blocks, and the cache is emptied.
+std::int64_t reserved_after_choice(SegmentOrder order, bool first_is_freed_first) {
+  Sheet sheet("", {.order = order});
+  const auto in_first = sheet.take(8 * mib);
+  sheet.take(8 * mib);  // stays in the first segment
+  const auto in_second = sheet.take(8 * mib);
+  const auto beside = sheet.take(8 * mib);
+  sheet.free(first_is_freed_first ? in_first : in_second);
+  sheet.free(first_is_freed_first ? in_second : in_first);
+  EXPECT_EQ(sheet.reserves(8 * mib), 0);
+  sheet.free(beside);
+  sheet.empty_cache();
+  return sheet.reserved();
+}
+
 TEST(AllocatorBlocks, OfEqualBlocksTheLowestAddressIsTaken) {
-  for (const bool low_first : {true, false}) {
-    Sheet sheet;
-    const auto low = sheet.take(8 * mib);
-    sheet.take(8 * mib);  // stays in the lower segment
-    const auto high = sheet.take(8 * mib);
-    const auto beside_high = sheet.take(8 * mib);
-    sheet.free(low_first ? low : high);
-    sheet.free(low_first ? high : low);
-    EXPECT_EQ(sheet.reserves(8 * mib), 0);
-    sheet.free(beside_high);
-    sheet.empty_cache();  // the upper segment is whole only where the lower block was taken
-    EXPECT_EQ(sheet.reserved(), 20 * mib);
+  for (const bool first : {true, false}) {
+    EXPECT_EQ(reserved_after_choice(SegmentOrder::ascending, first), 20 * mib);   // out of the first segment
+    EXPECT_EQ(reserved_after_choice(SegmentOrder::descending, first), 40 * mib);  // out of the second, which lies below
   }
 }
 
