@@ -46,6 +46,12 @@ PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
   return same != moments.end() ? *same : moments.emplace_back(PoolMoment{.phase = phase, .step = step});
 }
 
+/// Ranges of expandable segments never lie between one another, so that no order of them tells.
+std::vector<SegmentOrder> orders_that_tell(std::vector<SegmentOrder> orders, const AllocatorSettings& settings) {
+  if (settings.expandable_segments) orders.resize(1);
+  return orders;
+}
+
 }  // namespace
 
 void count_reserved(Footprint& footprint, const Reserved& reserved) {
@@ -70,7 +76,7 @@ void count_reserved(Footprint& footprint, const Reserved& reserved) {
 
 Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& settings, const Workspaces& workspaces,
                          std::vector<SegmentOrder> orders)
-    : events_(std::move(events)), settings_(settings), orders_(std::move(orders)) {
+    : events_(std::move(events)), settings_(settings), orders_(orders_that_tell(std::move(orders), settings)) {
   add_workspaces(workspaces);
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
