@@ -38,7 +38,7 @@ bool passes(std::int64_t size) noexcept {
   return resident() + size > limit;
 }
 
-void look(std::size_t size) {
+[[maybe_unused]] void look(std::size_t size) {  // not where sanitizers have their own heap
   since_look = 0;
   if (limit == INT64_MAX || !passes(static_cast<std::int64_t>(size))) return;
   refused = true;
