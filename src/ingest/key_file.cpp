@@ -11,6 +11,7 @@ std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
   if (name == "reasons") return &file.reasons;
   if (name == "no_effect") return &file.no_effect;
   if (name == "refused") return &file.refused;
+  if (name == "others") return &file.others;
   return name == "unmodelled" ? &file.unmodelled : nullptr;
 }
 

@@ -17,6 +17,7 @@ struct KeyFile {
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.
   std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
   std::vector<KeyLine> unmodelled{};  ///< A condition, and the name of what then takes memory.
+  std::vector<KeyLine> others{};      ///< A mapping, and what a key in it that is not known may change.
 };
 
 /// Reads such a file by lines: a start is a process of a few milliseconds, and a YAML parser would take a tenth of

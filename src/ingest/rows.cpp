@@ -33,6 +33,11 @@ Diagnostic bad_value(const Input& input, std::string_view expected, std::span<co
       input.key + ": expected " + std::string(expected) + ", found " + shown(node) + guess(node, expected, choices));
 }
 
+const KeyLine* mapping_of(const KeyFile& file, std::string_view key) {
+  const auto found = std::ranges::find(file.others, key.substr(0, key.find('.')), &KeyLine::what);
+  return found == file.others.end() || key.find('.') == key.npos ? nullptr : &*found;
+}
+
 void warn_unknown(const Input& input, std::span<const std::string_view> known, Findings& findings) {
   // A hostile file can hold a hundred thousand of them, and the nearest name costs a walk over the whole table.
   constexpr int most = 50;

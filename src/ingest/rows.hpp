@@ -125,6 +125,8 @@ constexpr Row<Args> alias(std::string_view key) {
 
 Diagnostic bad_value(const Input& input, std::string_view expected, std::span<const std::string_view> choices);
 void warn_unknown(const Input& input, std::span<const std::string_view> known, Findings& findings);
+/// The line of `others` for the mapping that this dotted key stands in; null where there is none.
+const KeyLine* mapping_of(const KeyFile& file, std::string_view key);
 /// "prefix.inner: value" lines as nested YAML.
 std::string nested_yaml(const std::vector<std::pair<std::string_view, std::string>>& lines);
 
@@ -174,8 +176,14 @@ class RowReader {
     } else if (holds_keys(input.key)) {
       read_mapping(input);
     } else if (!std::ranges::count(known_, input.key)) {
-      warn_unknown(input, known_, findings_);
+      report_unknown(input);
     }
+  }
+
+  void report_unknown(const Input& input) {
+    const KeyLine* found = table_.file == nullptr ? nullptr : mapping_of(*table_.file, input.key);
+    if (found == nullptr) return warn_unknown(input, known_, findings_);
+    findings_.unmodelled.push_back({std::string(found->text), input.key, origin_of(input).where});
   }
 
   void read_fact(const Row<Args>& row, const Input& input) {

@@ -69,20 +69,23 @@ struct PrecisionCase {
   Autocast autocast = Autocast::none;
 };
 
+// The gradient scaler refuses gradients in fp16, so that fp16 weights are frozen ones.
+const std::string lora_of = "adapter: lora\nlora_r: 8\nlora_target_linear: true\n";
+
 // resolve_dtype, row by row.
 TEST(Axolotl, Precision) {
   const std::vector<PrecisionCase> cases{
       {"", WeightsDType::bf16, Autocast::bf16},
       {"bf16: auto\n", WeightsDType::bf16, Autocast::bf16},
       {"bf16: true\nfp16: true\n", WeightsDType::bf16, Autocast::bf16},
-      {"fp16: true\n", WeightsDType::fp16, Autocast::fp16},
-      {"bf16: auto\nfp16: true\n", WeightsDType::fp16, Autocast::fp16},
+      {"fp16: true\n" + lora_of, WeightsDType::fp16, Autocast::fp16},
+      {"bf16: auto\nfp16: true\n" + lora_of, WeightsDType::fp16, Autocast::fp16},
       {"bf16: false\nbfloat16: true\n", WeightsDType::bf16, Autocast::bf16},
       {"bf16: false\nfloat16: true\n", WeightsDType::fp16, Autocast::none},
       {"bf16: auto\nfloat16: true\n", WeightsDType::bf16, Autocast::bf16},
       {"bf16: false\n", WeightsDType::fp32, Autocast::none},
       {"bf16:\n", WeightsDType::fp32, Autocast::none},
-      {"bf16:\nfp16: true\n", WeightsDType::fp16, Autocast::fp16},
+      {"bf16:\nfp16: true\n" + lora_of, WeightsDType::fp16, Autocast::fp16},
   };
   for (const PrecisionCase& one : cases) {
     const TrainingPlan plan = plan_from(full + one.lines);

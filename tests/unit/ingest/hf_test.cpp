@@ -444,9 +444,10 @@ TEST(Hf, MappingsAreMappings) {
   EXPECT_THAT(errors_from(sft + "gradient_checkpointing_kwargs: reentrant\n"),
               ElementsAre("c.yaml:3:32: ingest/bad-value: gradient_checkpointing_kwargs: expected a mapping, found "
                           "\"reentrant\""));
-  EXPECT_THAT(said(plan_from(sft + "model_init_kwargs: {dtipe: auto}\n").warnings),
-              ElementsAre("c.yaml:3:21: ingest/unknown-key: unknown key \"model_init_kwargs.dtipe\", ignored "
-                          "(did you mean model_init_kwargs.dtype?)"));
+  // from_pretrained takes any key of config.json.
+  EXPECT_THAT(features(plan_from(sft + "model_init_kwargs: {num_hidden_layers: 2}\n")),
+              ElementsAre("model_init_kwargs.num_hidden_layers: a model that is loaded otherwise"));
+  EXPECT_THAT(features(plan_from(sft + "model_init_kwargs: {revision: main}\n")), IsEmpty());
 }
 
 TEST(Hf, TargetsByPatternAreNotPlayed) {

@@ -105,7 +105,8 @@ void expect_said_of(const KeyFile& file, const Names& fields, std::string_view o
 
 TEST(ArgumentClasses, HaveTheKeysWithoutEffectThatAreNotDropped) {
   expect_said_of(axolotl_keys(), axolotl_fields(), "dropped", {});
-  expect_said_of(hf_keys(), hf_fields(), "script", {"config"});  // the command line's own --config
+  expect_said_of(hf_keys(), hf_fields(), "script",
+                 {"config", "predict_with_generate"});  // the command line's own, and Seq2SeqTrainingArguments'
 }
 
 TEST(ArgumentClasses, HaveTheKeysOfRules) {

@@ -40,12 +40,22 @@ void plan_unpacked(const Inputs& inputs, const Batch& batch, Draft& draft) {
   } else if (batch.packed) {
     plan.evaluation_rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
   }
-  if (auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive)) {
+  auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive);
+  if (length && asking(inputs, {"test_datasets"}) != nullptr) {
     plan.evaluation_length = *std::move(length);
     plan.evaluation_length.value = Bytes(plan.evaluation_length.value).rounded_up(batch.multiple).count();
   } else if (batch.packed) {
     plan.evaluation_length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
   }
+}
+
+// A row of evaluation that is longer than a bin is a bin of its own (samplers/multipack.py: pack_group).
+void check_packed(const Inputs& inputs, const Batch& batch, Draft& draft) {
+  const Input* longer = asking(inputs, {"eval_sequence_len"});
+  if (longer == nullptr || asking(inputs, {"test_datasets"}) == nullptr) return;
+  if (longer->value->as_number().value_or(0.0) <= static_cast<double>(batch.length)) return;
+  draft.plan.unmodelled.push_back(
+      {"packed evaluation of rows longer than sequence_len", longer->key, origin_of(*longer).where});
 }
 
 }  // namespace
@@ -56,15 +66,21 @@ void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
   const Input* asks = when(inputs);
   if (asks == nullptr) return;
   plan.evaluates = {true, origin_of(*asks)};
-  // The sampler that packs takes training's batch, whatever evaluation's is.
-  if (!batch.packed || is_off(inputs, "eval_sample_packing")) plan_unpacked(inputs, batch, draft);
+  // The sampler that packs takes training's batch, whatever evaluation's is. Rows that val_set_size takes from the
+  // training set are at most sequence_len long already (utils/data/sft.py).
+  if (!batch.packed || is_off(inputs, "eval_sample_packing")) {
+    plan_unpacked(inputs, batch, draft);
+  } else {
+    check_packed(inputs, batch, draft);
+  }
   note_asking(inputs, {"eval_table_size", "do_bench_eval", "do_causal_lm_eval", "generate_samples"},
               "generation or scoring in evaluation", draft);
 }
 
 std::string write_evaluation(const TrainingPlan& plan) {
   if (!plan.evaluates.value) return {};
-  std::string out = "val_set_size: 0.1\neval_steps: 1\n";
+  const bool longer = plan.evaluation_padded.value && plan.evaluation_length.value > 0;
+  std::string out = longer ? "test_datasets: [{path: rows}]\neval_steps: 1\n" : "val_set_size: 0.1\neval_steps: 1\n";
   if (!plan.evaluation_padded.value) return out;
   out += "eval_sample_packing: false\n";
   const auto add = [&](std::string_view key, std::int64_t value) {

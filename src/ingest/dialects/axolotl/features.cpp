@@ -35,10 +35,10 @@ bool is_reshaping(const Node& node) {
          });
 }
 
+// from_pretrained takes any of config.json's keys too.
 bool is_loading_argument(const Node& node) {
-  constexpr std::array<std::string_view, 4> matter{"attn_implementation", "dtype", "torch_dtype",
-                                                   "quantization_config"};
-  return std::ranges::any_of(node.entries, [&](const Entry& entry) { return holds(matter, entry.key); });
+  constexpr std::array<std::string_view, 4> free{"use_cache", "revision", "trust_remote_code", "low_cpu_mem_usage"};
+  return std::ranges::any_of(node.entries, [&](const Entry& entry) { return !holds(free, entry.key); });
 }
 
 bool is_costly_optim_args(const Node& node) {
