@@ -77,6 +77,14 @@ void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& do
            "of more than 1");
 }
 
+void refuse_scaled_half(Draft& draft, const Document& document) {
+  const TrainingPlan& plan = draft.plan;
+  const bool scaled = plan.autocast.value == Autocast::fp16;
+  if (!scaled || plan.weights_dtype.value != WeightsDType::fp16 || plan.adapter.value != Adapter::none) return;
+  conflict(draft, plan.autocast.origin, document,
+           "fp16 weights cannot be trained under fp16 autocast: torch's gradient scaler refuses their gradients");
+}
+
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message) {
   Diagnostic error{Severity::error, "ingest/conflict", std::move(message), at.where, {}, {}};
   if (at.kind == Origin::Kind::command_line) error.where = {"--set " + at.source, 0, 0};

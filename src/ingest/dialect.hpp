@@ -75,6 +75,10 @@ void miss(Draft& draft, const Document& document, std::string_view field, std::i
 /// beside a larger one.
 void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& document);
 
+/// Refuses fp16 weights that are all trained under the Trainer's fp16 autocast, whose gradient scaler takes no
+/// gradients in fp16 (torch/amp/grad_scaler.py: unscale_).
+void refuse_scaled_half(Draft& draft, const Document& document);
+
 /// Values that are well formed one by one and that the framework refuses together.
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message);
 

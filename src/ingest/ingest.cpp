@@ -18,17 +18,7 @@ namespace {
 using ingestion::Dialect;
 using ingestion::Draft;
 
-// torch/amp/grad_scaler.py: unscale_
-void check_scaler(Draft& draft, const Document& document) {
-  const TrainingPlan& plan = draft.plan;
-  const bool scaled = plan.autocast.value == Autocast::fp16;
-  if (!scaled || plan.weights_dtype.value != WeightsDType::fp16 || plan.adapter.value != Adapter::none) return;
-  conflict(draft, plan.autocast.origin, document,
-           "fp16 weights cannot be trained under fp16 autocast: torch's gradient scaler refuses their gradients");
-}
-
 void check_together(Draft& draft, const Document& document) {
-  check_scaler(draft, document);
   const TrainingPlan& plan = draft.plan;
   if (plan.quantization.value == Quantization::none || plan.adapter.value != Adapter::none) return;
   conflict(draft, plan.quantization.origin, document,

@@ -364,6 +364,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   apply_plugins(a, draft);
   check_sizes(a, draft, document);
   check_adapter(a, draft, document);
+  refuse_scaled_half(draft, document);
   return draft;
 }
 

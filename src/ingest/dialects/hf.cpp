@@ -254,6 +254,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
   warn_renamed(inputs, sft, plan);
   if (!sft) refuse_texts(inputs, draft);
+  refuse_scaled_half(draft, document);
   check_facts(sft, draft, document);
   hf::check_refused(hf, inputs, plan.trainer.value == "sft", draft, document);
   if (!sft) check_own_script(hf, draft, document);
