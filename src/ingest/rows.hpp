@@ -25,6 +25,12 @@ struct Arg {
   Origin origin{};
 };
 
+/// Whether it was given with this value.
+template <class T>
+bool is(const Arg<T>& arg, const T& value) {
+  return arg.value == value;
+}
+
 /// What reading has found besides values.
 struct Findings {
   Diagnostics errors{};

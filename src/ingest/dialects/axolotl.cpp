@@ -22,10 +22,6 @@ constexpr std::string_view trainer = "transformers 5.14.1: Trainer";
 constexpr std::string_view trainer_loss = "transformers 5.14.1: Trainer.compute_loss";
 constexpr std::string_view from_pretrained = "transformers 5.14.1: PreTrainedModel.from_pretrained";
 
-template <class T>
-bool is(const Arg<T>& arg, const T& value) {
-  return arg.value == value;
-}
 bool on(const Arg<bool>& arg) { return arg.value.value_or(false); }
 
 bool asks_for(const Draft& draft, std::string_view key) {

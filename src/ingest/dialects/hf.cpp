@@ -30,11 +30,6 @@ constexpr std::string_view sft_trainer = "trl 1.16.0: SFTTrainer";
 
 // ---- The plan ------------------------------------------------------------------------------------------------------
 
-template <class T>
-bool is(const Arg<T>& arg, const T& value) {
-  return arg.value == value;
-}
-
 void plan_precision(const Hf& hf, bool sft, TrainingPlan& plan) {
   const bool fp16 = is(hf.fp16, true);
   const bool bf16 = hf.bf16.value.value_or(sft && !fp16);

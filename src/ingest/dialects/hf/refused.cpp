@@ -9,11 +9,6 @@
 namespace oomplan::ingestion::hf {
 namespace {
 
-template <class T>
-bool is(const Arg<T>& arg, const T& value) {
-  return arg.value == value;
-}
-
 std::string text_of(const Inputs& inputs, std::string_view key, std::string_view otherwise) {
   const auto found = std::ranges::find(inputs, key, &Input::key);
   if (found == inputs.end() || found->value->kind == Node::Kind::null) return std::string(otherwise);
