@@ -8,6 +8,7 @@
 #include "oomplan/architecture.hpp"
 #include "oomplan/document.hpp"
 #include "oomplan/machine.hpp"
+#include "oomplan/optimizer.hpp"
 #include "oomplan/result.hpp"
 #include "oomplan/runtime.hpp"
 
@@ -49,9 +50,14 @@ Result<std::vector<Library>> find_libraries(const std::vector<std::string>& name
 /// Errors: catalog/bad-file (of a data file of the user's own).
 Result<PythonCosts> python_costs(const Catalog& catalog = {});
 
+/// An optimizer by the name that plans use; null where there is none. The files are those of the program: it is asked
+/// for each plan, and each is read once.
+const OptimizerFile* find_optimizer(std::string_view name);
+
 /// What there is, sorted by name; files that cannot be read are left out.
 std::vector<Gpu> known_gpus(const Catalog& catalog = {});
 std::vector<std::string> known_models(const Catalog& catalog = {});
 std::vector<std::string> known_model_types(const Catalog& catalog = {});
+std::vector<std::string> known_optimizers();
 
 }  // namespace oomplan

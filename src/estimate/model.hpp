@@ -14,7 +14,7 @@ struct Model {
   std::vector<std::unique_ptr<Module>> stem{};
   std::vector<std::vector<std::unique_ptr<Module>>> blocks{};
   std::vector<std::unique_ptr<Module>> tail{};
-  std::vector<Tensor> parameters{};
+  Parameters parameters{};
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;

@@ -266,9 +266,10 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: dampening=0, momentum=0.5\n"), "sgd_momentum");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
-  const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
-  EXPECT_EQ(lion.optimizer.value, "lion_8bit");
-  EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
+  EXPECT_EQ(optimizer("optim: paged_lion_8bit\n"), "paged_lion_8bit");
+  const TrainingPlan galore = plan_from(sft + "optim: galore_adamw\n");
+  EXPECT_EQ(galore.optimizer.value, "galore_adamw");
+  EXPECT_THAT(features(galore), ElementsAre("optim: optimizer galore_adamw"));
   EXPECT_THAT(errors_from(sft + "optim: adamw_tosch\n"),
               ElementsAre("c.yaml:3:8: ingest/bad-value: optim: expected an optimizer that transformers names, found "
                           "\"adamw_tosch\"; did you mean adamw_torch?"));
