@@ -8,11 +8,12 @@
 #include "oomplan/architecture.hpp"
 #include "oomplan/document.hpp"
 #include "oomplan/machine.hpp"
-#include "oomplan/optimizer.hpp"
 #include "oomplan/result.hpp"
 #include "oomplan/runtime.hpp"
 
 namespace oomplan {
+
+struct OptimizerFile;
 
 /// One data file: `path` below models/ ("gpus/l4.yaml"), `file` as messages name it.
 struct ModelFile {

@@ -31,20 +31,20 @@ struct OptimizerState {
 
 /// Which parameters get which states. The first rule that holds counts.
 struct OptimizerRule {
-  std::int64_t below = 0;        ///< Of parameters with fewer elements; 0: of any size.
-  bool fp32_embeddings = false;  ///< Of embeddings, where the plan asks for their state in fp32.
+  std::int64_t below = 0;              ///< Of parameters with fewer elements; 0: of any size.
+  bool fp32_embeddings = false;        ///< Of embeddings, where the plan asks for their state in fp32.
   std::vector<OptimizerState> once{};  ///< Made before the first parameter's, and shared by all of the rule.
   std::vector<OptimizerState> states{};
 };
 
 /// Parameters that one step() goes through.
 struct OptimizerGroup {
-  std::vector<Part> parts{};         ///< None: all that no group before takes.
-  std::vector<std::string> named{};  ///< And only where one of these is in the name: the framework goes by names.
+  std::vector<Part> parts{};          ///< None: all that no group before takes.
+  std::vector<std::string> except{};  ///< But where one of these is in the name: the framework goes by names.
   std::vector<OptimizerRule> rules{};
   std::string at_once{};            ///< An op whose results of all parameters are alive together.
-  std::vector<std::string> each{};  ///< Ops whose results are alive while one parameter is updated …
-  std::string kept{};               ///< … and one whose result lives until the next parameter's is made.
+  std::vector<std::string> each{};  ///< Ops on one parameter, whose results live until the next one's is made …
+  std::string kept{};               ///< … and one after them, whose result lives until the next parameter's is made.
   std::string code{};               ///< Of src/estimate/optimizers, where a table cannot say it.
 };
 

@@ -7,13 +7,14 @@
 
 #include "errors.hpp"
 #include "fields.hpp"
+#include "oomplan/catalog.hpp"
 
 namespace oomplan {
 namespace catalog {
 namespace {
 
 constexpr std::array<std::string_view, 3> file_keys{"title", "source", "groups"};
-constexpr std::array<std::string_view, 7> group_keys{"parts", "named", "rules", "at_once", "each", "kept", "code"};
+constexpr std::array<std::string_view, 7> group_keys{"parts", "except", "rules", "at_once", "each", "kept", "code"};
 constexpr std::array<std::string_view, 4> rule_keys{"below", "fp32_embeddings", "once", "states"};
 constexpr std::array<std::string_view, 4> state_keys{"op", "sizes", "dtype", "paged_from"};
 
@@ -83,7 +84,7 @@ OptimizerGroup read_group(Fields& fields) {
   fields.only(group_keys);
   OptimizerGroup group;
   group.parts = read_parts(fields);
-  group.named = fields.texts("named");
+  group.except = fields.texts("except");
   group.rules = list_of<OptimizerRule>(fields, "rules", read_rule);
   group.at_once = fields.text("at_once", false);
   group.each = fields.texts("each");

@@ -81,7 +81,7 @@ class Group {
   bool takes(const Parameter& p) const {
     const auto in_name = [&](const std::string& part) { return p.name.find(part) != std::string::npos; };
     return (spec_.parts.empty() || std::ranges::find(spec_.parts, p.part) != spec_.parts.end()) &&
-           (spec_.named.empty() || std::ranges::any_of(spec_.named, in_name));
+           std::ranges::none_of(spec_.except, in_name);
   }
   void take(const Parameter& p) { parameters_.push_back(&p); }
   void forget() { parameters_.clear(); }
@@ -131,10 +131,10 @@ class Group {
   void one_by_one(Torch& t) {
     Tensor kept;  // Python's name keeps the last parameter's until the next one's is made.
     for_each_of(t, parameters_, [&](const Parameter& p) {
-      std::vector<Tensor> made;
-      for (const std::string& op : spec_.each) made.push_back(like(t, p.held, op));
+      Tensor made;
+      for (const std::string& op : spec_.each) made = like(t, p.held, op);
       Tensor next = like(t, p.held, spec_.kept);
-      made.clear();
+      made.reset();
       kept = std::move(next);
     });
   }

@@ -22,7 +22,8 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   if (builder.facts.quantized && quantizable) {
     quantize(builder, name, in, out);
   } else {
-    weight_ = builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out}, Part::matrix);
+    weight_ =
+        builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out}, Part::matrix);
   }
   if (bias) bias_ = builder.weight(name + ".bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
