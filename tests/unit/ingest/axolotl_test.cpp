@@ -209,7 +209,9 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(one("deepspeed: ds.json\n"), ElementsAre("deepspeed: DeepSpeed"));
   EXPECT_THAT(one("gradient_checkpointing: offload\n"), ElementsAre("gradient_checkpointing: activation offloading"));
   EXPECT_THAT(one("context_parallel_size: 2\n"), ElementsAre("context_parallel_size: context parallel"));
-  EXPECT_THAT(one("optimizer: muon\n"), ElementsAre("optimizer: optimizer muon"));
+  EXPECT_THAT(one("optimizer: dion\n"), ElementsAre("optimizer: optimizer dion"));
+  EXPECT_THAT(one("optimizer: muon\n"), ElementsAre());
+  EXPECT_EQ(plan_from(full + "optimizer: muon\n").optimizer.value, "axolotl_muon");
   EXPECT_THAT(one("torch_compile: auto\n"), ElementsAre("torch_compile: torch.compile"));
   EXPECT_THAT(one("rl: dpo\n"), ElementsAre("rl: reinforcement/preference training (rl)"));
   EXPECT_THAT(one("adapter: llama-adapter\n"), ElementsAre("adapter: adapter"));

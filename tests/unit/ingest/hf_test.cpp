@@ -28,7 +28,7 @@ TEST(Hf, TrlDefaults) {
   EXPECT_THAT(plan.checkpointing.reentrant,
               is_from(false, "default of transformers 5.23.0: activation_checkpointing_enable"));
   EXPECT_THAT(plan.optimizer.name, is_from("adamw_fused", "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.optimizer.optimizer.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.optimizer.name.optimizer.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
   EXPECT_THAT(plan.kernels.attention,
               is_from(Attention::sdpa, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
   EXPECT_THAT(plan.recipe.loss, is_from(Loss::chunked_logprob, "default of trl 1.16.0: add_fused_lm_head"));
@@ -272,9 +272,10 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: dampening=0, momentum=0.5\n"), "sgd_momentum");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
-  const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
-  EXPECT_EQ(lion.optimizer.name.value, "lion_8bit");
-  EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
+  EXPECT_EQ(optimizer("optim: paged_lion_8bit\n"), "paged_lion_8bit");
+  const TrainingPlan galore = plan_from(sft + "optim: galore_adamw\n");
+  EXPECT_EQ(galore.optimizer.name.value, "galore_adamw");
+  EXPECT_THAT(features(galore), ElementsAre("optim: optimizer galore_adamw"));
   EXPECT_THAT(errors_from(sft + "optim: adamw_tosch\n"),
               ElementsAre("c.yaml:3:8: ingest/bad-value: optim: expected an optimizer that transformers names, found "
                           "\"adamw_tosch\"; did you mean adamw_torch?"));
