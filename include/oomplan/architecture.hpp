@@ -30,7 +30,7 @@ struct OpSpec {
 enum class Task : std::uint8_t { causal_lm, masked_lm };
 inline constexpr std::array<std::string_view, 2> task_names{"causal_lm", "masked_lm"};
 
-/// stem, then `layers` times the block, then tail. All blocks are alike.
+/// stem, then `layers` times the block, then tail: what the model is but for its head. All blocks are alike.
 struct Architecture {
   std::string name{};        ///< The file in models/architectures.
   std::string model_type{};  ///< As in config.json.
@@ -47,6 +47,7 @@ struct Architecture {
   std::vector<OpSpec> stem{};
   std::vector<OpSpec> block{};
   std::vector<OpSpec> tail{};
+  OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "objective.hpp"
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {
@@ -90,8 +91,11 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(
         unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.origin));
   }
-  if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
-    errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
+  if (find_objective(plan.loss.value, architecture.task) == nullptr) {
+    errors.push_back(unmodelled(fmt::format("the loss {} is not modelled for {} models",
+                                            loss_names[static_cast<std::size_t>(plan.loss.value)],
+                                            task_names[static_cast<std::size_t>(architecture.task)]),
+                                plan.loss.origin));
   }
   if (plan.use_cache.value && !plan.gradient_checkpointing.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.use_cache.origin));
@@ -156,7 +160,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.padding_mask.value;
   f.fp32_norms = plan.fp32_norms.value;
   f.fp32_while_loading = plan.fp32_while_loading.value;
-  f.loss = plan.loss.value;
+  f.objective = find_objective(plan.loss.value, architecture.task);
   return f;
 }
 

@@ -5,18 +5,28 @@
 namespace oomplan::estimator {
 namespace {
 
+Diagnostic unknown(const Builder& builder, std::string_view kind, const std::string& name) {
+  Diagnostic d;
+  d.code = "estimate/bad-architecture";
+  d.message = fmt::format("{}: there is no {} \"{}\"", builder.architecture.name, kind, name);
+  return d;
+}
+
 void make_steps(const std::vector<OpSpec>& specs, Builder& builder, std::vector<std::unique_ptr<Module>>& out) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
-      Diagnostic d;
-      d.code = "estimate/bad-architecture";
-      d.message = fmt::format("{}: there is no op \"{}\"", builder.architecture.name, spec.op);
-      builder.problems.push_back(std::move(d));
+      builder.problems.push_back(unknown(builder, "op", spec.op));
       continue;
     }
     out.push_back(op->make(Attributes(spec, builder), builder));
   }
+}
+
+void make_head(const OpSpec& spec, Builder& builder, Model& model) {
+  const HeadType* head = find_head(spec.op);
+  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", spec.op));
+  model.head = head->make(Attributes(spec, builder), builder);
 }
 
 /// What a block is called with besides the hidden states; a checkpoint holds on to it.
@@ -47,7 +57,7 @@ void Stream::leave_base() {
   position_embeds.reset();
 }
 
-void Model::forward(Play& play, Stream& s) const {
+void Model::base(Play& play, Stream& s) const {
   Torch& t = play.torch;
   std::int16_t& layer = t.recorder.scope.layer;
   for (const auto& step : stem) step->forward(play, s);
@@ -65,6 +75,7 @@ void Model::forward(Play& play, Stream& s) const {
     }
   }
   for (const auto& step : tail) step->forward(play, s);
+  s.leave_base();
 }
 
 namespace {
@@ -96,6 +107,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.prefix.clear();
   builder.repeats = 1;
   make_steps(architecture.tail, builder, model.tail);
+  make_head(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   if (!builder.problems.empty()) return std::move(builder.problems);

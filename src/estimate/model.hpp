@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "head.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -14,14 +15,15 @@ struct Model {
   std::vector<std::unique_ptr<Module>> stem{};
   std::vector<std::vector<std::unique_ptr<Module>>> blocks{};
   std::vector<std::unique_ptr<Module>> tail{};
+  std::unique_ptr<Head> head{};
   std::vector<Tensor> parameters{};
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;
 
-  /// model(**batch): leaves logits and loss in the stream. What the base model's forward holds is let go at its end.
-  void forward(Play& play, Stream& stream) const;
+  /// The base model: leaves hidden states in the stream. What its forward function holds is let go at its end.
+  void base(Play& play, Stream& stream) const;
 };
 
 /// Builds `built` blocks (at most architecture.layers); the middle one stands for all that are not built.

@@ -15,6 +15,8 @@
 
 namespace oomplan::estimator {
 
+struct Objective;
+
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   std::int64_t batch = 1;
@@ -42,7 +44,7 @@ struct Facts {
   bool fp32_norms = false;
   bool fp32_while_loading = false;
   bool kbit_upcast = false;
-  Loss loss = Loss::full_logits;
+  const Objective* objective = nullptr;
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.

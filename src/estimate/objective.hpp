@@ -1,0 +1,23 @@
+// What makes a loss of a model's hidden states: a file of objectives/ each.
+#pragma once
+
+#include <string_view>
+
+#include "head.hpp"
+#include "oomplan/architecture.hpp"
+#include "oomplan/plan.hpp"
+
+namespace oomplan::estimator {
+
+/// A loss as one library computes it. `play` takes stream.hidden and stream.labels, leaves stream.loss, and
+/// stream.logits where it makes any that its caller is given.
+struct Objective {
+  Loss loss = Loss::full_logits;  ///< As plans name it,
+  Task task = Task::causal_lm;    ///< for models of this task.
+  void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
+};
+
+/// Null where models of that task have no such loss.
+const Objective* find_objective(Loss loss, Task task);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "recipe.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+/// What outlives the forward function: the batch, and what it returns.
+Stream after_forward(const Stream& s) {
+  Stream kept;
+  kept.input_ids = s.input_ids;
+  kept.attention_mask = s.attention_mask;
+  kept.labels = s.labels;
+  kept.logits = s.logits;
+  kept.loss = s.loss;
+  return kept;
+}
+
+}  // namespace
+
+Facts Stage::evaluation_facts() const {
+  Facts f = facts_;
+  f.length = plan_.sequence_length.value;
+  if (plan_.evaluation_rows.value > 0) f.batch = plan_.evaluation_rows.value;
+  if (plan_.evaluation_length.value > 0) f.length = plan_.evaluation_length.value;
+  f.padding_mask = f.padding_mask || plan_.evaluation_padded.value;
+  f.checkpointing = false;
+  return f;
+}
+
+const Model& Stage::model(Role role) const { return std::ranges::find(models_, role, &Cast::role)->model; }
+
+Stream Stage::batch(const Facts& f) {
+  Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
+  Stream s;
+  s.input_ids = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  s.labels = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  return s;
+}
+
+void Stage::call(Role role, const Facts& facts, const Objective* objective, Stream& s) {
+  const Model& model = this->model(role);
+  Play play{torch_, facts};
+  torch_.enter_autocast(facts.autocast);
+  model.base(play, s);
+  if (objective != nullptr) {
+    objective->play(play, *model.head, s);
+  } else {
+    s.logits = model.head->logits(play, s.hidden);
+  }
+  s = after_forward(s);
+  torch_.exit_autocast();
+  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
+  if (!plan_.outputs_to_fp32.value || !s.logits) return;
+  InBucket bucket(torch_, Bucket::logits_and_loss);
+  s.logits = torch_.to(s.logits, DType::fp32);
+}
+
+void Stage::without_training(const std::function<void()>& body) {
+  Restore no_grad(torch_.grad_enabled, false);
+  Restore in_eval(torch_.training, false);
+  body();
+}
+
+void Stage::backward(Stream& s) {
+  if (plan_.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
+  begin(Phase::backward);
+  torch_.backward(s.loss);
+}
+
+}  // namespace oomplan::estimator
