@@ -38,8 +38,11 @@ inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa"
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
-enum class Loss : std::uint8_t { full_logits, chunked_logprob };
-inline constexpr std::array<std::string_view, 2> loss_names{"full_logits", "chunked_logprob"};
+/// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
+/// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
+enum class Loss : std::uint8_t { full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear };
+inline constexpr std::array<std::string_view, 4> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
+                                                            "liger_0_8_0_fused_linear"};
 
 /// What dtype the model's weights are loaded in. `checkpoint` is the dtype that the model's config.json names
 /// (transformers 5's dtype="auto"); fp32 where it names none.

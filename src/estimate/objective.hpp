@@ -17,6 +17,9 @@ struct Objective {
   void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
 };
 
+/// The labels of each row's next tokens, padded by one that no loss counts: ForCausalLMLoss and its like.
+Tensor shifted_labels(Torch& t, const Tensor& labels);
+
 /// Null where models of that task have no such loss.
 const Objective* find_objective(Loss loss, Task task);
 

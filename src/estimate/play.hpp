@@ -44,7 +44,13 @@ struct Facts {
   bool fp32_norms = false;
   bool fp32_while_loading = false;
   bool kbit_upcast = false;
+  std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
+  bool liger_rms_norm = false;
+  bool liger_rope = false;
+  bool liger_glu = false;
+  bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
+  const Objective* evaluation_objective = nullptr;
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.

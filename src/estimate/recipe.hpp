@@ -15,8 +15,8 @@
 
 namespace oomplan::estimator {
 
-/// What a model is there for. The policy is the one that is trained.
-enum class Role : std::uint8_t { policy };
+/// What a model is there for. The policy is the one that is trained; what it becomes is held against the reference.
+enum class Role : std::uint8_t { policy, reference };
 
 /// A model of a run.
 struct Cast {
@@ -34,6 +34,9 @@ class Stage {
   const TrainingPlan& plan() const { return plan_; }
   /// Of a micro-batch of training: `length` is of the step at hand.
   Facts& facts() { return facts_; }
+  /// What differs where `role` plays with the facts of the policy: no adapter, and of Liger only what it replaces in
+  /// all models of the kind at once.
+  static Facts facts_of(Role role, Facts facts);
   /// The same in evaluation: its rows, and no checkpoints.
   Facts evaluation_facts() const;
   const Model& model(Role role) const;
@@ -42,9 +45,12 @@ class Stage {
   void begin(Phase phase) { torch_.recorder.mark(phase); }
   /// A batch of language modelling arrives: ids, labels, and a mask where rows are padded.
   Stream batch(const Facts& facts);
-  /// model(**batch) under the trainer's autocast: the base model, then the objective's loss or, where there is none,
-  /// the head's logits. Only what it returns and the batch are left in the stream.
-  void call(Role role, const Facts& facts, const Objective* objective, Stream& stream);
+  /// model(**batch) under the trainer's autocast: the base model, then the objective. Only what that returns and the
+  /// batch are left in the stream.
+  void call(Role role, const Facts& facts, const Objective& objective, Stream& stream);
+  /// The same with what `head_and_loss` makes of the hidden states in the objective's place.
+  void call(Role role, const Facts& facts, Stream& stream,
+            const std::function<void(Play&, const Head&)>& head_and_loss);
   /// Runs `body` with no gradients, and in eval() no dropout.
   void without_training(const std::function<void()>& body);
   /// loss.backward(), and what accelerate does to a loss before it.
@@ -64,6 +70,7 @@ struct Recipe {
   /// Forward, loss and backward of one micro-batch. Nothing that it does may hang on anything but the batch's length
   /// and whether parameters have gradients already: it is played once for each, and repeated.
   void (*micro_batch)(Stage& stage) = nullptr;
+  void (*before)(Stage& stage) = nullptr;    ///< Once, between loading and the first step; null: nothing.
   void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps.
 };
 

@@ -136,7 +136,7 @@ class Steps {
 Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, int built) {
   stage.begin(Phase::load);
   for (const Role role : recipe.roles(stage.plan())) {
-    Result<Model> model = build(stage.torch(), stage.facts(), architecture, built);
+    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, built);
     if (!model) return model.errors();
     stage.models().push_back({role, std::move(*model)});
   }
@@ -169,6 +169,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   const Recipe& recipe = *find_recipe("supervised");
   if (Diagnostics errors = load(stage, recipe, architecture, built); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
+  if (recipe.before != nullptr) recipe.before(stage);
   Steps(stage, recipe, *run->optimizer).play();
   if (!is_countable(run->torch.recorder, architecture)) return too_large_batch(plan);
   return run;

@@ -18,6 +18,13 @@ Stream after_forward(const Stream& s) {
 
 }  // namespace
 
+Facts Stage::facts_of(Role role, Facts facts) {
+  if (role == Role::policy) return facts;
+  facts.lora = false;
+  facts.liger_rms_norm = facts.liger_glu = false;
+  return facts;
+}
+
 Facts Stage::evaluation_facts() const {
   Facts f = facts_;
   f.length = plan_.sequence_length.value;
@@ -39,18 +46,19 @@ Stream Stage::batch(const Facts& f) {
   return s;
 }
 
-void Stage::call(Role role, const Facts& facts, const Objective* objective, Stream& s) {
+void Stage::call(Role role, const Facts& facts, Stream& s,
+                 const std::function<void(Play&, const Head&)>& head_and_loss) {
   const Model& model = this->model(role);
   Play play{torch_, facts};
   torch_.enter_autocast(facts.autocast);
   model.base(play, s);
-  if (objective != nullptr) {
-    objective->play(play, *model.head, s);
-  } else {
-    s.logits = model.head->logits(play, s.hidden);
-  }
+  head_and_loss(play, *model.head);
   s = after_forward(s);
   torch_.exit_autocast();
+}
+
+void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
+  call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); });
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
   if (!plan_.outputs_to_fp32.value || !s.logits) return;
   InBucket bucket(torch_, Bucket::logits_and_loss);

@@ -4,17 +4,12 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
-Tensor shifted(Torch& t, const Tensor& labels) {
-  const Tensor padded = t.pad_last(labels, 1);
-  return t.view(t.contiguous(t.slice(padded, 1, 1, labels->sizes[1])), {-1});
-}
-
 void play_causal_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
   s.logits = head.logits(play, s.hidden);
   InBucket bucket(t, Bucket::logits_and_loss);
   Tensor logits = t.to(s.logits, DType::fp32);
-  const Tensor labels = shifted(t, s.labels);
+  const Tensor labels = shifted_labels(t, s.labels);
   logits = t.view(logits, {-1, logits->sizes.back()});
   s.loss = t.cross_entropy(logits, labels);
 }

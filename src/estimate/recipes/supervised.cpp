@@ -15,7 +15,7 @@ void micro_batch(Stage& stage) {
   stage.begin(Phase::between);
   Stream s = stage.batch(stage.facts());
   stage.begin(Phase::forward);
-  stage.call(Role::policy, stage.facts(), stage.facts().objective, s);
+  stage.call(Role::policy, stage.facts(), *stage.facts().objective, s);
   if (!stage.plan().outputs_kept.value) s.logits.reset();
   stage.backward(s);
   stage.begin(Phase::between);
@@ -27,13 +27,13 @@ void evaluate(Stage& stage) {
   stage.without_training([&] {
     stage.begin(Phase::evaluation);
     Stream s = stage.batch(facts);
-    stage.call(Role::policy, facts, facts.objective, s);
+    stage.call(Role::policy, facts, *facts.evaluation_objective, s);
   });
 }
 
 }  // namespace
 
 extern const Recipe supervised;
-const Recipe supervised{"supervised", roles, micro_batch, evaluate};
+const Recipe supervised{"supervised", roles, micro_batch, nullptr, evaluate};
 
 }  // namespace oomplan::estimator::recipes
