@@ -16,9 +16,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 14> known_keys{
+constexpr std::array<std::string_view, 15> known_keys{
     "model_types",   "task", "source", "config", "layers", "block_module", "tied_embeddings",
-    "max_positions", "stem", "block",  "tail",   "head",   "expect", "not_played"};
+    "max_positions", "stem", "block",  "tail",   "head",   "liger",  "expect", "not_played"};
 constexpr std::int64_t most_layers = 10'000;
 
 std::optional<Task> task_of(Fields& fields) {
@@ -114,6 +114,7 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.stem = ops_in(fields, values, "stem");
   out.block = ops_in(fields, values, "block");
   out.tail = ops_in(fields, values, "tail");
+  if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
   if (out.layers < 0 || out.layers > most_layers)
     values.refuse(*fields.find("layers"), "a model has from 0 to " + with_separators(most_layers) + " layers, not " +

@@ -13,7 +13,8 @@ namespace oomplan::estimator {
 /// stream.logits where it makes any that its caller is given.
 struct Objective {
   Loss loss = Loss::full_logits;  ///< As plans name it,
-  Task task = Task::causal_lm;    ///< for models of this task.
+  Task task = Task::causal_lm;    ///< for models of this task,
+  Loss evaluated = loss;          ///< and the one that takes its place in evaluation.
   void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
 };
 

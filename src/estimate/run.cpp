@@ -16,10 +16,10 @@ constexpr int most_rounds = 8;
 
 void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
   t.recorder.mark(Phase::optimizer_step);
-  if (plan.clip_gradients.value) clip_gradients(t, model.parameters);
+  if (plan.optimizer.clip_gradients.value) clip_gradients(t, model.parameters);
   optimizer.step(t, model.parameters);
   t.recorder.mark(Phase::between);
-  if (!plan.set_grads_to_none.value) return;
+  if (!plan.optimizer.set_grads_to_none.value) return;
   for (const Tensor& p : model.parameters) {
     Restore layer(t.recorder.scope.layer, std::int16_t{p->layer});
     p->grad.reset();
@@ -99,7 +99,7 @@ class Steps {
       : stage_(stage), recipe_(recipe), optimizer_(optimizer), micro_batches_(stage, recipe) {}
 
   void play() {
-    const std::vector<std::int64_t>& lengths = stage_.plan().lengths.value;
+    const std::vector<std::int64_t>& lengths = stage_.plan().batch.lengths.value;
     for (const std::int64_t length : lengths) step(length);
     if (lengths.empty()) play_alike();
   }
@@ -109,7 +109,7 @@ class Steps {
     const Recorder& recorder = stage_.torch().recorder;
     for (int round = 1; round <= most_rounds; ++round) {
       const std::size_t first = recorder.events.size();
-      step(stage_.plan().sequence_length.value);
+      step(stage_.plan().batch.sequence_length.value);
       if (round >= fewest_rounds && leaves_what_it_found(recorder, first)) return;
     }
     assert(false);
@@ -120,10 +120,10 @@ class Steps {
     const TrainingPlan& plan = stage_.plan();
     ++torch.recorder.step;
     // From the third micro-batch on every one is the second over again.
-    const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
+    const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length);
     optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
-    if (torch.recorder.step == 1 && plan.evaluates.value) recipe_.evaluate(stage_);
+    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) recipe_.evaluate(stage_);
   }
 
   Stage& stage_;
@@ -166,9 +166,9 @@ void LeaveRun::operator()(Run* run) const {
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Stage stage(run->torch, run->models, plan, facts);
-  const Recipe& recipe = *find_recipe("supervised");
+  const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
   if (Diagnostics errors = load(stage, recipe, architecture, built); !errors.empty()) return errors;
-  run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
+  run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
   if (recipe.before != nullptr) recipe.before(stage);
   Steps(stage, recipe, *run->optimizer).play();
   if (!is_countable(run->torch.recorder, architecture)) return too_large_batch(plan);

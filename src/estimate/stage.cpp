@@ -27,10 +27,10 @@ Facts Stage::facts_of(Role role, Facts facts) {
 
 Facts Stage::evaluation_facts() const {
   Facts f = facts_;
-  f.length = plan_.sequence_length.value;
-  if (plan_.evaluation_rows.value > 0) f.batch = plan_.evaluation_rows.value;
-  if (plan_.evaluation_length.value > 0) f.length = plan_.evaluation_length.value;
-  f.padding_mask = f.padding_mask || plan_.evaluation_padded.value;
+  f.length = plan_.batch.sequence_length.value;
+  if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
+  if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
+  f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
   f.checkpointing = false;
   return f;
 }
@@ -60,7 +60,7 @@ void Stage::call(Role role, const Facts& facts, Stream& s,
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
   call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); });
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (!plan_.outputs_to_fp32.value || !s.logits) return;
+  if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
   InBucket bucket(torch_, Bucket::logits_and_loss);
   s.logits = torch_.to(s.logits, DType::fp32);
 }
@@ -72,7 +72,7 @@ void Stage::without_training(const std::function<void()>& body) {
 }
 
 void Stage::backward(Stream& s) {
-  if (plan_.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
+  if (plan_.batch.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
   begin(Phase::backward);
   torch_.backward(s.loss);
 }

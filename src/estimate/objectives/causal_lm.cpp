@@ -17,6 +17,6 @@ void play_causal_lm(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective causal_lm;
-const Objective causal_lm{Loss::full_logits, Task::causal_lm, play_causal_lm};
+const Objective causal_lm{Loss::full_logits, Task::causal_lm, Loss::full_logits, play_causal_lm};
 
 }  // namespace oomplan::estimator::objectives

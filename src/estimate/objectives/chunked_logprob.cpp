@@ -14,6 +14,6 @@ void play_chunked_logprob(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective chunked_logprob;
-const Objective chunked_logprob{Loss::chunked_logprob, Task::causal_lm, play_chunked_logprob};
+const Objective chunked_logprob{Loss::chunked_logprob, Task::causal_lm, Loss::chunked_logprob, play_chunked_logprob};
 
 }  // namespace oomplan::estimator::objectives

@@ -14,6 +14,6 @@ void play_masked_lm(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective masked_lm;
-const Objective masked_lm{Loss::full_logits, Task::masked_lm, play_masked_lm};
+const Objective masked_lm{Loss::full_logits, Task::masked_lm, Loss::full_logits, play_masked_lm};
 
 }  // namespace oomplan::estimator::objectives

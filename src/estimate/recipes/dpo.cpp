@@ -11,7 +11,7 @@ namespace {
 
 std::span<const Role> roles(const TrainingPlan& plan) {
   static constexpr std::array both{Role::policy, Role::reference};
-  return std::span(both).first(plan.reference.value == Reference::model ? 2 : 1);
+  return std::span(both).first(plan.recipe.reference.value == Reference::model ? 2 : 1);
 }
 
 /// The facts of a batch of as many pairs as `facts` has rows. A pair's rows differ in length, so that they are padded.
@@ -58,7 +58,7 @@ Tensor sum_of_rows(Torch& t, const TokenLogProbs& scores) {
 
 /// The policy without its adapter, or another model; never with checkpoints.
 Tensor reference_scores(Stage& stage, Facts facts, const Stream& batch) {
-  const bool other = stage.plan().reference.value == Reference::model;
+  const bool other = stage.plan().recipe.reference.value == Reference::model;
   const Role role = other ? Role::reference : Role::policy;
   if (other) facts = Stage::facts_of(role, facts);
   facts.adapters_off = true;
@@ -76,7 +76,7 @@ void lose(Stage& stage, const Facts& facts, Pairs& pairs) {
   const Stream batch = pairs.stream;
   const TokenLogProbs scores = score(stage, Role::policy, facts, pairs.stream);
   Tensor ratios = sum_of_rows(t, scores);
-  if (stage.plan().reference.value != Reference::precomputed) {
+  if (stage.plan().recipe.reference.value != Reference::precomputed) {
     ratios = t.sub(ratios, reference_scores(stage, facts, batch));
   }
   InBucket bucket(t, Bucket::logits_and_loss);
@@ -96,9 +96,9 @@ void micro_batch(Stage& stage) {
 
 /// DPOTrainer._precompute_ref_logps, as the trainer is made.
 void before(Stage& stage) {
-  if (stage.plan().reference.value != Reference::precomputed) return;
+  if (stage.plan().recipe.reference.value != Reference::precomputed) return;
   Facts facts = stage.facts();
-  if (stage.plan().reference_rows.value > 0) facts.batch = stage.plan().reference_rows.value;
+  if (stage.plan().recipe.reference_rows.value > 0) facts.batch = stage.plan().recipe.reference_rows.value;
   facts = in_pairs(facts);
   stage.without_training([&] {
     stage.begin(Phase::reference);

@@ -16,7 +16,7 @@ void micro_batch(Stage& stage) {
   Stream s = stage.batch(stage.facts());
   stage.begin(Phase::forward);
   stage.call(Role::policy, stage.facts(), *stage.facts().objective, s);
-  if (!stage.plan().outputs_kept.value) s.logits.reset();
+  if (!stage.plan().recipe.outputs_kept.value) s.logits.reset();
   stage.backward(s);
   stage.begin(Phase::between);
 }
