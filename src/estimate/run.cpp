@@ -133,10 +133,10 @@ class Steps {
 };
 
 /// Loads what the recipe plays with.
-Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, int built) {
+Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition) {
   stage.begin(Phase::load);
   for (const Role role : recipe.roles(stage.plan())) {
-    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, built);
+    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition);
     if (!model) return model.errors();
     stage.models().push_back({role, std::move(*model)});
   }
@@ -163,11 +163,12 @@ void LeaveRun::operator()(Run* run) const {
   left_run.reset(run);
 }
 
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                        const Repetition& repetition) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Stage stage(run->torch, run->models, plan, facts);
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
-  if (Diagnostics errors = load(stage, recipe, architecture, built); !errors.empty()) return errors;
+  if (Diagnostics errors = load(stage, recipe, architecture, repetition); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
   if (recipe.before != nullptr) recipe.before(stage);
   Steps(stage, recipe, *run->optimizer).play();
