@@ -238,9 +238,12 @@ void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
 
 // ---- The step ------------------------------------------------------------------------------------------------------
 
+// axolotl 0.18.0, core/builders/base.py: those that it makes itself, whatever the Trainer knows.
+constexpr OptimizerName muon{"muon", "axolotl_muon"};
+
 void plan_optimizer(const Axolotl& a, Draft& draft) {
   const auto optimizer = setting(a.optimizer, std::string("adamw_torch_fused"), schema);
-  const OptimizerName* name = find_optimizer(optimizer.value);
+  const OptimizerName* name = optimizer.value == muon.theirs ? &muon : find_optimizer(optimizer.value);
   const bool played = name != nullptr && !name->plan.empty();
   draft.plan.optimizer.name = {played ? std::string(name->plan) : optimizer.value, optimizer.origin};
   if (!played) cannot(draft, "optimizer " + optimizer.value, "optimizer", optimizer.origin);
@@ -380,7 +383,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
                              on(a.sample_packing)};
   plan_rows(a, plan);
-  axolotl::plan_evaluation(inputs, batch, draft);
+  axolotl::plan_evaluation(a.evaluation, batch, plan);
   plan_quantization(a, plan);
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
@@ -458,7 +461,7 @@ void write_quantization(const TrainingPlan& plan, Axolotl& a) {
 }
 
 void write_step(const TrainingPlan& plan, Axolotl& a) {
-  give(a.optimizer, trainer_name(plan.optimizer.name.value));
+  give(a.optimizer, plan.optimizer.name.value == muon.plan ? std::string(muon.theirs) : trainer_name(plan.optimizer.name.value));
   give(a.max_grad_norm, plan.optimizer.clip_gradients.value ? 1.0 : 0.0);
   give(a.gradient_checkpointing, plan.checkpointing.on.value);
   give(a.use_reentrant, plan.checkpointing.reentrant.value);
