@@ -163,6 +163,19 @@ class Survival {
 
 }  // namespace
 
+namespace {
+
+// A worker that "exited unexpectedly" did not vanish where another line has its signal.
+bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
+  const auto pid = e.number("pid");
+  if (e.family != "dataloader_signal" || !pid || !signal_of(e).empty()) return false;
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& other) {
+    return &other != &e && other.number("pid") == pid && other.says == Says::launcher && !signal_of(other).empty();
+  });
+}
+
+}  // namespace
+
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
@@ -170,7 +183,7 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root) continue;
+    if (tier >= no_root || is_told_better(evidence, e)) continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;

@@ -6,7 +6,7 @@ Judgement causes::gpu_library_alloc(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::gpu_library_failed || c.survived) return {};
   Judgement out{.cause = Cause::gpu_library_alloc, .weight = 60, .confidence = Confidence::likely};
   out.reason = "a library that allocates beside PyTorch's allocator found no memory on the GPU";
-  const std::string status = c.text_of("status");
+  const std::string status = c.root->text_of("status");
   const bool vague =
       status.find("NOT_INITIALIZED") != std::string::npos || status.find("INTERNAL") != std::string::npos;
   if (vague) out.confidence = Confidence::possible;
