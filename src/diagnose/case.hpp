@@ -53,6 +53,9 @@ struct Case {
 /// How a process ended, from exit code or signal: "SIGKILL", or empty.
 std::string signal_of(const Evidence& evidence);
 
+/// Whether a library's state may come from a shortage of memory: where it names no state, too.
+bool may_be_of_memory(const Evidence& library);
+
 /// The sentence that the others follow from: the best source of truth, then the first in time.
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived);
 

@@ -1,5 +1,6 @@
 // Which sentence everything else follows from.
 #include <algorithm>
+#include <array>
 
 #include "case.hpp"
 #include "hole.hpp"
@@ -52,6 +53,7 @@ int tier_of(const Evidence& evidence) {
     case Says::gpu_kernel_limit:
       return 10;
     case Says::gpu_library_failed:
+      if (!may_be_of_memory(evidence)) return 60;
       return evidence.find("weak") != nullptr ? 64 : 20;
     case Says::kernel_short:
       return 25;
@@ -133,6 +135,14 @@ bool can_be_survived(const Evidence& e) {
 }
 
 }  // namespace
+
+bool may_be_of_memory(const Evidence& library) {
+  constexpr std::array<std::string_view, 5> states{"ALLOC_FAILED", "NOT_INITIALIZED", "INTERNAL", "RESOURCES",
+                                                   "no algorithm"};
+  const std::string status = library.text_of("status");
+  return status.empty() || std::any_of(states.begin(), states.end(),
+                                       [&](std::string_view state) { return status.find(state) != std::string::npos; });
+}
 
 std::string signal_of(const Evidence& evidence) {
   if (const Reading* signal = evidence.find("signal")) return signal->text;

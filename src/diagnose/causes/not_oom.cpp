@@ -22,7 +22,7 @@ bool is_all_that_is_told(const Case& c) {
 // A full GPU is one of several reasons of it.
 bool is_internal_error(const Case& c) {
   return c.root->says == Says::gpu_library_failed &&
-         c.root->text_of("status").find("STATUS_INTERNAL") != std::string::npos;
+         c.root->text_of("status").find("INTERNAL_ERROR") != std::string::npos;
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ Judgement causes::not_oom(const Case& c) {
     out.weight = 61;
     out.confidence = Confidence::possible;
     out.reason = "the library reports an internal error and says nothing of memory";
-  } else if (c.root->says == Says::other_failure || c.root->says == Says::launcher) {
+  } else if (c.root->says == Says::other_failure || c.root->says == Says::gpu_library_failed ||
+             c.root->says == Says::launcher) {
     out.weight = c.root->says == Says::launcher && names_no_failure(c) ? 1 : 10;
     out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
     out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
