@@ -425,7 +425,8 @@ void write_quantization(const TrainingPlan& plan, Axolotl& a) {
 }
 
 void write_step(const TrainingPlan& plan, Axolotl& a) {
-  give(a.optimizer, plan.optimizer.name.value == muon.plan ? std::string(muon.theirs) : trainer_name(plan.optimizer.name.value));
+  give(a.optimizer,
+       plan.optimizer.name.value == muon.plan ? std::string(muon.theirs) : trainer_name(plan.optimizer.name.value));
   give(a.max_grad_norm, plan.optimizer.clip_gradients.value ? 1.0 : 0.0);
   give(a.gradient_checkpointing, plan.checkpointing.on.value);
   give(a.use_reentrant, plan.checkpointing.reentrant.value);

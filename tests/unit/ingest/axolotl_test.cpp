@@ -42,7 +42,8 @@ TEST(Axolotl, Defaults) {
 TEST(Axolotl, KeysOfEvaluationAreReadAsAllOthers) {
   const std::string rows = full + "val_set_size: 0.1\n";
   EXPECT_TRUE(plan_from(rows + "eval_steps: '10'\n").evaluation.evaluates.value) << "pydantic takes it for a number";
-  EXPECT_FALSE(plan_from(rows + "evaluation_strategy: steps\n").evaluation.evaluates.value) << "Axolotl reads nothing from it";
+  EXPECT_FALSE(plan_from(rows + "evaluation_strategy: steps\n").evaluation.evaluates.value)
+      << "Axolotl reads nothing from it";
   EXPECT_FALSE(plan_from(rows + "evals_per_epoch: 1\n").evaluation.evaluates.value) << "not less than the whole run";
   EXPECT_TRUE(plan_from(rows + "evals_per_epoch: 1\nnum_epochs: 2\n").evaluation.evaluates.value);
   EXPECT_THAT(errors_from(rows + "eval_strategy: sometimes\n"), ElementsAre(HasSubstr("expected one of \"no\"")));
@@ -343,7 +344,8 @@ TEST(Axolotl, AFalseInQuotesIsRefusedWhereItIsChecked) {
       errors_from(full + "flash_attention: true\nsample_packing: 'false'\n"),
       ElementsAre("c.yaml:5:17: ingest/bad-value: sample_packing: expected true or false, without quotes, found "
                   "\"false\""));
-  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").kernels.kernels.attention.value == Attention::flash_attention_2);
+  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").kernels.kernels.attention.value ==
+              Attention::flash_attention_2);
 }
 
 TEST(Axolotl, AnEmptyKeyIsUnknown) {
