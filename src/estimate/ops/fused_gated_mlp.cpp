@@ -21,7 +21,8 @@ class FusedGatedMlp final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     // Both halves have names until the function returns.
     const std::vector<Tensor> parts = t.split(gate_up_(play, s.hidden), inner_, s.hidden->dim() - 1);
-    s.hidden = down_(play, t.mul(parts[1], activation_(t, parts[0])));
+    const Tensor gated = t.mul(parts[1], activation_(t, parts[0]));
+    s.hidden = down_(play, gated);
   }
 
  private:

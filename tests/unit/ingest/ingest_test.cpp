@@ -168,6 +168,19 @@ TEST(Settle, PeftsTargetsByModelType) {
   EXPECT_EQ(settle(plan, "mamba")->lora_targets.value, std::vector<std::string>{"k_proj"});
 }
 
+TEST(Settle, SdpaByDefaultIsEagerWhereTheModelHasNone) {
+  TrainingPlan plan = plan_from(least);
+  plan.attention = {Attention::sdpa, {Origin::Kind::framework_default, "transformers 5.23.0"}};
+  EXPECT_THAT(settle(plan, "gemma2")->attention,
+              is_from(Attention::eager, "default of transformers 5.23.0: gemma2 has no sdpa"));
+  EXPECT_EQ(settle(plan, "gemma")->attention.value, Attention::sdpa);
+  plan.attention.origin.kind = Origin::Kind::config;
+  EXPECT_THAT(said(settle(plan, "gemma2").errors()),
+              ElementsAre(HasSubstr("ingest/conflict: transformers has no sdpa")));
+  plan.attention.value = Attention::flash_attention_2;
+  EXPECT_EQ(settle(plan, "gemma2")->attention.value, Attention::flash_attention_2);
+}
+
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {
   std::string text = least;
   for (int i = 0; i < 5; ++i) text += "model_" + std::to_string(i) + ": 1\n";
