@@ -20,8 +20,8 @@ using ingestion::Draft;
 
 void check_together(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
-  if (plan.quantization.value == Quantization::none || plan.adapter.value != Adapter::none) return;
-  conflict(draft, plan.quantization.origin, document,
+  if (plan.quantization.kind.value == Quantization::none || plan.adapter.kind.value != Adapter::none) return;
+  conflict(draft, plan.quantization.kind.origin, document,
            "quantized weights cannot be trained without an adapter: transformers' Trainer refuses them");
 }
 
@@ -57,6 +57,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
+  check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::settle_loader(draft.worker_a_rank, draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);

@@ -28,8 +28,8 @@ Experts::Experts(const Attributes& a, Builder& b, const std::string& name)
       activation_(find_activation(a.text("activation", "silu"), b)),
       module_(b.module_id(name)) {
   const std::int64_t width = a.integer("width");
-  gate_up_ = b.weight(name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width});
-  down_ = b.weight(name + ".down_proj", {count_, width, inner_});
+  gate_up_ = b.weight(name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width}, Part::expert);
+  down_ = b.weight(name + ".down_proj", {count_, width, inner_}, Part::expert);
   if (adapted(b.facts, a.text("adapted_by", ""))) a.unmodelled("LoRA adapters of a mixture's experts");
 }
 

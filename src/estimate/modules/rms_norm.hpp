@@ -21,7 +21,9 @@ class RmsNorm {
  public:
   RmsNorm() = default;
   RmsNorm(Builder& builder, const std::string& name, std::int64_t width, RmsStyle style = RmsStyle::llama)
-      : weight_(builder.weight(name + ".weight", {width})), module_(builder.module_id(name)), style_(style) {}
+      : weight_(builder.weight(name + ".weight", {width}, Part::norm)),
+        module_(builder.module_id(name)),
+        style_(style) {}
   Tensor operator()(Play& play, const Tensor& x) const;
   explicit operator bool() const { return bool(weight_); }
 

@@ -7,7 +7,7 @@ namespace {
 class MeanNorm final : public Module {
  public:
   MeanNorm(const Attributes& a, Builder& b)
-      : weight_(b.weight(a.module() + ".weight", {a.integer("width")})), module_(b.module_id(a.module())) {}
+      : weight_(b.weight(a.module() + ".weight", {a.integer("width")}, Part::norm)), module_(b.module_id(a.module())) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;

@@ -23,7 +23,7 @@ class SparseMoe final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
-    gate_ = b.weight(m + a.text("gate", "gate") + ".weight", {a.integer("experts"), width});
+    gate_ = b.weight(m + a.text("gate", "gate") + ".weight", {a.integer("experts"), width}, Part::router);
     experts_ = Experts(a, b, m + "experts");
     if (a.find("shared") == nullptr) return;
     const std::int64_t shared = a.integer("shared");
