@@ -1,4 +1,6 @@
 // aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp, TensorShape.cpp (cat).
+#include <cassert>
+
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -33,6 +35,7 @@ Tensor Torch::contiguous(const Tensor& x) {
 
 Tensor Torch::cat(std::initializer_list<Tensor> parts, int dim) {
   std::array<const Tensor*, 3> in{};
+  assert(parts.size() <= in.size());
   int count = 0;
   for (const Tensor& p : parts) in[static_cast<std::size_t>(count++)] = &p;
   const Tensor none;
