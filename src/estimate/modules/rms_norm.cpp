@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "modules/liger.hpp"
+
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
@@ -12,6 +14,7 @@ RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
 Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
+  if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, x, weight_, true);
   if (style_ == RmsStyle::gemma) return gemma(t, x);
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));

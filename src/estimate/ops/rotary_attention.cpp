@@ -2,6 +2,7 @@
 // and k where `qk_norm` says where: by heads as Qwen3, of heads brought to the front as Gemma 3, of the whole
 // projection as OLMo 2, or after the rotation as HunYuan.
 #include "modules/attention_core.hpp"
+#include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
 #include "modules/rms_norm.hpp"
@@ -84,7 +85,9 @@ class RotaryAttention final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     auto [q, k, v] = heads_of(play, x);
     if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
-    rotate(t, rotary_, q, k, s.arguments.cos[rotary_span_], s.arguments.sin[rotary_span_]);
+    const Tensor& cos = s.arguments.cos[rotary_span_];
+    const Tensor& sin = s.arguments.sin[rotary_span_];
+    play.facts.liger_rope ? liger::rotate(t, q, k, cos, sin) : rotate(t, rotary_, q, k, cos, sin);
     if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
     const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
