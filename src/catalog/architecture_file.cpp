@@ -67,6 +67,11 @@ DType checkpoint_dtype(const Document& config, const Node& node, Diagnostics& er
   return DType::fp32;
 }
 
+bool switches_on(const Node& value) {
+  if (const std::optional<bool> boolean = value.as_boolean()) return *boolean;
+  return value.as_number().value_or(0) != 0;
+}
+
 /// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
 /// architecture file names under `not_played` by the key that switches them on.
 std::vector<std::string> not_played(const Document& config, Fields& fields) {
@@ -80,7 +85,7 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
     const Entry& feature = features->entries[i];
     const Node* value = config.root.find(feature.key);
-    if (value != nullptr && value->as_boolean().value_or(false)) out.push_back(feature.value.text);
+    if (value != nullptr && switches_on(*value)) out.push_back(feature.value.text);
   }
   return out;
 }
