@@ -1,5 +1,6 @@
 // The lm_head of causal language models: one matrix, whose products some families multiply, divide or cap.
 #include "head.hpp"
+#include "objective.hpp"
 
 namespace oomplan::estimator::heads {
 namespace {
@@ -16,7 +17,8 @@ class LinearHead final : public Head {
         after_(static_cast<After>(a.choice("after", afters))),
         softcapped_(a.find("softcap") != nullptr) {
     const bool changed = softcapped_ || after_ != After::nothing;
-    if (changed && b.facts.loss != Loss::full_logits)
+    const Objective* objective = b.facts.objective;
+    if (changed && (objective == nullptr || objective->loss != Loss::full_logits))
       a.unmodelled("losses that make capped or scaled logits themselves");
   }
 
