@@ -1,6 +1,5 @@
 // The lm_head of causal language models: one matrix, whose products some families multiply, divide or cap.
 #include "head.hpp"
-#include "objective.hpp"
 
 namespace oomplan::estimator::heads {
 namespace {
@@ -15,12 +14,7 @@ class LinearHead final : public Head {
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
         after_(static_cast<After>(a.choice("after", afters))),
-        softcapped_(a.find("softcap") != nullptr) {
-    const bool changed = softcapped_ || after_ != After::nothing;
-    const Objective* objective = b.facts.objective;
-    if (changed && (objective == nullptr || objective->loss != Loss::full_logits))
-      a.unmodelled("losses that make capped or scaled logits themselves");
-  }
+        softcapped_(a.find("softcap") != nullptr) {}
 
  protected:
   Tensor finish(Torch& t, Tensor logits) const override {
