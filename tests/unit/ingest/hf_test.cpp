@@ -359,7 +359,6 @@ TEST(Hf, LigersParts) {
     return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
   };
   const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
-  const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
   EXPECT_EQ(parts(trl), std::tuple(false, false, false, Loss::chunked_logprob));
   EXPECT_EQ(parts(trl + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::chunked_logprob));
   EXPECT_EQ(parts(plain + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
