@@ -128,8 +128,8 @@ struct ToText {
 
 std::vector<Fact> facts_of(const TrainingPlan& plan) {
   std::vector<Fact> facts;
-  for (auto group : {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts,
-                     evaluation_facts}) {
+  for (auto group :
+       {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts, evaluation_facts}) {
     for (Fact& row : group(plan)) facts.push_back(std::move(row));
   }
   return facts;

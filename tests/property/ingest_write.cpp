@@ -189,7 +189,7 @@ TrainingPlan dpo_plan(Dice& dice) {
   plan.recipe.trainer.value = "dpo";
   plan.recipe.kind.value = RecipeKind::dpo;
   const bool precomputed = dice.number(0, 2) == 0;
-  plan.recipe.reference.value = precomputed                                   ? Reference::precomputed
+  plan.recipe.reference.value = precomputed                                ? Reference::precomputed
                                 : plan.adapter.kind.value == Adapter::none ? Reference::model
                                                                            : Reference::adapter_off;
   if (precomputed) plan.recipe.reference_rows.value = plan.batch.micro_batch_size.value;
@@ -291,8 +291,7 @@ TEST(WrittenPlans, HfSaysAPlainRun) {
 
 TEST(WrittenPlans, HfSaysADpoRun) {
   Dice dice(6);
-  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
-    expect_same(with_loader(dpo_plan(dice), dice), "hf");
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(with_loader(dpo_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, AxolotlSaysItsRuns) {
