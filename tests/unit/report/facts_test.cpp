@@ -40,11 +40,6 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   TrainingPlan plan;
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("lora_rank")));
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("double_quantization")));
-  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("reference")));
-  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("liger_rope")));
-  plan.recipe.kind.value = RecipeKind::dpo;
-  plan.recipe.reference_rows.value = 4;
-  plan.kernels.liger_rope.value = true;
   plan.adapter.kind.value = Adapter::lora;
   plan.quantization.kind.value = Quantization::nf4;
   plan.checkpointing.on.value = true;
