@@ -30,9 +30,10 @@ Stream arguments_of_block(const Stream& outer) {
 }
 
 Tensor play_block(Play& play, Stream s, const std::vector<std::unique_ptr<Module>>& block, const Tensor& x) {
-  s.hidden = x;
+  const int layer = play.torch.recorder.scope.layer;
+  s.hidden = play.policy.enter_block(play.torch, layer, x);
   for (const auto& step : block) step->forward(play, s);
-  return s.hidden;
+  return play.policy.leave_block(play.torch, layer, s.hidden);
 }
 
 }  // namespace
@@ -82,8 +83,8 @@ Diagnostic no_target(const Facts& facts, const Builder& builder) {
 
 }  // namespace
 
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, int built) {
-  Builder builder(torch, facts, architecture);
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, Policy& policy, int built) {
+  Builder builder(torch, facts, architecture, policy);
   Model model;
   builder.modules.emplace_back("");
   make_steps(architecture.stem, builder, model.stem);

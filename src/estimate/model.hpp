@@ -25,6 +25,6 @@ struct Model {
 };
 
 /// Builds `built` blocks (at most architecture.layers); the middle one stands for all that are not built.
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, int built);
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, Policy& policy, int built);
 
 }  // namespace oomplan::estimator

@@ -39,6 +39,7 @@ Stream after_forward(const Stream& s) {
 
 void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s) {
   Torch& t = play.torch;
+  play.policy.enter_model(t);
   t.enter_autocast(play.facts.autocast);
   model.forward(play, s);
   s = after_forward(s);
@@ -48,10 +49,11 @@ void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s
     InBucket bucket(t, Bucket::logits_and_loss);
     s.logits = t.to(s.logits, DType::fp32);
   }
+  play.policy.leave_model(t, {&s.logits, &s.loss});
 }
 
 /// Trainer.prediction_step: no gradients, and in eval() neither checkpoints nor dropout.
-void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& plan) {
+void evaluate(Torch& t, Facts facts, const Model& model, Policy& policy, const TrainingPlan& plan) {
   if (plan.evaluation.rows.value > 0) facts.batch = plan.evaluation.rows.value;
   if (plan.evaluation.length.value > 0) facts.length = plan.evaluation.length.value;
   facts.padding_mask = facts.padding_mask || plan.evaluation.padded.value;
@@ -59,7 +61,7 @@ void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& pla
   Restore no_grad(t.grad_enabled, false);
   Restore in_eval(t.training, false);
   t.recorder.mark(Phase::evaluation);
-  Play play{t, facts};
+  Play play{t, facts, policy};
   Stream s = load_batch(t, facts);
   forward(play, model, plan, s);
 }
@@ -69,11 +71,15 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   t.recorder.mark(Phase::between);
   Stream s = load_batch(t, play.facts);
   t.recorder.mark(Phase::forward);
+  const bool around = plan.precision.backward_in_autocast.value;
+  if (around) t.enter_autocast(play.facts.autocast);
   forward(play, model, plan, s);
   if (!plan.recipe.outputs_kept.value) s.logits.reset();
   if (plan.batch.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);
+  play.policy.finish(t);
+  if (around) t.exit_autocast();
   t.recorder.mark(Phase::between);
 }
 
@@ -97,13 +103,15 @@ bool any_gradient(const Parameters& parameters) {
 /// gradients already. So one is played, and the others are written down from what it did.
 class MicroBatches {
  public:
-  MicroBatches(Torch& torch, const Model& model, const Facts& facts) : torch_(torch), model_(model), facts_(facts) {}
+  MicroBatches(Torch& torch, const Model& model, Policy& policy, const Facts& facts)
+      : torch_(torch), model_(model), policy_(policy), facts_(facts) {}
 
-  void next(const TrainingPlan& plan, std::int64_t length) {
+  void next(const TrainingPlan& plan, std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    if (!fresh) return repeat(at->second, any_gradient(model_.parameters));
+    if (!fresh && policy_.repeats()) return repeat(at->second, any_gradient(model_.parameters));
     facts_.length = length;
-    Play play{torch_, facts_};
+    policy_.begin(torch_, last);
+    Play play{torch_, facts_, policy_};
     at->second.begin = torch_.recorder.position();
     micro_batch(play, model_, plan);
     at->second.end = torch_.recorder.position();
@@ -139,6 +147,7 @@ class MicroBatches {
 
   Torch& torch_;
   const Model& model_;
+  Policy& policy_;
   Facts facts_;
   std::map<std::int64_t, Played> played_{};  ///< By length.
 };
@@ -158,6 +167,7 @@ thread_local std::unique_ptr<Run> left_run;
 
 void LeaveRun::operator()(Run* run) const {
   run->optimizer.reset();
+  run->policy.reset();
   run->model = {};
   run->torch.clear();
   left_run.reset(run);
@@ -167,19 +177,21 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   RunPtr run(left_run ? left_run.release() : new Run);
   Torch& torch = run->torch;
   torch.recorder.mark(Phase::load);
-  Result<Model> model = build(torch, facts, architecture, built);
+  run->policy = make_policy(plan);
+  Result<Model> model = build(torch, facts, architecture, *run->policy, built);
   if (!model) return model.errors();
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
-  MicroBatches micro_batches(torch, run->model, facts);
+  run->policy->wrap(torch, run->model.parameters);
+  MicroBatches micro_batches(torch, run->model, *run->policy, facts);
   const std::vector<std::int64_t> lengths = lengths_of(plan);
-  // From the third micro-batch on every one is the second over again.
-  const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
+  // From the third micro-batch on every one is the second over again, but the last, where a policy reduces gradients.
+  const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, run->policy->repeats() ? 2 : 3);
   for (const std::int64_t length : lengths) {
     ++torch.recorder.step;
-    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
+    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length, i + 1 == count);
     optimizer_step(torch, run->model, plan, *run->optimizer);
-    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) evaluate(torch, facts, run->model, plan);
+    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) evaluate(torch, facts, run->model, *run->policy, plan);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;

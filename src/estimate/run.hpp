@@ -4,6 +4,7 @@
 #include "model.hpp"
 #include "oomplan/plan.hpp"
 #include "optimizer.hpp"
+#include "policy.hpp"
 
 namespace oomplan::estimator {
 
@@ -12,6 +13,7 @@ struct Run {
   Torch torch{};
   Model model{};
   std::unique_ptr<Optimizer> optimizer{};
+  std::unique_ptr<Policy> policy{};
 
   const Recorder& recorder() const { return torch.recorder; }
 };
