@@ -173,12 +173,13 @@ void LeaveRun::operator()(Run* run) const {
   left_run.reset(run);
 }
 
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                        const Repetition& repetition) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Torch& torch = run->torch;
   torch.recorder.mark(Phase::load);
   run->policy = make_policy(plan);
-  Result<Model> model = build(torch, facts, architecture, *run->policy, built);
+  Result<Model> model = build(torch, facts, architecture, repetition, *run->policy);
   if (!model) return model.errors();
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
