@@ -32,9 +32,9 @@ enum class Bucket : std::uint8_t {
   runtime,           ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it.
 };
 inline constexpr std::array<std::string_view, 15> bucket_names{
-    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
-    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "gathered",
-    "communication",   "slack",           "fragmentation", "paged",     "runtime"};
+    "weights",         "optimizer",       "gradients",     "activations", "attention_scores",
+    "logits_and_loss", "autocast_copies", "temporaries",   "inputs",      "gathered",
+    "communication",   "slack",           "fragmentation", "paged",       "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 

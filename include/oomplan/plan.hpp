@@ -97,15 +97,15 @@ struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
   Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
-  Setting<std::int64_t> ddp_bucket_mib{};     ///< DDP's bucket_cap_mb.
-  Setting<bool> ddp_bucket_views{};           ///< DDP's gradient_as_bucket_view.
-  Setting<bool> ddp_find_unused{};            ///< DDP's find_unused_parameters.
-  Setting<std::int64_t> fsdp_replicas{};      ///< Groups of ranks that hold the same shards (HSDP); 1: none.
-  Setting<Reshard> fsdp_reshard{};            ///< reshard_after_forward
-  Setting<std::int64_t> fsdp_reshard_ranks{}; ///< Over which `smaller` shards.
-  Setting<bool> fsdp_reshard_unreduced{};     ///< After a backward pass without reduction (set_reshard_after_backward).
-  Setting<MixedDType> fsdp_param_dtype{};     ///< In which ops are given parameters.
-  Setting<MixedDType> fsdp_reduce_dtype{};    ///< In which gradients are reduced.
+  Setting<std::int64_t> ddp_bucket_mib{};      ///< DDP's bucket_cap_mb.
+  Setting<bool> ddp_bucket_views{};            ///< DDP's gradient_as_bucket_view.
+  Setting<bool> ddp_find_unused{};             ///< DDP's find_unused_parameters.
+  Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
+  Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
+  Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
+  Setting<bool> fsdp_reshard_unreduced{};   ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};   ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};  ///< In which gradients are reduced.
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
 
@@ -127,11 +127,11 @@ struct PrecisionFacts {
   Setting<WeightsDType> weights_dtype{};
   Setting<Autocast> autocast{};
   Setting<bool> backward_in_autocast{};  ///< A loop of one's own calls backward() before it leaves autocast.
-  Setting<bool> fp32_norms{};          ///< Norms, embeddings and head are held in fp32 beside linear weights of
-                                       ///< weights_dtype (Axolotl without flash attention).
-  Setting<bool> fp32_while_loading{};  ///< Norms, embeddings and head go to fp32 and back before the adapters come;
-                                       ///< then the cache is emptied (Axolotl's loader).
-  Setting<bool> outputs_to_fp32{};     ///< accelerate's convert_outputs_to_fp32 around forward.
+  Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear weights of
+                                         ///< weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the adapters come;
+                                         ///< then the cache is emptied (Axolotl's loader).
+  Setting<bool> outputs_to_fp32{};       ///< accelerate's convert_outputs_to_fp32 around forward.
   friend bool operator==(const PrecisionFacts&, const PrecisionFacts&) = default;
 };
 

@@ -43,7 +43,9 @@ constexpr std::array<std::string_view, 5> sharded_optimizers{"adamw_foreach", "a
                                                              "sgd_momentum"};
 
 void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
-  const auto cannot = [&](const std::string& what, const Origin& origin) { errors.push_back(unmodelled(what, origin)); };
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what, origin));
+  };
   if (std::ranges::find(sharded_optimizers, plan.optimizer.name.value) == sharded_optimizers.end()) {
     cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
   }

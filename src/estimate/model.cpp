@@ -106,8 +106,8 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
 
 }  // namespace
 
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture,
-                    const Repetition& repetition, Policy& policy) {
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
+                    Policy& policy) {
   Builder builder(torch, facts, architecture, policy);
   Model model;
   builder.modules.emplace_back("");

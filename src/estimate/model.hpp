@@ -30,7 +30,7 @@ struct Model {
 };
 
 /// Builds the layers of `architecture` that `repetition` names.
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture,
-                    const Repetition& repetition, Policy& policy);
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
+                    Policy& policy);
 
 }  // namespace oomplan::estimator

@@ -187,12 +187,14 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   MicroBatches micro_batches(torch, run->model, *run->policy, facts);
   const std::vector<std::int64_t> lengths = lengths_of(plan);
   // From the third micro-batch on every one is the second over again, but the last, where a policy reduces gradients.
-  const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, run->policy->repeats() ? 2 : 3);
+  const std::int64_t count =
+      std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, run->policy->repeats() ? 2 : 3);
   for (const std::int64_t length : lengths) {
     ++torch.recorder.step;
     for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length, i + 1 == count);
     optimizer_step(torch, run->model, plan, *run->optimizer);
-    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) evaluate(torch, facts, run->model, *run->policy, plan);
+    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value)
+      evaluate(torch, facts, run->model, *run->policy, plan);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;

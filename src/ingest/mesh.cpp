@@ -20,7 +20,8 @@ void settle_world(MeshFacts& mesh, const LoaderPlan& loader) {
   fill(mesh.world_size, loader.ranks);
   if (said) derive(mesh.world_size.origin, "as one machine has them");
   const bool many = mesh.world_size.value > 1;
-  fill(mesh.sharding, {many ? Sharding::ddp : Sharding::none, default_of("accelerate 1.15.0: Accelerator.prepare_model")});
+  fill(mesh.sharding,
+       {many ? Sharding::ddp : Sharding::none, default_of("accelerate 1.15.0: Accelerator.prepare_model")});
 }
 
 }  // namespace
@@ -31,7 +32,9 @@ void settle_mesh(TrainingPlan& plan) {
   fill(mesh.sync_each, {false, default_of("accelerate 1.15.0: Accelerator.accumulate")});
   fill(mesh.ddp_bucket_mib, {25, default_of(ddp)});
   fill(mesh.ddp_bucket_views, {false, default_of(ddp)});
-  fill(mesh.ddp_find_unused, {false, default_of(ddp)});
+  const bool plain = plan.dialect == "oomplan";
+  fill(mesh.ddp_find_unused, {!plain && !plan.checkpointing.on.value,
+                              default_of(plain ? ddp : "transformers 5.23.0: Trainer.create_accelerator")});
   fill(mesh.fsdp_replicas, {1, default_of(fsdp)});
   fill(mesh.fsdp_reshard, {Reshard::automatic, default_of(fsdp)});
   fill(mesh.fsdp_reshard_ranks, {1, default_of(fsdp)});

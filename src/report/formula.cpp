@@ -117,7 +117,8 @@ std::string inputs(const Numbers& n) {
 
 std::string gathered(const Numbers& n) {
   return fmt::format(
-      "parameters made whole from the shards of {} ranks, a block at a time and the rest throughout, and the buffers that "
+      "parameters made whole from the shards of {} ranks, a block at a time and the rest throughout, and the buffers "
+      "that "
       "bring them",
       n.plan.mesh.world_size.value);
 }
@@ -151,7 +152,7 @@ std::string runtime(const Numbers&) {
 
 constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
     weights, optimizer, gradients,     activations, attention_scores, logits_and_loss, autocast_copies, temporaries,
-    inputs,  gathered, communication, slack,     fragmentation, paged,       runtime};
+    inputs,  gathered,  communication, slack,       fragmentation,    paged,           runtime};
 
 }  // namespace
 

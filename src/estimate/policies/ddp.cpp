@@ -39,9 +39,7 @@ class Ddp final : public Policy, GradientHook {
         rebuilds_(!mesh.ddp_find_unused.value),
         sync_each_(mesh.sync_each.value) {}
 
-  void hold(Torch& t, Parameter& p, DType dtype) override {
-    p.held = p.whole = t.parameter(p.sizes, dtype, p.trained);
-  }
+  void hold(Torch& t, Parameter& p, DType dtype) override { p.held = p.whole = t.parameter(p.sizes, dtype, p.trained); }
 
   // distributed.py: BucketCapacityConfig. Where buckets are made again by the order in which gradients come, one holds
   // all to begin with.

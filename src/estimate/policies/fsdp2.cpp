@@ -165,7 +165,8 @@ class Fsdp2 final : public Policy {
     std::int64_t cast = 0;
     DType dtype = unit.members.front().parameter->whole->dtype;
     for (const Member& m : unit.members) {
-      const std::int64_t elements = saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
+      const std::int64_t elements =
+          saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
       if (m.parameter->whole->dtype != dtype) dtype = DType::uint8;
       all = saturating_add(all, saturating_mul(elements, bytes_of(m.parameter->whole->dtype)));
       if (m.casts()) cast = saturating_add(cast, m.shard()->numel());
@@ -196,7 +197,8 @@ class Fsdp2 final : public Policy {
     for (Member& m : unit.members) {
       const DType dtype = m.parameter->whole->dtype;
       if (ranks_ == 1 && m.casts()) input = t.empty({m.shard()->numel()}, dtype, "aten::_to_copy");
-      const std::int64_t elements = saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
+      const std::int64_t elements =
+          saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
       m.output = t.empty({elements}, dtype, "fsdp::split_with_sizes_copy");
     }
     for (Member& m : unit.members) m.smaller.reset();

@@ -54,6 +54,7 @@ void plan_precision(const Axolotl& a, TrainingPlan& plan) {
   const Precision precision = precision_of(a);
   plan.precision.weights_dtype = {precision.weights, precision.origin};
   plan.precision.autocast = {precision.autocast, precision.origin};
+  plan.precision.backward_in_autocast = {false, default_of("accelerate 1.13.0: prepare_model")};
   plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
                                     default_of("accelerate 1.13.0: prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
