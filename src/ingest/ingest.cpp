@@ -58,6 +58,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
+  check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::settle_loader(draft.worker_a_rank, draft.plan);
   ingestion::settle_mesh(draft.plan);

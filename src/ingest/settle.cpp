@@ -1,6 +1,7 @@
 // What a config leaves to the model.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "oomplan/ingest.hpp"
@@ -30,12 +31,27 @@ Diagnostic no_default(const std::string& model_type) {
           {}};
 }
 
+// trl 1.16.0: SFTTrainer.__init__ refuses a coefficient other than 0 where the model's config has no
+// output_router_logits, and no architecture that is played has it.
+std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::string& model_type) {
+  constexpr std::string_view key = "router_aux_loss_coef";
+  const auto found = std::ranges::find(plan.unmodelled, key, &Unmodelled::key);
+  if (found == plan.unmodelled.end() || plan.recipe.trainer.value != "sft") return std::nullopt;
+  return Diagnostic{
+      Severity::error,
+      "ingest/refused",
+      std::string(key) + ": trl 1.16.0 refuses it where the model (" + model_type + ") is no mixture of experts",
+      found->where,
+      {},
+      {}};
+}
+
 }  // namespace
 
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
+  if (std::optional<Diagnostic> refused = refused_by_dense(plan, model_type)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
-  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
-    return plan;
+  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"}) return plan;
   const auto* found = std::ranges::find(peft_targets, model_type, &Targets::model_type);
   if (found == peft_targets.end()) return no_default(model_type);
   targets.value.clear();

@@ -361,7 +361,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
                              on(a.sample_packing)};
   plan_rows(a, plan);
-  axolotl::plan_evaluation(inputs, batch, draft);
+  axolotl::plan_evaluation(a.evaluation, batch, plan);
   plan_quantization(a, plan);
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);

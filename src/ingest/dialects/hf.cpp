@@ -53,9 +53,8 @@ void plan_batch(const Hf& hf, bool sft, TrainingPlan& plan) {
   const auto& scripts = hf.block_size.value       ? hf.block_size
                         : hf.max_seq_length.value ? hf.max_seq_length
                                                   : hf.model_max_length;
-  const auto& trl = hf.max_length.value ? hf.max_length : hf.max_seq_length;
   plan.batch.sequence_length =
-      sft ? setting(trl, std::int64_t{1024}, sft_config) : setting(scripts, std::int64_t{0}, "");
+      sft ? setting(hf.max_length, std::int64_t{1024}, sft_config) : setting(scripts, std::int64_t{0}, "");
   pad_rows(plan, hf.pad_to_multiple_of.value.value_or(1));
 }
 
@@ -196,16 +195,30 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
        std::string(why), std::string(how));
 }
 
-void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
-  constexpr std::array<std::array<std::string_view, 2>, 3> renamed{
-      {{"torch_dtype", "dtype"},
-       {"max_seq_length", "max_length"},
-       {"per_gpu_train_batch_size", "per_device_train_batch_size"}}};
+// A script around a plain Trainer may have the old name of its own.
+void warn_renamed(const Inputs& inputs, TrainingPlan& plan) {
   for (const Input& input : inputs) {
-    const auto* found = std::ranges::find(renamed, input.key, [](const auto& pair) { return pair[0]; });
-    if (found == renamed.end() || (!sft && input.key == "max_seq_length")) continue;
-    plan.warnings.push_back(at_key(input, Severity::warning, "ingest/renamed-key",
-                                   input.key + " is now called " + std::string((*found)[1]) + "; read as that"));
+    if (input.key != "torch_dtype") continue;
+    plan.warnings.push_back(
+        at_key(input, Severity::warning, "ingest/renamed-key", "torch_dtype is now called dtype; read as that"));
+  }
+}
+
+// `trl sft` hands keys that no argument class has on to accelerate's parser, which knows none; trl.scripts.sft leaves
+// them out.
+void refuse_old_names(const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> old_names{
+      {{"max_seq_length", "max_length"}, {"torch_dtype", "dtype"}}};
+  const bool assumed = draft.plan.recipe.trainer.origin.kind == Origin::Kind::assumed;
+  for (const Input& input : inputs) {
+    const auto* found = std::ranges::find(old_names, input.key, [](const auto& pair) { return pair[0]; });
+    const bool taken_out = !input.command_line.empty() && input.value->kind == Node::Kind::null;
+    if (found == old_names.end() || taken_out) continue;
+    const std::string now = input.key + ": trl 1.16.0 has no such argument; it is " + std::string((*found)[1]) + " now";
+    draft.errors.push_back(
+        at_key(input, Severity::error, "ingest/refused", now,
+               assumed ? "--trainer trainer, if a script around transformers' Trainer reads this file" : ""));
+    draft.bad_keys.push_back(input.key);
   }
 }
 
@@ -244,14 +257,18 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_batch(hf, sft, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(hf, sft, plan);
-  hf::plan_evaluation(inputs, sft, {row, is_joined(hf, sft), is_fixed(hf, sft)}, draft);
+  hf::plan_evaluation(hf.evaluation, inputs, sft, {row, is_joined(hf, sft), is_fixed(hf, sft)}, draft);
   plan_step(hf, sft, inputs, draft);
   accumulate(hf.accumulation, draft, document);
   plan_adapter(hf, plan);
   plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
-  warn_renamed(inputs, sft, plan);
-  if (!sft) refuse_texts(inputs, draft);
+  if (sft) {
+    refuse_old_names(inputs, draft);
+  } else {
+    warn_renamed(inputs, plan);
+    refuse_texts(inputs, draft);
+  }
   refuse_scaled_half(draft, document);
   check_facts(sft, draft, document);
   hf::check_refused(hf, inputs, plan.recipe.trainer.value == "sft", draft, document);
@@ -314,7 +331,8 @@ std::string write(const TrainingPlan& plan) {
   if (!sft) give(hf.use_cache, plan.recipe.use_cache.value);
   if (!plan.runtime.alloc_conf.value.empty()) give(hf.alloc_conf, plan.runtime.alloc_conf.value);
   write_loader(plan.loader, hf.loader);
-  return write_rows(table(), hf) + ingestion::hf::write_evaluation(plan);
+  ingestion::hf::write_evaluation(plan, hf.evaluation);
+  return write_rows(table(), hf);
 }
 
 }  // namespace

@@ -168,6 +168,14 @@ TEST(Settle, PeftsTargetsByModelType) {
   EXPECT_EQ(settle(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
 
+TEST(Settle, ADenseModelIsRefusedTheLossOfAMixture) {
+  const std::string text = "trainer: sft\nmodel_name_or_path: a\nrouter_aux_loss_coef: ";
+  EXPECT_THAT(said(settle(plan_from(text + "0.01\n"), "qwen2").errors()),
+              ElementsAre("c.yaml:3:23: ingest/refused: router_aux_loss_coef: trl 1.16.0 refuses it where the model "
+                          "(qwen2) is no mixture of experts"));
+  EXPECT_TRUE(settle(plan_from(text + "0\n"), "qwen2").ok());
+}
+
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {
   std::string text = least;
   for (int i = 0; i < 5; ++i) text += "model_" + std::to_string(i) + ": 1\n";

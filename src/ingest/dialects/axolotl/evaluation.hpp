@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../dialect.hpp"
+#include "keys.hpp"
 
 namespace oomplan::ingestion::axolotl {
 
@@ -15,7 +16,7 @@ struct Batch {
 
 /// Reads when evaluation runs and what its batches are (axolotl 0.18.0: utils/config/__init__.py, core/builders,
 /// core/trainers/base.py).
-void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft);
+void plan_evaluation(const EvaluationKeys& keys, const Batch& batch, TrainingPlan& plan);
 
 /// The plan's evaluation in these keys, as lines of YAML; empty where it has none.
 std::string write_evaluation(const TrainingPlan& plan);

@@ -33,6 +33,21 @@ constexpr Codec<std::int64_t> count_or_null{as::positive.expected,
 constexpr Codec<bool> given{"a value", [](const Node& node) { return std::optional(node.kind != Node::Kind::null); },
                             write_boolean};
 
+// Rows of its own to evaluate on.
+constexpr Codec<bool> asked{"a list of datasets", [](const Node& node) { return std::optional(is_set(node)); },
+                            write_boolean};
+
+// It becomes an enumeration of transformers', which takes these words; `no` is one on a command line alone, since YAML
+// reads it as false.
+constexpr std::array<std::string_view, 3> strategies{"no", "steps", "epoch"};
+constexpr Codec<std::string> strategy{"one of \"no\" (in quotes), steps, epoch",
+                                      [](const Node& node) {
+                                        const bool known =
+                                            node.is_scalar() && std::ranges::count(strategies, node.text) > 0;
+                                        return known ? std::optional(node.text) : std::nullopt;
+                                      },
+                                      write_text, strategies.data(), strategies.size()};
+
 template <auto Member, const auto& Format>
 constexpr Row<Axolotl> key(std::string_view name) {
   return row<Axolotl, Member, Format>(name);
@@ -53,7 +68,13 @@ constexpr Row<Axolotl> old_loader_key(std::string_view name) {
   return alias<Axolotl, Member, Format, &Axolotl::loader>(name);
 }
 
+template <auto Member, const auto& Format>
+constexpr Row<Axolotl> evaluation(std::string_view name) {
+  return row<Axolotl, Member, Format, &Axolotl::evaluation>(name);
+}
+
 using A = Axolotl;
+using E = EvaluationKeys;
 using K = LoaderKeys;
 
 constexpr std::array rows{
@@ -109,6 +130,19 @@ constexpr std::array rows{
     loader<&K::shuffle_buffer, as::pydantic_positive>("streaming_multipack_buffer_size"),
     loader<&K::map_processes, as::pydantic_count>("dataset_num_proc"),
     old_loader_key<&K::map_processes, as::pydantic_count>("dataset_processes"),
+    evaluation<&E::share, as::pydantic_number>("val_set_size"),
+    evaluation<&E::own_rows, asked>("test_datasets"),
+    evaluation<&E::benchmark, as::pydantic_boolean>("do_bench_eval"),
+    evaluation<&E::every, as::pydantic_number>("eval_steps"),
+    evaluation<&E::times, as::pydantic_count>("evals_per_epoch"),
+    evaluation<&E::strategy, strategy>("eval_strategy"),
+    evaluation<&E::epochs, as::pydantic_number>("num_epochs"),
+    evaluation<&E::rows, as::pydantic_positive>("eval_batch_size"),
+    evaluation<&E::length, as::pydantic_positive>("eval_sequence_len"),
+    evaluation<&E::packed, as::pydantic_boolean>("eval_sample_packing"),
+    evaluation<&E::table_size, as::pydantic_count>("eval_table_size"),
+    evaluation<&E::metrics, as::pydantic_boolean>("do_causal_lm_eval"),
+    evaluation<&E::generates, as::pydantic_boolean>("generate_samples"),
 };
 
 }  // namespace

@@ -12,6 +12,23 @@ namespace oomplan::ingestion::axolotl {
 
 enum class Bf16 : std::uint8_t { automatic, on, off };
 
+/// What is said of evaluation.
+struct EvaluationKeys {
+  Arg<double> share{};        ///< val_set_size
+  Arg<bool> own_rows{};       ///< test_datasets
+  Arg<bool> benchmark{};      ///< do_bench_eval
+  Arg<double> every{};        ///< eval_steps
+  Arg<std::int64_t> times{};  ///< evals_per_epoch
+  Arg<std::string> strategy{};
+  Arg<double> epochs{};
+  Arg<std::int64_t> rows{};
+  Arg<std::int64_t> length{};
+  Arg<bool> packed{};
+  Arg<std::int64_t> table_size{};
+  Arg<bool> metrics{};    ///< do_causal_lm_eval
+  Arg<bool> generates{};  ///< generate_samples
+};
+
 /// The config as Axolotl's schema holds it.
 struct Axolotl {
   Arg<std::string> base_model{};
@@ -60,6 +77,7 @@ struct Axolotl {
   Arg<bool> cut_cross_entropy{};
   Arg<std::vector<std::string>> plugins{};
   LoaderKeys loader{};
+  EvaluationKeys evaluation{};
 };
 
 Table<Axolotl> table();

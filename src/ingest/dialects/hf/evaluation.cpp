@@ -13,47 +13,42 @@ constexpr std::string_view arguments = "transformers 5.23.0: TrainingArguments";
 constexpr std::int64_t default_rows = 8;  // per_device_eval_batch_size
 
 // A metric other than the loss comes from a compute_metrics, which wants predictions.
-const Input* other_metric(const Inputs& inputs) {
-  constexpr std::array<std::string_view, 2> losses{"loss", "eval_loss"};
-  const Input* metric = asking(inputs, {"metric_for_best_model"});
-  return metric != nullptr && std::ranges::count(losses, metric->value->text) == 0 ? metric : nullptr;
+bool is_other_metric(const Arg<std::string>& metric) {
+  return metric.value && !metric.value->empty() && metric.value != "loss" && metric.value != "eval_loss";
 }
 
 // Trainer.evaluation_loop: with a compute_metrics every batch's logits stay on the GPU until all are seen, or until
 // eval_accumulation_steps batches are. One batch's are there anyway when its forward pass ends.
-void note_kept(const Inputs& inputs, Draft& draft) {
-  if (asking(inputs, {"prediction_loss_only"}) != nullptr) return;
+void note_kept(const EvaluationKeys& keys, Draft& draft) {
+  if (is(keys.loss_only, true)) return;
+  const auto note = [&](std::string_view feature, std::string_view key, const Origin& origin) {
+    draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin.where});
+  };
   constexpr std::string_view keeps = "evaluation that keeps what the model predicts";
-  const auto steps = count_of(inputs, "eval_accumulation_steps", draft);
-  if (steps && steps->value > 1) return note_asking(inputs, {"eval_accumulation_steps"}, keeps, draft);
-  note_asking(inputs, {"batch_eval_metrics"}, "a metric of each batch of evaluation", draft);
-  if (steps) return;
-  note_asking(inputs, {"include_for_metrics"}, keeps, draft);
-  if (const Input* metric = other_metric(inputs)) {
-    draft.plan.unmodelled.push_back({std::string(keeps), metric->key, origin_of(*metric).where});
-  }
+  if (keys.accumulation.value > 1) return note(keeps, "eval_accumulation_steps", keys.accumulation.origin);
+  if (is(keys.metrics_by_batch, true))
+    note("a metric of each batch of evaluation", "batch_eval_metrics", keys.metrics_by_batch.origin);
+  if (keys.accumulation.value) return;
+  const auto& kept = keys.kept_for_metrics;
+  if (kept.value && !kept.value->empty()) note(keeps, "include_for_metrics", kept.origin);
+  if (is_other_metric(keys.best_metric)) note(keeps, "metric_for_best_model", keys.best_metric.origin);
 }
 
-Setting<bool> evaluates(const Inputs& inputs, bool sft) {
-  const Input* asks = asking(inputs, {"eval_strategy", "eval_on_start"});
-  if (asks == nullptr && !sft) asks = asking(inputs, {"do_eval"});
-  return asks == nullptr ? Setting<bool>{false, default_of(arguments)} : Setting<bool>{true, origin_of(*asks)};
-}
-
-Setting<std::int64_t> batch_of(const Inputs& inputs, Draft& draft) {
-  const auto rows = count_of(inputs, "per_device_eval_batch_size", draft);
-  return rows ? *rows : Setting<std::int64_t>{default_rows, default_of(arguments)};
+Setting<bool> evaluates(const EvaluationKeys& keys, bool sft) {
+  if (keys.strategy.value && keys.strategy.value != "no") return {true, keys.strategy.origin};
+  for (const Arg<bool>* flag : {&keys.on_start, &keys.asked})
+    if (is(*flag, true) && (flag != &keys.asked || !sft)) return {true, flag->origin};
+  return {false, default_of(arguments)};
 }
 
 }  // namespace
 
-void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
+void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   no_evaluation(plan, arguments);
-  const Setting<std::int64_t> batch = batch_of(inputs, draft);
-  plan.evaluation.evaluates = evaluates(inputs, sft);
+  plan.evaluation.evaluates = evaluates(keys, sft);
   if (!plan.evaluation.evaluates.value) return;
-  plan.evaluation.rows = batch;
+  plan.evaluation.rows = setting(keys.rows, default_rows, arguments);
   const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
@@ -66,14 +61,14 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   note_asking(inputs, {"predict_with_generate"}, "generation in evaluation", draft);
   if (sft) return;
   derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
-  note_kept(inputs, draft);
+  note_kept(keys, draft);
 }
 
-std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
+void write_evaluation(const TrainingPlan& plan, EvaluationKeys& keys) {
+  if (!plan.evaluation.evaluates.value) return;
   const std::int64_t rows = plan.evaluation.rows.value;
-  return "eval_strategy: steps\nper_device_eval_batch_size: " +
-         std::to_string(rows > 0 ? rows : plan.batch.micro_batch_size.value) + "\n";
+  keys.strategy.value = "steps";
+  keys.rows.value = rows > 0 ? rows : plan.batch.micro_batch_size.value;
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../dialect.hpp"
+#include "keys.hpp"
 
 namespace oomplan::ingestion::hf {
 
@@ -14,9 +15,9 @@ struct Rows {
 
 /// Reads when evaluation runs and what its batches are: transformers 5.23.0, Trainer.evaluate; trl 1.16.0,
 /// scripts/sft.py, which gives no compute_metrics and a data set only where eval_strategy asks for one.
-void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& draft);
+void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft);
 
-/// The plan's evaluation in these keys, as lines of YAML; empty where it has none.
-std::string write_evaluation(const TrainingPlan& plan);
+/// Back to keys, where the plan has an evaluation.
+void write_evaluation(const TrainingPlan& plan, EvaluationKeys& keys);
 
 }  // namespace oomplan::ingestion::hf

@@ -23,6 +23,22 @@ std::optional<std::string> read_one_of(const Node& node) {
   return index ? std::optional(std::string(Names.at(*index))) : std::nullopt;
 }
 
+// An enumeration of transformers' takes its words as they are written. A YAML `no` is here too: of a file it is no word
+// but false (hf/refused.cpp).
+template <const auto& Words>
+std::optional<std::string> read_word(const Node& node) {
+  const bool known = node.is_scalar() && std::ranges::count(Words, node.text) > 0;
+  return known ? std::optional(node.text) : std::nullopt;
+}
+
+constexpr std::array<std::string_view, 3> evaluation_strategies{"no", "steps", "epoch"};
+constexpr std::array<std::string_view, 4> save_strategies{"no", "steps", "epoch", "best"};
+constexpr Codec<std::string> evaluation_strategy{"one of \"no\", steps, epoch", read_word<evaluation_strategies>,
+                                                 write_text, evaluation_strategies.data(),
+                                                 evaluation_strategies.size()};
+constexpr Codec<std::string> save_strategy{"one of \"no\", steps, epoch, best", read_word<save_strategies>, write_text,
+                                           save_strategies.data(), save_strategies.size()};
+
 // from_pretrained(dtype=None) is "auto" (modeling_utils.py), so null says something here.
 constexpr Codec<WeightsDType> load_dtype{
     torch_dtype.expected,
@@ -74,6 +90,7 @@ constexpr Row<Hf> old_key(std::string_view name) {
 }
 
 using K = LoaderKeys;
+using E = EvaluationKeys;
 
 template <auto Member, const auto& Format>
 constexpr Row<Hf> loader(std::string_view name) {
@@ -85,11 +102,15 @@ constexpr Row<Hf> other_loader_key(std::string_view name) {
   return alias<Hf, Member, Format, &Hf::loader>(name);
 }
 
+template <auto Member, const auto& Format>
+constexpr Row<Hf> evaluation(std::string_view name) {
+  return row<Hf, Member, Format, &Hf::evaluation>(name);
+}
+
 constexpr std::array rows{
     key<&Hf::trainer, as::trainer>("trainer"),
     key<&Hf::model_name_or_path, as::text>("model_name_or_path"),
     key<&Hf::per_device_train_batch_size, as::positive>("per_device_train_batch_size"),
-    old_key<&Hf::per_device_train_batch_size, as::positive>("per_gpu_train_batch_size"),
     key<&Hf::gradient_accumulation_steps, as::positive>("gradient_accumulation_steps"),
     old_key<&Hf::accumulation, as::positive>("accelerator_config.gradient_accumulation_kwargs.num_steps"),
     key<&Hf::bf16, as::argparse_boolean>("bf16"),
@@ -134,6 +155,19 @@ constexpr std::array rows{
     other_loader_key<&K::streaming, as::argparse_boolean>("dataset_streaming"),
     loader<&K::map_processes, as::count>("dataset_num_proc"),
     other_loader_key<&K::map_processes, as::count>("preprocessing_num_workers"),
+    evaluation<&E::strategy, evaluation_strategy>("eval_strategy"),
+    evaluation<&E::rows, as::positive>("per_device_eval_batch_size"),
+    evaluation<&E::on_start, as::argparse_boolean>("eval_on_start"),
+    evaluation<&E::asked, as::argparse_boolean>("do_eval"),
+    evaluation<&E::accumulation, as::positive>("eval_accumulation_steps"),
+    evaluation<&E::loss_only, as::argparse_boolean>("prediction_loss_only"),
+    evaluation<&E::metrics_by_batch, as::argparse_boolean>("batch_eval_metrics"),
+    evaluation<&E::kept_for_metrics, as::names>("include_for_metrics"),
+    evaluation<&E::best_metric, as::text>("metric_for_best_model"),
+    evaluation<&E::best_at_end, as::argparse_boolean>("load_best_model_at_end"),
+    evaluation<&E::all_bf16, as::argparse_boolean>("bf16_full_eval"),
+    evaluation<&E::all_fp16, as::argparse_boolean>("fp16_full_eval"),
+    evaluation<&E::saves, save_strategy>("save_strategy"),
 };
 
 }  // namespace

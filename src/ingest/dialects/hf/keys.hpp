@@ -10,6 +10,23 @@
 
 namespace oomplan::ingestion::hf {
 
+/// What is said of evaluation, and of what follows it.
+struct EvaluationKeys {
+  Arg<std::string> strategy{};  ///< "no", "steps", "epoch".
+  Arg<bool> on_start{};
+  Arg<bool> asked{};  ///< do_eval
+  Arg<std::int64_t> rows{};
+  Arg<std::int64_t> accumulation{};
+  Arg<bool> loss_only{};
+  Arg<bool> metrics_by_batch{};
+  Arg<std::vector<std::string>> kept_for_metrics{};
+  Arg<std::string> best_metric{};
+  Arg<bool> best_at_end{};
+  Arg<bool> all_bf16{};
+  Arg<bool> all_fp16{};
+  Arg<std::string> saves{};  ///< "no", "steps", "epoch", "best".
+};
+
 /// The config as the frameworks' own classes hold it.
 struct Hf {
   Arg<std::string> trainer{};
@@ -49,6 +66,7 @@ struct Hf {
   Arg<bool> use_bnb_nested_quant{};
   Arg<std::string> alloc_conf{};
   LoaderKeys loader{};
+  EvaluationKeys evaluation{};
 };
 
 /// The feature that a key of another trainer of TRL asks for.
