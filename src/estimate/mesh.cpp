@@ -49,6 +49,7 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   if (std::ranges::find(sharded_optimizers, plan.optimizer.name.value) == sharded_optimizers.end()) {
     cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
   }
+  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("preference training", plan.recipe.kind.origin);
   if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
   if (plan.recipe.loss.value != Loss::full_logits) cannot("a chunked loss", plan.recipe.loss.origin);
   if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
@@ -57,8 +58,9 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.precision.fp32_norms.value) cannot("fp32 norms beside other weights", plan.precision.fp32_norms.origin);
   if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
   const KernelFacts& kernels = plan.kernels;
-  for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp}) {
-    if (kernel->value) cannot("a fused LoRA kernel", kernel->origin);
+  for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp, &kernels.liger_rms_norm,
+                                      &kernels.liger_rope, &kernels.liger_glu}) {
+    if (kernel->value) cannot("a fused kernel", kernel->origin);
   }
 }
 

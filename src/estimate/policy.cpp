@@ -5,7 +5,8 @@
 
 namespace oomplan::estimator {
 
-std::unique_ptr<Policy> make_policy(const TrainingPlan& plan) {
+std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained) {
+  if (!trained) return single();
   switch (plan.mesh.sharding.value) {
     case Sharding::none:
       return single();

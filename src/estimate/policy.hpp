@@ -22,7 +22,7 @@ class Policy {
 
   /// Makes the tensors of a parameter; its name, part and sizes are known.
   virtual void hold(Torch& torch, Parameter& parameter, DType dtype) = 0;
-  /// Every parameter is there, and stays where it is.
+  /// Every parameter is there, and keeps its address.
   virtual void wrap(Torch&, Parameters&) {}
   /// Around model(**batch).
   virtual void enter_model(Torch&) {}
@@ -38,7 +38,7 @@ class Policy {
   virtual bool repeats() const { return false; }
 };
 
-/// How a plan's rank holds its model.
-std::unique_ptr<Policy> make_policy(const TrainingPlan& plan);
+/// How a plan's rank holds a model: one that is trained, or one that is only asked.
+std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained = true);
 
 }  // namespace oomplan::estimator

@@ -51,7 +51,8 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model_type)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
-  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"}) return plan;
+  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
+    return plan;
   const auto* found = std::ranges::find(peft_targets, model_type, &Targets::model_type);
   if (found == peft_targets.end()) return no_default(model_type);
   targets.value.clear();

@@ -51,6 +51,22 @@ std::vector<Fact> size_facts(const TrainingPlan& plan) {
   return facts;
 }
 
+// Language modelling is what all trainers do that say nothing else.
+std::vector<Fact> recipe_facts(const TrainingPlan& plan) {
+  if (plan.recipe.kind.value == RecipeKind::supervised) return {};
+  std::vector<Fact> facts{fact("recipe", plan.recipe.kind, recipe_names),
+                          fact("reference", plan.recipe.reference, reference_names)};
+  if (plan.recipe.reference_rows.value > 0) facts.push_back(fact("reference_rows", plan.recipe.reference_rows));
+  facts.push_back(fact("completion_length", plan.batch.completion_length));
+  return facts;
+}
+
+std::vector<Fact> kernel_facts(const TrainingPlan& plan) {
+  const KernelFacts& k = plan.kernels;
+  if (!k.liger_rms_norm.value && !k.liger_rope.value && !k.liger_glu.value) return {};
+  return {fact("liger_rms_norm", k.liger_rms_norm), fact("liger_rope", k.liger_rope), fact("liger_glu", k.liger_glu)};
+}
+
 std::vector<Fact> adapter_facts(const TrainingPlan& plan) {
   if (plan.adapter.kind.value == Adapter::none) return {};
   return {
@@ -132,7 +148,8 @@ struct ToText {
 
 std::vector<Fact> facts_of(const TrainingPlan& plan) {
   std::vector<Fact> facts;
-  for (auto group : {size_facts, adapter_facts, quantization_facts, step_facts, evaluation_facts, mesh_facts}) {
+  for (auto group : {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts,
+                     evaluation_facts, mesh_facts}) {
     for (Fact& row : group(plan)) facts.push_back(std::move(row));
   }
   return facts;

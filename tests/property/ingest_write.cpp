@@ -135,14 +135,18 @@ TrainingPlan any_plan(Dice& dice) {
   plan.runtime.alloc_conf.value =
       dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
   plan.kernels.attention.value = static_cast<Attention>(dice.number(0, 2));
-  plan.recipe.loss.value = static_cast<Loss>(dice.number(0, 1));
+  plan.recipe.loss.value = static_cast<Loss>(dice.number(0, 3));
+  plan.recipe.kind.value = static_cast<RecipeKind>(dice.number(0, 1));
+  plan.recipe.reference.value = static_cast<Reference>(dice.number(0, 3));
+  plan.recipe.reference_rows.value = dice.number(0, 64);
+  plan.batch.completion_length.value = dice.number(0, 100'000);
   for (Setting<bool>* fact :
        {&plan.batch.padding_mask, &plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
-        &plan.precision.backward_in_autocast, &plan.quantization.double_quantization, &plan.precision.fp32_norms,
-        &plan.precision.fp32_while_loading, &plan.quantization.kbit_upcast, &plan.optimizer.clip_gradients,
-        &plan.checkpointing.on, &plan.checkpointing.reentrant, &plan.recipe.outputs_kept,
-        &plan.precision.outputs_to_fp32, &plan.optimizer.set_grads_to_none, &plan.recipe.use_cache,
-        &plan.optimizer.fp32_embedding_state}) {
+        &plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu,
+        &plan.quantization.double_quantization, &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
+        &plan.quantization.kbit_upcast, &plan.optimizer.clip_gradients, &plan.checkpointing.on,
+        &plan.checkpointing.reentrant, &plan.recipe.outputs_kept, &plan.precision.outputs_to_fp32,
+        &plan.precision.backward_in_autocast, &plan.optimizer.set_grads_to_none, &plan.recipe.use_cache, &plan.optimizer.fp32_embedding_state}) {
     fact->value = dice.flip();
   }
   plan.loader = any_loader(dice);
@@ -167,6 +171,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.adapter.targets.value = modules(dice);
   plan.optimizer.name.value = modelled_optimizer(dice);
   plan.recipe.trainer.value = "trainer";
+  plan.recipe.kind.value = RecipeKind::supervised;
+  plan.recipe.reference.value = Reference::none;
+  plan.recipe.reference_rows.value = plan.batch.completion_length.value = 0;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;
   const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.
@@ -207,10 +214,23 @@ TrainingPlan sft_plan(Dice& dice) {
   return plan;
 }
 
+TrainingPlan dpo_plan(Dice& dice) {
+  TrainingPlan plan = sft_plan(dice);
+  plan.recipe.trainer.value = "dpo";
+  plan.recipe.kind.value = RecipeKind::dpo;
+  const bool precomputed = dice.number(0, 2) == 0;
+  plan.recipe.reference.value = precomputed                                   ? Reference::precomputed
+                                : plan.adapter.kind.value == Adapter::none ? Reference::model
+                                                                           : Reference::adapter_off;
+  if (precomputed) plan.recipe.reference_rows.value = plan.batch.micro_batch_size.value;
+  plan.batch.padding_mask.value = true;
+  return plan;
+}
+
 TrainingPlan trainer_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "transformers 5.23.0";
-  plan.recipe.loss.value = Loss::full_logits;
+  plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_fused_linear;
   plan.recipe.use_cache.value = dice.flip();
   plan.adapter.kind.value = Adapter::none;
   plan.quantization.kind.value = Quantization::none;
@@ -226,7 +246,7 @@ TrainingPlan trainer_plan(Dice& dice) {
 TrainingPlan axolotl_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "axolotl");
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  plan.recipe.loss.value = Loss::full_logits;
+  plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_0_8_0_fused_linear;
   const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
   plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
   plan.precision.autocast.value = plan.precision.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
@@ -297,6 +317,12 @@ TEST(WrittenPlans, HfSaysAPlainRun) {
   Dice dice(3);
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
     expect_same(with_loader(trainer_plan(dice), dice), "hf");
+}
+
+TEST(WrittenPlans, HfSaysADpoRun) {
+  Dice dice(6);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
+    expect_same(with_loader(dpo_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, AxolotlSaysItsRuns) {

@@ -324,6 +324,29 @@ void apply_plugins(const Axolotl& a, Draft& draft) {
   }
 }
 
+// LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
+void plan_liger(const Axolotl& a, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const bool there = has_plugin(a, "LigerPlugin");
+  const auto part = [&](const Arg<bool>& said, Setting<bool>& fact) {
+    fact = there ? setting(said, false, "axolotl 0.18.0: LigerArgs")
+                 : Setting<bool>{false, default_of("transformers 5.14.1: the model's own code")};
+  };
+  part(a.liger_rms_norm, plan.kernels.liger_rms_norm);
+  part(a.liger_rope, plan.kernels.liger_rope);
+  part(a.liger_glu_activation, plan.kernels.liger_glu);
+  if (there && on(a.liger_fused_linear_cross_entropy)) {
+    plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, a.liger_fused_linear_cross_entropy.origin};
+  }
+}
+
+void plan_recipe(TrainingPlan& plan) {
+  plan.recipe.kind = {RecipeKind::supervised, plan.recipe.trainer.origin};
+  plan.recipe.reference = {Reference::none, plan.recipe.trainer.origin};
+  plan.recipe.reference_rows = {0, plan.recipe.trainer.origin};
+  plan.batch.completion_length = {0, assumed("every token of a row may count for the loss")};
+}
+
 // ---- Which trainer -------------------------------------------------------------------------------------------------
 
 // HFRLTrainerBuilder and the reward models' trainers take over where these keys ask for them (axolotl/train.py).
@@ -366,6 +389,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
   plan_step(a, draft);
+  plan_recipe(plan);
+  plan_liger(a, draft);
   plan_loader(a, draft);
   apply_plugins(a, draft);
   check_sizes(a, draft, document);
@@ -416,6 +441,17 @@ void write_adapter(const TrainingPlan& plan, Axolotl& a) {
   give(a.lora_mlp_kernel, plan.kernels.lora_mlp.value);
 }
 
+void write_liger(const TrainingPlan& plan, Axolotl& a) {
+  const KernelFacts& k = plan.kernels;
+  const bool loss = plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;
+  if (!loss && !k.liger_rms_norm.value && !k.liger_rope.value && !k.liger_glu.value) return;
+  give(a.plugins, std::vector<std::string>{"axolotl.integrations.liger.LigerPlugin"});
+  give(a.liger_rms_norm, k.liger_rms_norm.value);
+  give(a.liger_rope, k.liger_rope.value);
+  give(a.liger_glu_activation, k.liger_glu.value);
+  give(a.liger_fused_linear_cross_entropy, loss);
+}
+
 void write_quantization(const TrainingPlan& plan, Axolotl& a) {
   if (plan.quantization.kind.value != Quantization::none) {
     give(a.quant_type, plan.quantization.kind.value);
@@ -440,6 +476,7 @@ std::string write(const TrainingPlan& plan) {
   write_rows_of(plan, a);
   write_precision(plan, a);
   write_adapter(plan, a);
+  write_liger(plan, a);
   write_quantization(plan, a);
   write_step(plan, a);
   write_loader(plan.loader, a.loader);

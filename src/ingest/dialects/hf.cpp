@@ -7,6 +7,7 @@
 #include "../dialect.hpp"
 #include "../optimizers.hpp"
 #include "../python_values.hpp"
+#include "hf/dpo.hpp"
 #include "hf/evaluation.hpp"
 #include "hf/keys.hpp"
 #include "hf/refused.hpp"
@@ -132,6 +133,33 @@ void plan_forward(const Hf& hf, bool sft, TrainingPlan& plan) {
   plan.runtime.alloc_conf = setting(hf.alloc_conf, std::string(), "torch 2.13.0: AcceleratorAllocatorConfig");
 }
 
+// TRL's trainers take Liger's layers only, and refuse its loss; transformers' takes all of it.
+void plan_liger(const Hf& hf, bool trl, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  const auto liger = setting(hf.use_liger_kernel, false, training_arguments);
+  const auto part = [&](const Arg<bool>& said, Setting<bool>& fact) {
+    fact = said.value && liger.value ? Setting<bool>{*said.value, said.origin} : liger;
+  };
+  part(hf.liger_rms_norm, plan.kernels.liger_rms_norm);
+  part(hf.liger_rope, plan.kernels.liger_rope);
+  part(hf.liger_swiglu, plan.kernels.liger_glu);
+  const Arg<bool>& loss = hf.liger_fused_linear_cross_entropy;
+  if (liger.value && trl && is(loss, true)) {
+    conflict(draft, loss.origin, document,
+             "TRL's trainers refuse Liger's fused linear cross entropy: they patch the model's forward themselves");
+  }
+  if (liger.value && !trl && !is(loss, false)) {
+    plan.recipe.loss = {Loss::liger_fused_linear, loss.value ? loss.origin : liger.origin};
+  }
+}
+
+void plan_recipe(TrainingPlan& plan) {
+  plan.recipe.kind = {RecipeKind::supervised, plan.recipe.trainer.origin};
+  plan.recipe.reference = {Reference::none, plan.recipe.trainer.origin};
+  plan.recipe.reference_rows = {0, plan.recipe.trainer.origin};
+  plan.batch.completion_length = {0, assumed("every token of a row may count for the loss")};
+}
+
 DType compute_dtype(WeightsDType dtype) {
   return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
 }
@@ -254,13 +282,17 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan.model.name = setting(hf.model_name_or_path, std::string{}, "");
   plan_precision(hf, sft, plan);
   plan_forward(hf, sft, plan);
+  plan_recipe(plan);
+  plan_liger(hf, sft, draft, document);
   plan_batch(hf, sft, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
-  plan_padding(hf, sft, plan);
-  hf::plan_evaluation(hf.evaluation, inputs, sft, {row, is_joined(hf, sft), is_fixed(hf, sft)}, draft);
+  const bool packs = plan.recipe.trainer.value == "sft";
+  plan_padding(hf, packs, plan);
+  hf::plan_evaluation(hf.evaluation, inputs, sft, {row, is_joined(hf, packs), is_fixed(hf, packs)}, draft);
   plan_step(hf, sft, inputs, draft);
   accumulate(hf.accumulation, draft, document);
   plan_adapter(hf, plan);
+  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(hf, inputs, draft);
   plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
   if (sft) {
@@ -318,11 +350,25 @@ void write_step(const TrainingPlan& plan, Hf& hf) {
   give(hf.dtype, plan.precision.weights_dtype.value);
 }
 
+void write_liger(const TrainingPlan& plan, bool trl, Hf& hf) {
+  const KernelFacts& k = plan.kernels;
+  const bool loss = plan.recipe.loss.value == Loss::liger_fused_linear;
+  if (!loss && !k.liger_rms_norm.value && !k.liger_rope.value && !k.liger_glu.value) return;
+  give(hf.use_liger_kernel, true);
+  give(hf.liger_rms_norm, k.liger_rms_norm.value);
+  give(hf.liger_rope, k.liger_rope.value);
+  give(hf.liger_swiglu, k.liger_glu.value);
+  if (!trl) give(hf.liger_fused_linear_cross_entropy, loss);
+}
+
 std::string write(const TrainingPlan& plan) {
   const bool sft = plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob ||
                    plan.adapter.kind.value != Adapter::none;
   Hf hf;
-  give(hf.trainer, std::string(sft ? "sft" : "trainer"));
+  const bool dpo = plan.recipe.kind.value == RecipeKind::dpo;
+  give(hf.trainer, std::string(dpo ? "dpo" : sft ? "sft" : "trainer"));
+  if (dpo) give(hf.precompute_ref_log_probs, plan.recipe.reference.value == Reference::precomputed);
+  write_liger(plan, sft, hf);
   give(hf.model_name_or_path, plan.model.name.value);
   write_length(plan, sft, hf);
   write_step(plan, hf);

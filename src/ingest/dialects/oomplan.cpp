@@ -60,6 +60,16 @@ void default_method(TrainingPlan& plan) {
                                    default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
 }
 
+void default_recipe(TrainingPlan& plan) {
+  plan.recipe.kind = {RecipeKind::supervised, default_of("oomplan.yaml: language modelling")};
+  plan.recipe.reference = {Reference::none, default_of("oomplan.yaml: no reference model")};
+  plan.recipe.reference_rows = {0, default_of("oomplan.yaml: as many as in training")};
+  plan.batch.completion_length = {0, assumed("every token of a row may count for the loss")};
+  for (auto kernel : {&KernelFacts::liger_rms_norm, &KernelFacts::liger_rope, &KernelFacts::liger_glu}) {
+    plan.kernels.*kernel = {false, default_of("transformers 5.23.0: the model's own code")};
+  }
+}
+
 void default_step(TrainingPlan& plan) {
   plan.recipe.trainer = {"trainer", default_of("oomplan.yaml: transformers' Trainer")};
   plan.batch.gradient_accumulation_steps = {1, default_of(training_arguments)};
@@ -98,6 +108,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan.framework = framework;
   default_method(plan);
   default_step(plan);
+  default_recipe(plan);
   plan.loader = plain_loader();
   Findings findings;
   read_rows(table(), inputs, plan, findings);

@@ -1,6 +1,7 @@
 // Axolotl's dialect.
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "from_text.hpp"
 #include "project.hpp"
@@ -42,7 +43,8 @@ TEST(Axolotl, Defaults) {
 TEST(Axolotl, KeysOfEvaluationAreReadAsAllOthers) {
   const std::string rows = full + "val_set_size: 0.1\n";
   EXPECT_TRUE(plan_from(rows + "eval_steps: '10'\n").evaluation.evaluates.value) << "pydantic takes it for a number";
-  EXPECT_FALSE(plan_from(rows + "evaluation_strategy: steps\n").evaluation.evaluates.value) << "Axolotl reads nothing from it";
+  EXPECT_FALSE(plan_from(rows + "evaluation_strategy: steps\n").evaluation.evaluates.value)
+      << "Axolotl reads nothing from it";
   EXPECT_FALSE(plan_from(rows + "evals_per_epoch: 1\n").evaluation.evaluates.value) << "not less than the whole run";
   EXPECT_TRUE(plan_from(rows + "evals_per_epoch: 1\nnum_epochs: 2\n").evaluation.evaluates.value);
   EXPECT_THAT(errors_from(rows + "eval_strategy: sometimes\n"), ElementsAre(HasSubstr("expected one of \"no\"")));
@@ -115,7 +117,7 @@ TEST(Axolotl, Precision) {
   for (const PrecisionCase& one : cases) {
     const TrainingPlan plan = plan_from(full + one.lines);
     EXPECT_EQ(plan.precision.weights_dtype.value, one.weights) << one.lines;
-    EXPECT_EQ(plan.precision.autocast.value, one.precision.autocast) << one.lines;
+    EXPECT_EQ(plan.precision.autocast.value, one.autocast) << one.lines;
   }
   EXPECT_THAT(errors_from(full + "bf16: full\n"),
               ElementsAre("c.yaml:4:7: ingest/bad-value: bf16: expected auto, true or false, found \"full\""));
@@ -196,10 +198,18 @@ TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
 
 TEST(Axolotl, LigersKeysNeedItsPlugin) {
   const std::string keys = full + "flash_attention: true\nliger_rope: true\nliger_fused_linear_cross_entropy: true\n";
+  const std::string plugin = "plugins:\n  - axolotl.integrations.liger.LigerPlugin\n";
+  const auto parts = [](const TrainingPlan& plan) {
+    const KernelFacts& k = plan.kernels;
+    return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
+  };
   EXPECT_THAT(features(plan_from(keys)), IsEmpty());
-  EXPECT_THAT(
-      features(plan_from(keys + "plugins:\n  - axolotl.integrations.liger.LigerPlugin\n")),
-      ElementsAre("liger_rope: liger kernels", "liger_fused_linear_cross_entropy: liger fused linear cross entropy"));
+  EXPECT_EQ(parts(plan_from(keys)), std::tuple(false, false, false, Loss::full_logits));
+  EXPECT_EQ(parts(plan_from(keys + plugin)), std::tuple(false, true, false, Loss::liger_0_8_0_fused_linear));
+  EXPECT_EQ(parts(plan_from(full + "liger_swiglu: true\n" + plugin)),
+            std::tuple(false, false, true, Loss::full_logits));
+  EXPECT_THAT(features(plan_from(keys + plugin + "liger_cross_entropy: true\n")),
+              ElementsAre("liger_cross_entropy: liger cross entropy"));
   EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [my.own.Plugin]\n")),
               ElementsAre("plugins: plugin"));
 }
@@ -343,7 +353,7 @@ TEST(Axolotl, AFalseInQuotesIsRefusedWhereItIsChecked) {
       errors_from(full + "flash_attention: true\nsample_packing: 'false'\n"),
       ElementsAre("c.yaml:5:17: ingest/bad-value: sample_packing: expected true or false, without quotes, found "
                   "\"false\""));
-  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").kernels.kernels.attention.value == Attention::flash_attention_2);
+  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").kernels.attention.value == Attention::flash_attention_2);
 }
 
 TEST(Axolotl, AnEmptyKeyIsUnknown) {
