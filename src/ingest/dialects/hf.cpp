@@ -292,7 +292,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_step(hf, sft, inputs, draft);
   accumulate(hf.accumulation, draft, document);
   plan_adapter(hf, plan);
-  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(hf, inputs, draft);
+  plan.recipe.trainer.value == "dpo" ? hf::plan_dpo(hf, inputs, draft) : hf::note_dpo_keys(hf, draft);
   plan.loader = loader_plan(hf.loader, {training_arguments, datasets, sft ? sft_collator : collator});
   if (sft && is(hf.packing, true)) plan.loader.packed = {true, hf.packing.origin};
   if (sft) {

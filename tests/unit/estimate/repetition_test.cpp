@@ -247,7 +247,7 @@ Groups groups(const Run& run, const Repetition& repetition, const Peak& moment) 
   for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
     const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
     if (s.bytes == 0) continue;
-    const std::string module = s.module < 0 ? "" : run.model.modules[static_cast<std::size_t>(s.module)];
+    const std::string module = s.module < 0 ? "" : run.policy().modules[static_cast<std::size_t>(s.module)];
     const std::vector<std::int64_t> shape(s.shape.span().begin(), s.shape.span().end());
     add(out, {s.bucket, s.op, module, shape, s.dtype, live.first_layer < 0},
         {live.count, live.count * s.bytes, live.first_layer, live.last_layer});

@@ -359,13 +359,13 @@ TEST(Hf, LigersParts) {
     return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
   };
   const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
-  const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
+  const std::string trainer = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
   EXPECT_EQ(parts(trl), std::tuple(false, false, false, Loss::chunked_logprob));
   EXPECT_EQ(parts(trl + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::chunked_logprob));
-  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
   const std::string some = "liger_kernel_config: {rope: false, fused_linear_cross_entropy: false}\n";
-  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
-  EXPECT_EQ(parts(plain + some), std::tuple(false, false, false, Loss::full_logits));
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
+  EXPECT_EQ(parts(trainer + some), std::tuple(false, false, false, Loss::full_logits));
   const std::string refused = "use_liger_kernel: true\nliger_kernel_config: {fused_linear_cross_entropy: true}\n";
   EXPECT_THAT(errors_from(trl + refused), ElementsAre(HasSubstr("refuse Liger's fused linear cross entropy")));
 }

@@ -136,8 +136,6 @@ constexpr auto other_scripts = std::to_array<std::string_view>({"cache_implement
                                                                 "num_sample_generations",
                                                                 "num_value_samples",
                                                                 "off_policy_mask_threshold",
-                                                                "precompute_ref_batch_size",
-                                                                "precompute_ref_log_probs",
                                                                 "ref_adapter_name",
                                                                 "ref_model_init_kwargs",
                                                                 "ref_model_mixup_alpha",
