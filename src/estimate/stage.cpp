@@ -60,9 +60,7 @@ void Stage::call(Role role, const Facts& facts, Stream& s,
   model.policy->leave_model(torch_, {&s.logits, &s.loss});
 }
 
-bool Stage::backward_in_autocast() const {
-  return plan_.precision.backward_in_autocast.value && torch_.grad_enabled;
-}
+bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }
 
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
   call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); });

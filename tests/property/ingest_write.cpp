@@ -140,13 +140,26 @@ TrainingPlan any_plan(Dice& dice) {
   plan.recipe.reference.value = static_cast<Reference>(dice.number(0, 3));
   plan.recipe.reference_rows.value = dice.number(0, 64);
   plan.batch.completion_length.value = dice.number(0, 100'000);
-  for (Setting<bool>* fact :
-       {&plan.batch.padding_mask, &plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
-        &plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu,
-        &plan.quantization.double_quantization, &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
-        &plan.quantization.kbit_upcast, &plan.optimizer.clip_gradients, &plan.checkpointing.on,
-        &plan.checkpointing.reentrant, &plan.recipe.outputs_kept, &plan.precision.outputs_to_fp32,
-        &plan.precision.backward_in_autocast, &plan.optimizer.set_grads_to_none, &plan.recipe.use_cache, &plan.optimizer.fp32_embedding_state}) {
+  for (Setting<bool>* fact : {&plan.batch.padding_mask,
+                              &plan.kernels.lora_qkv,
+                              &plan.kernels.lora_o,
+                              &plan.kernels.lora_mlp,
+                              &plan.kernels.liger_rms_norm,
+                              &plan.kernels.liger_rope,
+                              &plan.kernels.liger_glu,
+                              &plan.quantization.double_quantization,
+                              &plan.precision.fp32_norms,
+                              &plan.precision.fp32_while_loading,
+                              &plan.quantization.kbit_upcast,
+                              &plan.optimizer.clip_gradients,
+                              &plan.checkpointing.on,
+                              &plan.checkpointing.reentrant,
+                              &plan.recipe.outputs_kept,
+                              &plan.precision.outputs_to_fp32,
+                              &plan.precision.backward_in_autocast,
+                              &plan.optimizer.set_grads_to_none,
+                              &plan.recipe.use_cache,
+                              &plan.optimizer.fp32_embedding_state}) {
     fact->value = dice.flip();
   }
   plan.loader = any_loader(dice);
@@ -219,7 +232,7 @@ TrainingPlan dpo_plan(Dice& dice) {
   plan.recipe.trainer.value = "dpo";
   plan.recipe.kind.value = RecipeKind::dpo;
   const bool precomputed = dice.number(0, 2) == 0;
-  plan.recipe.reference.value = precomputed                                   ? Reference::precomputed
+  plan.recipe.reference.value = precomputed                                ? Reference::precomputed
                                 : plan.adapter.kind.value == Adapter::none ? Reference::model
                                                                            : Reference::adapter_off;
   if (precomputed) plan.recipe.reference_rows.value = plan.batch.micro_batch_size.value;
@@ -321,8 +334,7 @@ TEST(WrittenPlans, HfSaysAPlainRun) {
 
 TEST(WrittenPlans, HfSaysADpoRun) {
   Dice dice(6);
-  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
-    expect_same(with_loader(dpo_plan(dice), dice), "hf");
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(with_loader(dpo_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, AxolotlSaysItsRuns) {

@@ -42,8 +42,7 @@ class Call {
  private:
   /// _can_use_mm_out: nothing is cast.
   bool into_buffer() const {
-    return how_.one_buffer && input_->dtype == weight_->dtype &&
-           (!t_.autocast() || input_->dtype == *t_.autocast());
+    return how_.one_buffer && input_->dtype == weight_->dtype && (!t_.autocast() || input_->dtype == *t_.autocast());
   }
 
   void play(std::int64_t rows) {

@@ -288,18 +288,18 @@ TEST(Hf, ZeroNormClipsNothing) {
 }
 
 TEST(Hf, WhatIsNotPlayedIsNamed) {
-  const TrainingPlan plan = plan_from(
-      sft +
-      "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
-      "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
-      "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
-  EXPECT_THAT(features(plan),
-              ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
-                          "load_in_8bit: LLM.int8 base weights",
-                          "num_generations: preference, RL or distillation training",
-                          "attn_implementation: attention implementation", "loss_type: preference or RL training",
-                          "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
-                          "lora_task_type: LoRA task type"));
+  const TrainingPlan plan =
+      plan_from(sft +
+                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
+                "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
+                "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
+  EXPECT_THAT(
+      features(plan),
+      ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
+                  "load_in_8bit: LLM.int8 base weights", "num_generations: preference, RL or distillation training",
+                  "attn_implementation: attention implementation", "loss_type: preference or RL training",
+                  "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
+                  "lora_task_type: LoRA task type"));
 }
 
 TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
@@ -341,9 +341,10 @@ TEST(Hf, DpoHasAReference) {
 
 TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {
   const auto rows = [](const std::string& keys) {
-    return plan_from("trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
-                     "precompute_ref_log_probs: true\n" +
-                     keys)
+    return plan_from(
+               "trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
+               "precompute_ref_log_probs: true\n" +
+               keys)
         .recipe.reference_rows.value;
   };
   EXPECT_EQ(rows(""), 2);

@@ -49,6 +49,11 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("evaluation_rows")));  // As training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("reference")));
+  plan.recipe.kind.value = RecipeKind::dpo;
+  plan.recipe.reference_rows.value = 4;
+  EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("liger_rope")));
+  plan.kernels.liger_glu.value = true;
   EXPECT_EQ(names(plan).size(), facts_of_the_gpu);
 }
 

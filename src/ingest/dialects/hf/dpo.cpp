@@ -8,7 +8,8 @@
 namespace oomplan::ingestion::hf {
 namespace {
 
-// Fields of DPOConfig that other trainers than SFT have too, or that only it has. Numbers within the loss, or read here.
+// Fields of DPOConfig that other trainers than SFT have too, or that only it has. Numbers within the loss, or read
+// here.
 constexpr auto own = std::to_array<std::string_view>(
     {"beta", "disable_dropout", "discopop_tau", "f_alpha_divergence_coef", "f_divergence_type", "ld_alpha",
      "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
