@@ -28,6 +28,7 @@ constexpr std::array rows{
     field<&BatchFacts::completion_length, as::count, &Plan::batch>("completion_length"),
     field<&PrecisionFacts::weights_dtype, as::weights_dtype, &Plan::precision>("weights_dtype"),
     field<&PrecisionFacts::autocast, as::autocast, &Plan::precision>("autocast"),
+    field<&PrecisionFacts::backward_in_autocast, as::boolean, &Plan::precision>("backward_in_autocast"),
     field<&AdapterFacts::kind, as::adapter, &Plan::adapter>("adapter"),
     field<&AdapterFacts::rank, as::positive, &Plan::adapter>("lora_rank"),
     field<&AdapterFacts::targets, as::names, &Plan::adapter>("lora_targets"),
@@ -62,6 +63,18 @@ constexpr std::array rows{
     field<&OptimizerFacts::set_grads_to_none, as::boolean, &Plan::optimizer>("set_grads_to_none"),
     field<&RecipeFacts::use_cache, as::boolean, &Plan::recipe>("use_cache"),
     field<&RuntimeFacts::alloc_conf, as::text_or_nothing, &Plan::runtime>("alloc_conf"),
+    field<&MeshFacts::world_size, as::positive, &Plan::mesh>("world_size"),
+    field<&MeshFacts::sharding, as::sharding, &Plan::mesh>("sharding"),
+    field<&MeshFacts::sync_each, as::boolean, &Plan::mesh>("sync_each_micro_batch"),
+    field<&MeshFacts::ddp_bucket_mib, as::positive, &Plan::mesh>("ddp_bucket_mib"),
+    field<&MeshFacts::ddp_bucket_views, as::boolean, &Plan::mesh>("ddp_bucket_views"),
+    field<&MeshFacts::ddp_find_unused, as::boolean, &Plan::mesh>("ddp_find_unused"),
+    field<&MeshFacts::fsdp_replicas, as::positive, &Plan::mesh>("fsdp_replicas"),
+    field<&MeshFacts::fsdp_reshard, as::reshard, &Plan::mesh>("fsdp_reshard"),
+    field<&MeshFacts::fsdp_reshard_ranks, as::positive, &Plan::mesh>("fsdp_reshard_ranks"),
+    field<&MeshFacts::fsdp_reshard_unreduced, as::boolean, &Plan::mesh>("fsdp_reshard_unreduced"),
+    field<&MeshFacts::fsdp_param_dtype, as::mixed_dtype, &Plan::mesh>("fsdp_param_dtype"),
+    field<&MeshFacts::fsdp_reduce_dtype, as::mixed_dtype, &Plan::mesh>("fsdp_reduce_dtype"),
     field<&LoaderPlan::ranks, as::positive, &Plan::loader>("ranks"),
     field<&LoaderPlan::workers, as::count, &Plan::loader>("loader_workers"),
     field<&LoaderPlan::prefetch, as::positive, &Plan::loader>("loader_prefetch"),
@@ -106,10 +119,10 @@ template <class... Groups>
 constexpr std::size_t facts_in = (members<Groups>() + ...);
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
-static_assert(members<Plan>() == 12 + 4, "a group of TrainingPlan is not counted below");
+static_assert(members<Plan>() == 13 + 4, "a group of TrainingPlan is not counted below");
 static_assert(
     facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
-             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, LoaderPlan> == rows.size(),
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
     "a fact of a group has no row in fields.cpp");
 
 }  // namespace

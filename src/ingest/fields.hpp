@@ -34,6 +34,9 @@ inline constexpr Codec<std::string> trainer{
     },
     write_text, trainer_words.data(), trainer_words.size()};
 inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
+inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2");
+inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
+inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");
 inline constexpr auto quantized_linear =

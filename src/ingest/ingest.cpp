@@ -8,6 +8,7 @@
 #include "foreign.hpp"
 #include "lengths_file.hpp"
 #include "loader_keys.hpp"
+#include "mesh.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -60,6 +61,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::settle_loader(draft.worker_a_rank, draft.plan);
+  ingestion::settle_mesh(draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }

@@ -110,6 +110,26 @@ std::vector<Fact> evaluation_facts(const TrainingPlan& plan) {
   return facts;
 }
 
+std::vector<Fact> mesh_facts(const TrainingPlan& plan) {
+  const MeshFacts& mesh = plan.mesh;
+  if (mesh.sharding.value == Sharding::none) return {};
+  std::vector<Fact> facts{fact("world_size", mesh.world_size), fact("sharding", mesh.sharding, sharding_names)};
+  if (plan.batch.gradient_accumulation_steps.value > 1) facts.push_back(fact("sync_each_micro_batch", mesh.sync_each));
+  if (mesh.sharding.value == Sharding::ddp) {
+    facts.push_back(fact("ddp_bucket_mib", mesh.ddp_bucket_mib));
+    facts.push_back(fact("ddp_bucket_views", mesh.ddp_bucket_views));
+    facts.push_back(fact("ddp_find_unused", mesh.ddp_find_unused));
+    return facts;
+  }
+  facts.push_back(fact("fsdp_param_dtype", mesh.fsdp_param_dtype, mixed_dtype_names));
+  facts.push_back(fact("fsdp_reduce_dtype", mesh.fsdp_reduce_dtype, mixed_dtype_names));
+  facts.push_back(fact("fsdp_reshard", mesh.fsdp_reshard, reshard_names));
+  if (mesh.fsdp_reshard.value == Reshard::smaller) facts.push_back(fact("fsdp_reshard_ranks", mesh.fsdp_reshard_ranks));
+  if (mesh.fsdp_replicas.value > 1) facts.push_back(fact("fsdp_replicas", mesh.fsdp_replicas));
+  if (!mesh.sync_each.value) facts.push_back(fact("fsdp_reshard_unreduced", mesh.fsdp_reshard_unreduced));
+  return facts;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
@@ -128,8 +148,8 @@ struct ToText {
 
 std::vector<Fact> facts_of(const TrainingPlan& plan) {
   std::vector<Fact> facts;
-  for (auto group :
-       {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts, evaluation_facts}) {
+  for (auto group : {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts,
+                     evaluation_facts, mesh_facts}) {
     for (Fact& row : group(plan)) facts.push_back(std::move(row));
   }
   return facts;

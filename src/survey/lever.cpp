@@ -22,6 +22,8 @@ constexpr std::array<Facts, bucket_count> movers{{
     {"autocast", "weights_dtype", "model"},                                                   // autocast_copies
     {"sequence_length", "micro_batch_size", "optimizer", "model"},                            // temporaries
     {"sequence_length", "micro_batch_size", "model"},                                         // inputs
+    {"fsdp_reshard", "sharding", "fsdp_param_dtype", "model"},                                // gathered
+    {"ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"},                           // communication
     {"alloc_conf", "sequence_length", "micro_batch_size", "model"},                           // slack
     {"alloc_conf", "sequence_length", "micro_batch_size", "model"},                           // fragmentation
     {"optimizer", "adapter", "model"},                                                        // paged

@@ -54,6 +54,33 @@ LoaderPlan any_loader(Dice& dice) {
   return loader;
 }
 
+MeshFacts any_mesh(Dice& dice) {
+  MeshFacts mesh;
+  for (auto count : {&MeshFacts::world_size, &MeshFacts::ddp_bucket_mib, &MeshFacts::fsdp_replicas,
+                     &MeshFacts::fsdp_reshard_ranks}) {
+    (mesh.*count).value = dice.number(1, 100'000);
+  }
+  for (auto fact : {&MeshFacts::sync_each, &MeshFacts::ddp_bucket_views, &MeshFacts::ddp_find_unused,
+                    &MeshFacts::fsdp_reshard_unreduced}) {
+    (mesh.*fact).value = dice.flip();
+  }
+  mesh.sharding.value = static_cast<Sharding>(dice.number(0, 2));
+  mesh.fsdp_reshard.value = static_cast<Reshard>(dice.number(0, 3));
+  mesh.fsdp_param_dtype.value = static_cast<MixedDType>(dice.number(0, 3));
+  mesh.fsdp_reduce_dtype.value = static_cast<MixedDType>(dice.number(0, 3));
+  return mesh;
+}
+
+// One process, and what its frameworks would do with more.
+MeshFacts trainer_mesh(const TrainingPlan& plan) {
+  MeshFacts mesh;
+  mesh.world_size.value = mesh.fsdp_replicas.value = mesh.fsdp_reshard_ranks.value = 1;
+  mesh.ddp_bucket_mib.value = 25;
+  mesh.ddp_find_unused.value = !plan.checkpointing.on.value;
+  mesh.fsdp_reshard_unreduced.value = true;
+  return mesh;
+}
+
 // What a Trainer's keys can say; the rest is as its reader has it.
 LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
   const LoaderPlan any = any_loader(dice);
@@ -113,16 +140,30 @@ TrainingPlan any_plan(Dice& dice) {
   plan.recipe.reference.value = static_cast<Reference>(dice.number(0, 3));
   plan.recipe.reference_rows.value = dice.number(0, 64);
   plan.batch.completion_length.value = dice.number(0, 100'000);
-  for (Setting<bool>* fact :
-       {&plan.batch.padding_mask, &plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
-        &plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu,
-        &plan.quantization.double_quantization, &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
-        &plan.quantization.kbit_upcast, &plan.optimizer.clip_gradients, &plan.checkpointing.on,
-        &plan.checkpointing.reentrant, &plan.recipe.outputs_kept, &plan.precision.outputs_to_fp32,
-        &plan.optimizer.set_grads_to_none, &plan.recipe.use_cache, &plan.optimizer.fp32_embedding_state}) {
+  for (Setting<bool>* fact : {&plan.batch.padding_mask,
+                              &plan.kernels.lora_qkv,
+                              &plan.kernels.lora_o,
+                              &plan.kernels.lora_mlp,
+                              &plan.kernels.liger_rms_norm,
+                              &plan.kernels.liger_rope,
+                              &plan.kernels.liger_glu,
+                              &plan.quantization.double_quantization,
+                              &plan.precision.fp32_norms,
+                              &plan.precision.fp32_while_loading,
+                              &plan.quantization.kbit_upcast,
+                              &plan.optimizer.clip_gradients,
+                              &plan.checkpointing.on,
+                              &plan.checkpointing.reentrant,
+                              &plan.recipe.outputs_kept,
+                              &plan.precision.outputs_to_fp32,
+                              &plan.precision.backward_in_autocast,
+                              &plan.optimizer.set_grads_to_none,
+                              &plan.recipe.use_cache,
+                              &plan.optimizer.fp32_embedding_state}) {
     fact->value = dice.flip();
   }
   plan.loader = any_loader(dice);
+  plan.mesh = any_mesh(dice);
   return plan;
 }
 
@@ -157,11 +198,13 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
   if (dialect == "axolotl") plan.runtime.alloc_conf.value = "expandable_segments:True";
-  for (Setting<bool>* fact : {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
-                              &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
-                              &plan.quantization.kbit_upcast, &plan.recipe.outputs_kept, &plan.recipe.use_cache}) {
+  for (Setting<bool>* fact :
+       {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp, &plan.precision.fp32_norms,
+        &plan.precision.fp32_while_loading, &plan.precision.backward_in_autocast, &plan.quantization.kbit_upcast,
+        &plan.recipe.outputs_kept, &plan.recipe.use_cache}) {
     fact->value = false;
   }
+  plan.mesh = trainer_mesh(plan);
   return plan;
 }
 

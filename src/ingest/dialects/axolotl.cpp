@@ -54,6 +54,7 @@ void plan_precision(const Axolotl& a, TrainingPlan& plan) {
   const Precision precision = precision_of(a);
   plan.precision.weights_dtype = {precision.weights, precision.origin};
   plan.precision.autocast = {precision.autocast, precision.origin};
+  plan.precision.backward_in_autocast = {false, default_of("accelerate 1.13.0: prepare_model")};
   plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
                                     default_of("accelerate 1.13.0: prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
@@ -461,8 +462,8 @@ void write_quantization(const TrainingPlan& plan, Axolotl& a) {
 }
 
 void write_step(const TrainingPlan& plan, Axolotl& a) {
-  give(a.optimizer,
-       plan.optimizer.name.value == muon.plan ? std::string(muon.theirs) : trainer_name(plan.optimizer.name.value));
+  const std::string& optimizer = plan.optimizer.name.value;
+  give(a.optimizer, optimizer == muon.plan ? std::string(muon.theirs) : trainer_name(optimizer));
   give(a.max_grad_norm, plan.optimizer.clip_gradients.value ? 1.0 : 0.0);
   give(a.gradient_checkpointing, plan.checkpointing.on.value);
   give(a.use_reentrant, plan.checkpointing.reentrant.value);

@@ -41,6 +41,7 @@ void plan_precision(const Hf& hf, bool sft, TrainingPlan& plan) {
   const auto& dtype = hf.model_init_dtype.value ? hf.model_init_dtype : hf.dtype;
   plan.precision.weights_dtype = sft ? setting(dtype, WeightsDType::fp32, model_config)
                                      : setting(dtype, WeightsDType::checkpoint, from_pretrained);
+  plan.precision.backward_in_autocast = {false, default_of("accelerate 1.15.0: prepare_model")};
   plan.precision.outputs_to_fp32 = {plan.precision.autocast.value != Autocast::none,
                                     default_of("accelerate 1.15.0: prepare_model")};
 }

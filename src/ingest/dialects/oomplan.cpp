@@ -76,6 +76,7 @@ void default_step(TrainingPlan& plan) {
   plan.batch.padding_mask = {false, assumed("all rows are of the same length")};
   plan.precision.weights_dtype = {WeightsDType::checkpoint, default_of(from_pretrained)};
   plan.precision.autocast = {Autocast::none, default_of(training_arguments)};
+  plan.precision.backward_in_autocast = {false, default_of("accelerate 1.15.0: prepare_model")};
   plan.optimizer.name = {"adamw_fused", default_of(training_arguments)};
   plan.evaluation.evaluates = {false, default_of(training_arguments)};
   plan.evaluation.rows = {0, default_of("oomplan.yaml: as many as in training")};
