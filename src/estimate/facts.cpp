@@ -126,10 +126,6 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
                                             task_names[static_cast<std::size_t>(architecture.task)]),
                                 plan.recipe.loss.origin));
   }
-  if (plan.quantization.kind.value != Quantization::none && !architecture.quantizes) {
-    errors.push_back(unmodelled(fmt::format("{} over 4-bit weights is not modelled yet", architecture.model_type),
-                                plan.quantization.kind.origin));
-  }
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
