@@ -75,7 +75,7 @@ void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft) {
   if (dialect.has("trainer") || said == overrides.fields.end()) return;
   const std::optional<std::string> wanted = as::trainer.read(*said->value);
   if (!wanted) return;  // apply_fields says so
-  const std::string& own = draft.plan.trainer.value;
+  const std::string& own = draft.plan.recipe.trainer.value;
   if (*wanted != own) {
     const TrainerName* name = find_trainer(own);
     draft.errors.push_back(at_value(*said, "ingest/conflict",

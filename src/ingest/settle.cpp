@@ -36,7 +36,7 @@ Diagnostic no_default(const std::string& model_type) {
 std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::string& model_type) {
   constexpr std::string_view key = "router_aux_loss_coef";
   const auto found = std::ranges::find(plan.unmodelled, key, &Unmodelled::key);
-  if (found == plan.unmodelled.end() || plan.trainer.value != "sft") return std::nullopt;
+  if (found == plan.unmodelled.end() || plan.recipe.trainer.value != "sft") return std::nullopt;
   return Diagnostic{
       Severity::error,
       "ingest/refused",
@@ -50,8 +50,9 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::
 
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model_type)) return *std::move(refused);
-  auto& targets = plan.lora_targets;
-  if (plan.adapter.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"}) return plan;
+  auto& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
+    return plan;
   const auto* found = std::ranges::find(peft_targets, model_type, &Targets::model_type);
   if (found == peft_targets.end()) return no_default(model_type);
   targets.value.clear();

@@ -22,101 +22,141 @@ struct Named {
 
 TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
   TrainingPlan p = example::plan(2, 48);
-  p.optimizer.value = "adamw_foreach";
+  p.optimizer.name.value = "adamw_foreach";
   change(p);
   return p;
 }
 
 void lora(TrainingPlan& p) {
-  p.adapter.value = Adapter::lora;
-  p.lora_targets.value = {"all-linear"};
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.targets.value = {"all-linear"};
+}
+
+void liger(TrainingPlan& p) {
+  p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = true;
 }
 
 std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
-    p.weights_dtype.value = WeightsDType::fp32;
-    p.autocast.value = Autocast::bf16;
+    p.precision.weights_dtype.value = WeightsDType::fp32;
+    p.precision.autocast.value = Autocast::bf16;
   };
   return {
       {"bf16", changed([](TrainingPlan&) {}), example::llama()},
       {"autocast", changed(amp), example::llama()},
       {"fp32, for-loop", changed([](TrainingPlan& p) {
-         p.weights_dtype.value = WeightsDType::fp32;
-         p.optimizer.value = "adamw_for_each";
+         p.precision.weights_dtype.value = WeightsDType::fp32;
+         p.optimizer.name.value = "adamw_for_each";
        }),
        example::qwen3()},
       {"eager, padded", changed([](TrainingPlan& p) {
-         p.attention.value = Attention::eager;
-         p.padding_mask.value = true;
+         p.kernels.attention.value = Attention::eager;
+         p.batch.padding_mask.value = true;
        }),
        example::llama()},
       {"sdpa, padded, fused", changed([](TrainingPlan& p) {
-         p.padding_mask.value = true;
-         p.optimizer.value = "adamw_fused";
+         p.batch.padding_mask.value = true;
+         p.optimizer.name.value = "adamw_fused";
        }),
        example::mistral()},
       {"checkpointed, accumulated", changed([&](TrainingPlan& p) {
          amp(p);
-         p.gradient_checkpointing.value = true;
-         p.gradient_accumulation_steps.value = 3;
+         p.checkpointing.on.value = true;
+         p.batch.gradient_accumulation_steps.value = 3;
        }),
        example::llama()},
       {"reentrant, gradients kept", changed([](TrainingPlan& p) {
-         p.gradient_checkpointing.value = p.reentrant_checkpointing.value = true;
-         p.set_grads_to_none.value = false;
-         p.optimizer.value = "sgd_momentum";
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+         p.optimizer.set_grads_to_none.value = false;
+         p.optimizer.name.value = "sgd_momentum";
        }),
        example::llama()},
       {"LoRA, dropout", changed([](TrainingPlan& p) {
          lora(p);
-         p.lora_dropout.value = 0.1;
+         p.adapter.dropout.value = 0.1;
        }),
        example::llama()},
       {"LoRA under autocast", changed([](TrainingPlan& p) {
          lora(p);
-         p.autocast.value = Autocast::bf16;
+         p.precision.autocast.value = Autocast::bf16;
        }),
        example::llama()},
       {"LoRA of two layers under autocast, accumulated", changed([](TrainingPlan& p) {
          lora(p);
-         p.lora_targets.value = {"q_proj", "v_proj"};
-         p.autocast.value = Autocast::bf16;
-         p.lora_dropout.value = 0.1;
-         p.gradient_accumulation_steps.value = 2;
+         p.adapter.targets.value = {"q_proj", "v_proj"};
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
+         p.batch.gradient_accumulation_steps.value = 2;
        }),
        example::qwen3()},
       {"QLoRA under autocast", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.autocast.value = Autocast::bf16;
-         p.lora_dropout.value = 0.1;
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
        }),
        example::llama()},
       {"QLoRA with fused functions", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.autocast.value = Autocast::bf16;
-         p.lora_qkv_kernel.value = p.lora_o_kernel.value = p.lora_mlp_kernel.value = true;
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = true;
        }),
        example::llama()},
       {"QLoRA, checkpointed", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.gradient_checkpointing.value = true;
-         p.optimizer.value = "adamw_8bit";
+         p.quantization.kind.value = Quantization::nf4;
+         p.checkpointing.on.value = true;
+         p.optimizer.name.value = "adamw_8bit";
        }),
        example::llama()},
       {"GPT-2, adafactor, clipped", changed([](TrainingPlan& p) {
-         p.optimizer.value = "adafactor";
-         p.clip_gradients.value = true;
+         p.optimizer.name.value = "adafactor";
+         p.optimizer.clip_gradients.value = true;
        }),
        example::gpt2()},
       {"GPT-2, eager, autocast", changed([&](TrainingPlan& p) {
          amp(p);
-         p.attention.value = Attention::eager;
+         p.kernels.attention.value = Attention::eager;
        }),
        example::gpt2()},
-      {"BERT", changed([](TrainingPlan& p) { p.optimizer.value = "adamw_8bit"; }), example::bert()},
+      {"Liger's layers and loss, checkpointed", changed([&](TrainingPlan& p) {
+         amp(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_fused_linear;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3()},
+      {"Liger's layers and older loss, LoRA", changed([&](TrainingPlan& p) {
+         lora(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_0_8_0_fused_linear;
+       }),
+       example::llama()},
+      {"DPO with a reference model, accumulated, evaluated", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::model;
+         p.optimizer.name.value = "adamw_fused";
+         p.batch.gradient_accumulation_steps.value = 2;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
+      {"DPO of an adapter, checkpointed, autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.precision.autocast.value = Autocast::bf16;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"DPO with precomputed scores", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::precomputed;
+         p.recipe.reference_rows.value = 5;
+       }),
+       example::llama()},
+      {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
   };
 }
 
@@ -164,7 +204,7 @@ Groups groups(const Run& run, const Repetition& repetition, const Peak& moment) 
   Groups out;
   for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
     const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
-    const std::string module = s.module < 0 ? "" : run.model.modules[static_cast<std::size_t>(s.module)];
+    const std::string module = s.module < 0 ? "" : run.policy().modules[static_cast<std::size_t>(s.module)];
     const std::vector<std::int64_t> shape(s.shape.span().begin(), s.shape.span().end());
     add(out, {s.bucket, s.op, module, shape, s.dtype, live.first_layer < 0},
         {live.count, live.count * s.bytes, live.first_layer, live.last_layer});
@@ -213,8 +253,8 @@ void expect_same(const Named& named, std::int64_t layers) {
     std::erase_if(own, [&](const auto& group) { return std::get<Bucket>(group.first) != static_cast<Bucket>(b); });
     EXPECT_EQ(difference(groups(f.at_bucket_peaks[b]), own), "") << bucket_names[b];
   }
-  EXPECT_EQ(f.parameters, all->model.total);
-  EXPECT_EQ(f.trainable_parameters, all->model.trained);
+  EXPECT_EQ(f.parameters, all->policy().total);
+  EXPECT_EQ(f.trainable_parameters, all->policy().trained);
 }
 
 TEST(RepeatedBlocks, GiveTheFootprintOfBlocksPlayedOneByOne) {
@@ -234,19 +274,21 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
     EXPECT_TRUE(unroll(Timeline(few->recorder(), folded)) == whole);
     EXPECT_EQ(whole.handles.size(), 2U);
     const auto marks = std::ranges::count(whole.events, oomplan::Event::Kind::mark, &oomplan::Event::kind);
-    EXPECT_EQ(std::ssize(whole.events) - marks, event_count(all->recorder(), {11, 11}));
+    const Recorder& recorder = all->recorder();
+    const auto sized = [&](const Event& e) { return recorder.at(e.storage).bytes > 0; };
+    EXPECT_EQ(std::ssize(whole.events) - marks, std::ranges::count_if(recorder.events, sized));
   }
 }
 
 std::vector<oomplan::Event> events(TrainingPlan plan, const Architecture& model, std::vector<std::int64_t> lengths) {
-  plan.lengths.value = std::move(lengths);
+  plan.batch.lengths.value = std::move(lengths);
   return estimate(plan, model, Detail::events)->events;
 }
 
 TEST(Lengths, TwoStepsOfTheLongestAreTheRunOfFixedLength) {
   for (const Named& run : runs()) {
     const Architecture model = deep(run, 7);
-    const std::int64_t longest = run.plan.sequence_length.value;
+    const std::int64_t longest = run.plan.batch.sequence_length.value;
     EXPECT_EQ(events(run.plan, model, {longest, longest}), events(run.plan, model, {})) << run.name;
   }
 }
@@ -299,7 +341,7 @@ void expect_same_events(const Named& run, const Architecture& model) {
   const Timeline timeline(few->recorder(), folded);
   EXPECT_TRUE(repeats_exactly(timeline)) << run.name;
   EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << run.name;
-  EXPECT_EQ(few->model.total, all->model.total);
+  EXPECT_EQ(few->policy().total, all->policy().total);
 }
 
 TEST(Folding, IsByThePeriodOfTheLayersKinds) {
@@ -373,7 +415,7 @@ TEST(Allocations, AreThoseOfTheEvents) {
     std::int64_t made = 0;
     Bytes bytes;
     for (const LiveGroup& group : *groups) {
-      made += group.count;
+      if (group.bytes > Bytes()) made += group.count;
       bytes += group.bytes;
       EXPECT_LE(group.last_layer, 10) << run.name;
     }

@@ -24,16 +24,16 @@ const Origin* when(const EvaluationKeys& keys) {
 }
 
 void plan_unpacked(const EvaluationKeys& keys, const Batch& batch, TrainingPlan& plan) {
-  plan.evaluation_padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
+  plan.evaluation.padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
   if (keys.rows.value) {
-    plan.evaluation_rows = {*keys.rows.value, keys.rows.origin};
+    plan.evaluation.rows = {*keys.rows.value, keys.rows.origin};
   } else if (batch.packed) {
-    plan.evaluation_rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
+    plan.evaluation.rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
   }
   if (keys.length.value && is(keys.own_rows, true)) {
-    plan.evaluation_length = {Bytes(*keys.length.value).rounded_up(batch.multiple).count(), keys.length.origin};
+    plan.evaluation.length = {Bytes(*keys.length.value).rounded_up(batch.multiple).count(), keys.length.origin};
   } else if (batch.packed) {
-    plan.evaluation_length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
+    plan.evaluation.length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
   }
 }
 
@@ -61,7 +61,7 @@ void plan_evaluation(const EvaluationKeys& keys, const Batch& batch, TrainingPla
   no_evaluation(plan, normalize);
   const Origin* asks = when(keys);
   if (asks == nullptr) return;
-  plan.evaluates = {true, *asks};
+  plan.evaluation.evaluates = {true, *asks};
   // The sampler that packs takes training's batch, whatever evaluation's is. Rows that val_set_size takes from the
   // training set are at most sequence_len long already (utils/data/sft.py).
   if (!batch.packed || is(keys.packed, false)) {
@@ -73,16 +73,16 @@ void plan_evaluation(const EvaluationKeys& keys, const Batch& batch, TrainingPla
 }
 
 std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluates.value) return {};
-  const bool longer = plan.evaluation_padded.value && plan.evaluation_length.value > 0;
+  if (!plan.evaluation.evaluates.value) return {};
+  const bool longer = plan.evaluation.padded.value && plan.evaluation.length.value > 0;
   std::string out = longer ? "test_datasets: [{path: rows}]\neval_steps: 1\n" : "val_set_size: 0.1\neval_steps: 1\n";
-  if (!plan.evaluation_padded.value) return out;
+  if (!plan.evaluation.padded.value) return out;
   out += "eval_sample_packing: false\n";
   const auto add = [&](std::string_view key, std::int64_t value) {
     if (value > 0) out += std::string(key) + ": " + std::to_string(value) + "\n";
   };
-  add("eval_batch_size", plan.evaluation_rows.value);
-  add("eval_sequence_len", plan.evaluation_length.value);
+  add("eval_batch_size", plan.evaluation.rows.value);
+  add("eval_sequence_len", plan.evaluation.length.value);
   return out;
 }
 

@@ -75,6 +75,10 @@ struct Axolotl {
   Arg<bool> sdp_attention{};
   Arg<bool> eager_attention{};
   Arg<bool> cut_cross_entropy{};
+  Arg<bool> liger_rope{};
+  Arg<bool> liger_rms_norm{};
+  Arg<bool> liger_glu_activation{};
+  Arg<bool> liger_fused_linear_cross_entropy{};
   Arg<std::vector<std::string>> plugins{};
   LoaderKeys loader{};
   EvaluationKeys evaluation{};

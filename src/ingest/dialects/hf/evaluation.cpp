@@ -46,29 +46,29 @@ Setting<bool> evaluates(const EvaluationKeys& keys, bool sft) {
 void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   no_evaluation(plan, arguments);
-  plan.evaluates = evaluates(keys, sft);
-  if (!plan.evaluates.value) return;
-  plan.evaluation_rows = setting(keys.rows, default_rows, arguments);
-  const bool padded = plan.evaluation_rows.value > 1 && !rows.fixed && !rows.joined;
-  plan.evaluation_padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
+  plan.evaluation.evaluates = evaluates(keys, sft);
+  if (!plan.evaluation.evaluates.value) return;
+  plan.evaluation.rows = setting(keys.rows, default_rows, arguments);
+  const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
+  plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
-  if (rows.joined && plan.evaluation_rows.value > 1) {
-    plan.evaluation_length = {saturating_mul(rows.length, plan.evaluation_rows.value), plan.evaluation_rows.origin};
-    derive(plan.evaluation_length.origin, "the tokens of these rows, packed into one");
-    plan.evaluation_rows.value = 1;
-    derive(plan.evaluation_rows.origin, "packed into one");
+  if (rows.joined && plan.evaluation.rows.value > 1) {
+    plan.evaluation.length = {saturating_mul(rows.length, plan.evaluation.rows.value), plan.evaluation.rows.origin};
+    derive(plan.evaluation.length.origin, "the tokens of these rows, packed into one");
+    plan.evaluation.rows.value = 1;
+    derive(plan.evaluation.rows.origin, "packed into one");
   }
   note_asking(inputs, {"predict_with_generate"}, "generation in evaluation", draft);
   if (sft) return;
-  derive(plan.evaluates.origin, "with no compute_metrics that keeps logits assumed");
+  derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
   note_kept(keys, draft);
 }
 
 void write_evaluation(const TrainingPlan& plan, EvaluationKeys& keys) {
-  if (!plan.evaluates.value) return;
-  const std::int64_t rows = plan.evaluation_rows.value;
+  if (!plan.evaluation.evaluates.value) return;
+  const std::int64_t rows = plan.evaluation.rows.value;
   keys.strategy.value = "steps";
-  keys.rows.value = rows > 0 ? rows : plan.micro_batch_size.value;
+  keys.rows.value = rows > 0 ? rows : plan.batch.micro_batch_size.value;
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -64,6 +64,13 @@ struct Hf {
   Arg<bool> load_in_4bit{};
   Arg<Quantization> bnb_4bit_quant_type{};
   Arg<bool> use_bnb_nested_quant{};
+  Arg<bool> use_liger_kernel{};
+  Arg<bool> liger_rope{};
+  Arg<bool> liger_rms_norm{};
+  Arg<bool> liger_swiglu{};
+  Arg<bool> liger_fused_linear_cross_entropy{};
+  Arg<bool> precompute_ref_log_probs{};
+  Arg<std::int64_t> precompute_ref_batch_size{};
   Arg<std::string> alloc_conf{};
   LoaderKeys loader{};
   EvaluationKeys evaluation{};
