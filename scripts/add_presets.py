@@ -90,9 +90,8 @@ def main():
         if OTHER_FORM.search(entry["id"]) and "quantization_config" not in config:
             continue  # Named so, and the config does not say how.
         in_fp32 = (config.get("torch_dtype") or config.get("dtype") or "float32") == "float32"
-        same = [e["id"] for e in entries if e.get("same_as") == entry["id"] and not in_fp32
-                and e["id"].lower() not in known and not OTHER_FORM.search(e["id"] + " " + e["reason"])]
-        aliases = sorted({alias.lower(): alias for alias in same}.values())  # The hub's ids differ in more than case.
+        aliases = sorted({e["id"].lower(): e["id"] for e in entries if e.get("same_as") == entry["id"] and not in_fp32
+                         and e["id"].lower() not in known and not OTHER_FORM.search(e["id"] + " " + e["reason"])}.values())
         path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
         data = preset(entry, aliases, *read[config["model_type"]])
         path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
