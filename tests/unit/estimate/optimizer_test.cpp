@@ -15,7 +15,7 @@ using ::testing::Contains;
 Parameter with_gradient(Torch& t, const Dims& sizes, DType dtype, Part part = Part::matrix) {
   const Tensor p = leaf(t, sizes, dtype);
   p->grad = t.empty(sizes, dtype, "gradient");
-  return {{}, part, sizes, true, p, p};
+  return {{}, part, sizes, true, 1, p, p};
 }
 
 /// Parameters with gradients, and one step of an optimizer on them after another.
