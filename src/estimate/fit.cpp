@@ -58,11 +58,11 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
 
 namespace {
 
-/// What a rank's first collective makes, and each further group of ranks: HSDP has one of shards and one of replicas.
+/// What a rank's first collective makes at most, and each further group of ranks: HSDP has one of shards and one of replicas.
 Bytes communicators_of(const MeshFacts& mesh) {
   if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return {};
   const int groups = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
-  return Bytes::mib(mesh.world_size.value == 2 ? 544 : 688) * groups;
+  return Bytes::mib(1526) * groups;
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
   const Bytes communicators = communicators_of(mesh);
   if (communicators == Bytes()) return terms;
   terms.push_back({"NCCL communicators", communicators,
-                   "NVIDIA/nccl issue 964: 544 MiB for 2 A100s, 688 MiB for more; by topology and channels from 0.5 to "
-                   "1.6 GiB each were seen (issue 864)"});
+                   "NVIDIA/nccl issue 864: 1.6 GB for the first; 544 MiB to that by ranks, topology and channels (issue "
+                   "964), of which the most is counted"});
   return terms;
 }
 

@@ -33,7 +33,8 @@ void settle_mesh(TrainingPlan& plan) {
   fill(mesh.ddp_bucket_mib, {25, default_of(ddp)});
   fill(mesh.ddp_bucket_views, {false, default_of(ddp)});
   const bool plain = plan.dialect == "oomplan";
-  fill(mesh.ddp_find_unused, {!plain && !plan.checkpointing.on.value,
+  const bool in_ddp = mesh.sharding.value == Sharding::ddp;
+  fill(mesh.ddp_find_unused, {in_ddp && !plain && !plan.checkpointing.on.value,
                               default_of(plain ? ddp : "transformers 5.23.0: Trainer.create_accelerator")});
   fill(mesh.fsdp_replicas, {1, default_of(fsdp)});
   fill(mesh.fsdp_reshard, {Reshard::automatic, default_of(fsdp)});

@@ -58,6 +58,8 @@ TEST(Lever, IsTheStrongestSettingThatTheFileHas) {
       {Bucket::autocast_copies, {"autocast", "weights_dtype", "model"}},
       {Bucket::temporaries, {"sequence_length", "micro_batch_size", "optimizer", "model"}},
       {Bucket::inputs, {"sequence_length", "micro_batch_size", "model"}},
+      {Bucket::gathered, {"fsdp_reshard", "sharding", "fsdp_param_dtype", "model"}},
+      {Bucket::communication, {"ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"}},
       {Bucket::slack, {"alloc_conf", "sequence_length", "micro_batch_size", "model"}},
       {Bucket::fragmentation, {"alloc_conf", "sequence_length", "micro_batch_size", "model"}},
       {Bucket::paged, {"optimizer", "adapter", "model"}},
