@@ -18,43 +18,43 @@ constexpr const char* large_model = "meta-llama/Llama-3.1-70B";
 /// A full fine-tune in bf16 autocast over fp32 weights.
 TrainingPlan full() {
   TrainingPlan p;
-  p.micro_batch_size.value = 2;
-  p.sequence_length.value = 2048;
-  p.gradient_accumulation_steps.value = 4;
-  p.weights_dtype.value = WeightsDType::fp32;
-  p.autocast.value = Autocast::bf16;
-  p.optimizer.value = "adamw_fused";
-  p.clip_gradients.value = true;
-  p.attention.value = Attention::sdpa;
-  p.set_grads_to_none.value = true;
+  p.batch.micro_batch_size.value = 2;
+  p.batch.sequence_length.value = 2048;
+  p.batch.gradient_accumulation_steps.value = 4;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  p.precision.autocast.value = Autocast::bf16;
+  p.optimizer.name.value = "adamw_fused";
+  p.optimizer.clip_gradients.value = true;
+  p.kernels.attention.value = Attention::sdpa;
+  p.optimizer.set_grads_to_none.value = true;
   return p;
 }
 
 TrainingPlan checkpointed() {
   TrainingPlan p = full();
-  p.gradient_checkpointing.value = true;
+  p.checkpointing.on.value = true;
   return p;
 }
 
 TrainingPlan qlora() {
   TrainingPlan p = checkpointed();
-  p.weights_dtype.value = WeightsDType::bf16;
-  p.adapter.value = Adapter::lora;
-  p.lora_rank.value = 32;
-  p.lora_targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
-  p.lora_dropout.value = 0.05;
-  p.quantization.value = Quantization::nf4;
-  p.double_quantization.value = true;
-  p.quantization_compute_dtype.value = DType::bf16;
-  p.optimizer.value = "paged_adamw_8bit";
+  p.precision.weights_dtype.value = WeightsDType::bf16;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = 32;
+  p.adapter.targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  p.adapter.dropout.value = 0.05;
+  p.quantization.kind.value = Quantization::nf4;
+  p.quantization.double_quantization.value = true;
+  p.quantization.compute_dtype.value = DType::bf16;
+  p.optimizer.name.value = "paged_adamw_8bit";
   return p;
 }
 
 TrainingPlan lora() {
   TrainingPlan p = qlora();
-  p.quantization.value = Quantization::none;
-  p.gradient_checkpointing.value = false;
-  p.optimizer.value = "adamw_fused";
+  p.quantization.kind.value = Quantization::none;
+  p.checkpointing.on.value = false;
+  p.optimizer.name.value = "adamw_fused";
   return p;
 }
 

@@ -69,56 +69,116 @@ inline Diagnostic error_of(const Unmodelled& gap) {
           {}};
 }
 
-struct TrainingPlan {
-  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
-  std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
+/// What the run does with its models: whose loop it is, and what its loss is made of.
+struct RecipeFacts {
+  Setting<std::string> trainer{};  ///< Of trainer_names (trainer.hpp).
+  Setting<Loss> loss{};
+  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
+};
 
-  Setting<std::string> trainer{};                ///< Of trainer_names (trainer.hpp).
-  Setting<std::string> model{};                  ///< A hub id, a directory, or a config.json.
+struct ModelFacts {
+  Setting<std::string> name{};  ///< A hub id, a directory, or a config.json.
+  friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
+};
+
+struct BatchFacts {
   Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
   Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
   Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
   Setting<bool> padding_mask{};  ///< Rows are padded, so attention gets a mask.
+  friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
+};
+
+struct PrecisionFacts {
   Setting<WeightsDType> weights_dtype{};
   Setting<Autocast> autocast{};
-  Setting<Adapter> adapter{};
-  Setting<std::int64_t> lora_rank{};
-  Setting<std::vector<std::string>> lora_targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
-                                                     ///< "peft-default" (until settle() knows the model_type).
-  Setting<double> lora_dropout{};
-  Setting<AdapterDType> adapter_dtype{};
-  Setting<bool> lora_qkv_kernel{};  ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
-  Setting<bool> lora_o_kernel{};    ///< … for the attention's output
-  Setting<bool> lora_mlp_kernel{};  ///< … for gate, up and down, in place of peft's forward.
-  Setting<Quantization> quantization{};
-  Setting<bool> double_quantization{};
-  Setting<DType> quantization_compute_dtype{};
-  Setting<QuantizedLinear> quantized_linear{};
-  Setting<bool> fp32_norms{};                 ///< Norms, embeddings and head are held in fp32 beside linear
-                                              ///< weights of weights_dtype (Axolotl without flash attention).
-  Setting<bool> fp32_while_loading{};         ///< Norms, embeddings and head go to fp32 and back before the
-                                              ///< adapters come; then the cache is emptied (Axolotl's loader).
-  Setting<bool> kbit_upcast{};                ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::string> optimizer{};           ///< A name that the estimator plays ("adamw_fused"); where it is
-                                              ///< unmodelled, the framework's own.
-  Setting<bool> fp32_embedding_state{};       ///< An 8-bit optimizer keeps embeddings' state in fp32, as
-                                              ///< transformers' Trainer asks of bitsandbytes.
-  Setting<bool> evaluates{};                  ///< Evaluation runs while the optimizer's state is there.
-  Setting<std::int64_t> evaluation_rows{};    ///< In one of its batches; 0: as many as in training.
-  Setting<std::int64_t> evaluation_length{};  ///< Of such a row; 0: as long as in training.
-  Setting<bool> evaluation_padded{};          ///< Its rows are padded, whether or not training's are.
-  Setting<bool> clip_gradients{};             ///< clip_grad_norm_ before the step.
-  Setting<bool> gradient_checkpointing{};
-  Setting<bool> reentrant_checkpointing{};
+  Setting<bool> fp32_norms{};          ///< Norms, embeddings and head are held in fp32 beside linear weights of
+                                       ///< weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};  ///< Norms, embeddings and head go to fp32 and back before the adapters come;
+                                       ///< then the cache is emptied (Axolotl's loader).
+  Setting<bool> outputs_to_fp32{};     ///< accelerate's convert_outputs_to_fp32 around forward.
+  friend bool operator==(const PrecisionFacts&, const PrecisionFacts&) = default;
+};
+
+/// All but `kind` matter where there is an adapter.
+struct AdapterFacts {
+  Setting<Adapter> kind{};
+  Setting<std::int64_t> rank{};
+  Setting<std::vector<std::string>> targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
+                                                ///< "peft-default" (until settle() knows the model_type).
+  Setting<double> dropout{};
+  Setting<AdapterDType> dtype{};
+  friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
+};
+
+/// Which functions compute what the model's own code would.
+struct KernelFacts {
   Setting<Attention> attention{};
-  Setting<Loss> loss{};
-  Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
-  Setting<bool> outputs_to_fp32{};  ///< accelerate's convert_outputs_to_fp32 around forward.
+  Setting<bool> lora_qkv{};  ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
+  Setting<bool> lora_o{};    ///< … for the attention's output
+  Setting<bool> lora_mlp{};  ///< … for gate, up and down, in place of peft's forward.
+  friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
+};
+
+/// All but `kind` matter where weights are quantized.
+struct QuantizationFacts {
+  Setting<Quantization> kind{};
+  Setting<bool> double_quantization{};
+  Setting<DType> compute_dtype{};
+  Setting<QuantizedLinear> linear{};
+  Setting<bool> kbit_upcast{};  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
+};
+
+struct OptimizerFacts {
+  Setting<std::string> name{};           ///< A name that the estimator plays ("adamw_fused"); where it is unmodelled,
+                                         ///< the framework's own.
+  Setting<bool> fp32_embedding_state{};  ///< An 8-bit optimizer keeps embeddings' state in fp32, as transformers'
+                                         ///< Trainer asks of bitsandbytes.
+  Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
   Setting<bool> set_grads_to_none{};
-  Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
+  friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
+};
+
+struct CheckpointingFacts {
+  Setting<bool> on{};
+  Setting<bool> reentrant{};
+  friend bool operator==(const CheckpointingFacts&, const CheckpointingFacts&) = default;
+};
+
+struct EvaluationFacts {
+  Setting<bool> evaluates{};       ///< Evaluation runs while the optimizer's state is there.
+  Setting<std::int64_t> rows{};    ///< In one of its batches; 0: as many as in training.
+  Setting<std::int64_t> length{};  ///< Of such a row; 0: as long as in training.
+  Setting<bool> padded{};          ///< Its rows are padded, whether or not training's are.
+  friend bool operator==(const EvaluationFacts&, const EvaluationFacts&) = default;
+};
+
+/// What PyTorch itself is told.
+struct RuntimeFacts {
   Setting<std::string> alloc_conf{};  ///< PYTORCH_ALLOC_CONF; empty: torch's defaults.
-  LoaderPlan loader{};                ///< What decides host memory; nothing of it reaches the GPU.
+  friend bool operator==(const RuntimeFacts&, const RuntimeFacts&) = default;
+};
+
+struct TrainingPlan {
+  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
+  std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
+
+  RecipeFacts recipe{};
+  ModelFacts model{};
+  BatchFacts batch{};
+  PrecisionFacts precision{};
+  AdapterFacts adapter{};
+  KernelFacts kernels{};
+  QuantizationFacts quantization{};
+  OptimizerFacts optimizer{};
+  CheckpointingFacts checkpointing{};
+  EvaluationFacts evaluation{};
+  RuntimeFacts runtime{};
+  LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.
 
   std::vector<Unmodelled> unmodelled{};
   Diagnostics warnings{};

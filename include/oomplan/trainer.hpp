@@ -50,8 +50,8 @@ constexpr const TrainerName* find_trainer(std::string_view name) {
 /// What stands in the verdict's line where nothing says whose trainer it is: "as TRL SFT, assumed; say …". Empty where
 /// something does.
 inline std::string assumed_trainer(const TrainingPlan& plan) {
-  const TrainerName* trainer = find_trainer(plan.trainer.value);
-  if (trainer == nullptr || plan.trainer.origin.kind != Origin::Kind::assumed) return {};
+  const TrainerName* trainer = find_trainer(plan.recipe.trainer.value);
+  if (trainer == nullptr || plan.recipe.trainer.origin.kind != Origin::Kind::assumed) return {};
   return "as " + std::string(trainer->title) + ", assumed; say `--trainer dpo` for trl dpo";
 }
 

@@ -29,7 +29,7 @@ std::string key_in(const Document& document, std::string_view names) {
 
 std::optional<std::string> named_value(std::string_view name, const Change& change) {
   if (name == "rows") return std::to_string(change.rows);
-  if (name == "row_length") return std::to_string(change.facts.sequence_length.value / change.rows);
+  if (name == "row_length") return std::to_string(change.facts.batch.sequence_length.value / change.rows);
   return fact_of(change.facts, name);
 }
 
@@ -48,7 +48,7 @@ std::string value_of(std::string_view value, const Change& change) {
 
 /// The rows that a batch packs into one; 1 where it packs none.
 std::int64_t packed_rows(const AdviceQuestion& question, const Ladder& ladder) {
-  if (question.document == nullptr || question.plan.micro_batch_size.value != 1) return 1;
+  if (question.document == nullptr || question.plan.batch.micro_batch_size.value != 1) return 1;
   for (const Rung& rung : ladder.rungs()) {
     for (const auto& [dialect, key] : rung.packed_rows) {
       const Node* rows = dialect == question.plan.dialect ? at_path(question.document->root, key) : nullptr;
@@ -167,9 +167,11 @@ std::string change_facts(Change& change, const Choices& choices, const AdviceQue
 
 /// Of one update. Packed rows count as one, so that moving them to the accumulation keeps only the tokens.
 std::int64_t rows_in(const TrainingPlan& plan) {
-  return saturating_mul(plan.micro_batch_size.value, plan.gradient_accumulation_steps.value);
+  return saturating_mul(plan.batch.micro_batch_size.value, plan.batch.gradient_accumulation_steps.value);
 }
-std::int64_t tokens_in(const TrainingPlan& plan) { return saturating_mul(rows_in(plan), plan.sequence_length.value); }
+std::int64_t tokens_in(const TrainingPlan& plan) {
+  return saturating_mul(rows_in(plan), plan.batch.sequence_length.value);
+}
 
 struct Keepable {
   std::string_view name{};
@@ -177,10 +179,11 @@ struct Keepable {
 };
 
 constexpr std::array<Keepable, 3> keepables{{
-    {"adapter", [](const auto& a, const auto& b) { return a.adapter == b.adapter; }},
+    {"adapter", [](const auto& a, const auto& b) { return a.adapter.kind == b.adapter.kind; }},
     {"effective-batch",
      [](const auto& a, const auto& b) { return rows_in(a) == rows_in(b) || tokens_in(a) == tokens_in(b); }},
-    {"sequence-length", [](const auto& a, const auto& b) { return a.sequence_length == b.sequence_length; }},
+    {"sequence-length",
+     [](const auto& a, const auto& b) { return a.batch.sequence_length == b.batch.sequence_length; }},
 }};
 
 std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {

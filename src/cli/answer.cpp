@@ -68,7 +68,7 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
     plan.warnings.push_back({Severity::warning,
                              "estimate/unmatched-target",
                              "no module of the model is the LoRA target \"" + target + "\"; it has no effect",
-                             plan.lora_targets.origin.where,
+                             plan.adapter.targets.origin.where,
                              {},
                              {}});
   }
@@ -88,7 +88,7 @@ void estimate_model(Findings& findings) {
 }
 
 void find_and_estimate(Findings& findings, const Catalog& catalog) {
-  const Setting<std::string>& model = findings.plan->model;
+  const Setting<std::string>& model = findings.plan->model.name;
   Result<Architecture> architecture = find_model(model.value, catalog);
   if (architecture) {
     findings.architecture = std::move(*architecture);
@@ -108,7 +108,7 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   Result<TrainingPlan> plan = ingest(*document, ingest_options(question));
   if (plan) {
     findings.plan = std::move(*plan);
-    if (question.alloc_conf) findings.plan->alloc_conf = *question.alloc_conf;
+    if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
     find_and_estimate(findings, catalog);
   } else {
     append(findings.diagnostics, plan.errors());
@@ -124,7 +124,7 @@ Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const G
 }
 
 void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
-  const Setting<std::string>& conf = findings.plan->alloc_conf;
+  const Setting<std::string>& conf = findings.plan->runtime.alloc_conf;
   const bool configured = conf.origin.kind == Origin::Kind::config;
   const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, configured ? "" : conf.origin.source);
   if (!settings) {

@@ -48,67 +48,69 @@ Diagnostic too_large(const std::string& what, const Origin& origin) {
 }
 
 std::int64_t evaluation_tokens(const TrainingPlan& plan) {
-  const std::int64_t rows = plan.evaluation_rows.value;
-  const std::int64_t length = plan.evaluation_length.value;
-  return saturating_mul(rows > 0 ? rows : plan.micro_batch_size.value,
-                        length > 0 ? length : plan.sequence_length.value);
+  const std::int64_t rows = plan.evaluation.rows.value;
+  const std::int64_t length = plan.evaluation.length.value;
+  return saturating_mul(rows > 0 ? rows : plan.batch.micro_batch_size.value,
+                        length > 0 ? length : plan.batch.sequence_length.value);
 }
 
 void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
-  if (saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value) > most_tokens) {
+  if (saturating_mul(plan.batch.micro_batch_size.value, plan.batch.sequence_length.value) > most_tokens) {
     errors.push_back(too_large_batch(plan));
   }
-  if (plan.evaluates.value && evaluation_tokens(plan) > most_tokens) {
+  if (plan.evaluation.evaluates.value && evaluation_tokens(plan) > most_tokens) {
     errors.push_back(too_large(fmt::format("a batch of {} tokens in evaluation makes", evaluation_tokens(plan)),
-                               plan.evaluation_rows.origin));
+                               plan.evaluation.rows.origin));
   }
-  const auto longest = std::ranges::max_element(plan.lengths.value);
-  if (longest != plan.lengths.value.end() && *longest > plan.sequence_length.value) {
+  const auto longest = std::ranges::max_element(plan.batch.lengths.value);
+  if (longest != plan.batch.lengths.value.end() && *longest > plan.batch.sequence_length.value) {
     Diagnostic d;
     d.code = "estimate/too-long";
     d.message =
-        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.sequence_length.value);
-    d.where = plan.lengths.origin.where;
+        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.batch.sequence_length.value);
+    d.where = plan.batch.lengths.origin.where;
     errors.push_back(std::move(d));
   }
-  if (plan.adapter.value == Adapter::lora && plan.lora_rank.value > highest_rank) {
-    errors.push_back(too_large(fmt::format("a LoRA rank of {} makes", plan.lora_rank.value), plan.lora_rank.origin));
+  if (plan.adapter.kind.value == Adapter::lora && plan.adapter.rank.value > highest_rank) {
+    errors.push_back(
+        too_large(fmt::format("a LoRA rank of {} makes", plan.adapter.rank.value), plan.adapter.rank.origin));
   }
 }
 
 // A config that names an optimizer by its framework's name has it among the plan's gaps already.
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
-  const std::string& name = plan.optimizer.value;
+  const std::string& name = plan.optimizer.name.value;
   const bool said = std::ranges::count(plan.unmodelled, "optimizer " + name, &Unmodelled::feature) > 0;
   if (said || make_optimizer(name) != nullptr) return;
-  errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.origin));
+  errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
 }
 
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
     errors.push_back(
-        unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.origin));
+        unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.name.origin));
   }
-  if (plan.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
-    errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.loss.origin));
+  if (plan.recipe.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
+    errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.recipe.loss.origin));
   }
-  if (plan.use_cache.value && !plan.gradient_checkpointing.value) {
-    errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.use_cache.origin));
+  if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
+    errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
-  if (plan.quantization.value != Quantization::none && plan.adapter.value == Adapter::none) {
-    errors.push_back(unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.origin));
+  if (plan.quantization.kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
+    errors.push_back(
+        unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.kind.origin));
   }
-  if (plan.use_cache.value && plan.evaluates.value) {
-    errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.use_cache.origin));
+  if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
+    errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
-  if (architecture.max_positions > 0 && plan.sequence_length.value > architecture.max_positions) {
+  if (architecture.max_positions > 0 && plan.batch.sequence_length.value > architecture.max_positions) {
     Diagnostic d;
     d.code = "estimate/too-long";
-    d.message = fmt::format("a sequence of {} tokens is longer than the {} positions of {}", plan.sequence_length.value,
-                            architecture.max_positions, architecture.source);
-    d.where = plan.sequence_length.origin.where;
+    d.message = fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
+                            plan.batch.sequence_length.value, architecture.max_positions, architecture.source);
+    d.where = plan.batch.sequence_length.origin.where;
     errors.push_back(std::move(d));
   }
 }
@@ -116,8 +118,9 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
 }  // namespace
 
 Diagnostic too_large_batch(const TrainingPlan& plan) {
-  return too_large(fmt::format("{} rows of {} tokens make", plan.micro_batch_size.value, plan.sequence_length.value),
-                   plan.sequence_length.origin);
+  return too_large(
+      fmt::format("{} rows of {} tokens make", plan.batch.micro_batch_size.value, plan.batch.sequence_length.value),
+      plan.batch.sequence_length.origin);
 }
 
 Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture) {
@@ -126,37 +129,37 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   check_sizes(plan, errors);
   if (!errors.empty()) return errors;
   Facts f;
-  f.batch = plan.micro_batch_size.value;
-  f.length = plan.sequence_length.value;
-  f.weights = resolved(plan.weights_dtype.value, architecture);
-  f.quantized = plan.quantization.value != Quantization::none;
-  f.kbit_upcast = f.quantized && plan.kbit_upcast.value;
-  if (plan.autocast.value != Autocast::none) {
-    f.autocast = plan.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
+  f.batch = plan.batch.micro_batch_size.value;
+  f.length = plan.batch.sequence_length.value;
+  f.weights = resolved(plan.precision.weights_dtype.value, architecture);
+  f.quantized = plan.quantization.kind.value != Quantization::none;
+  f.kbit_upcast = f.quantized && plan.quantization.kbit_upcast.value;
+  if (plan.precision.autocast.value != Autocast::none) {
+    f.autocast = plan.precision.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
   }
-  f.lora = plan.adapter.value == Adapter::lora;
-  f.lora_rank = plan.lora_rank.value;
-  f.lora_targets = plan.lora_targets.value;
-  f.lora_targets_at = plan.lora_targets.origin.where;
-  f.lora_dropout = plan.lora_dropout.value;
-  f.adapter = resolved(plan.adapter_dtype.value, f.weights);
+  f.lora = plan.adapter.kind.value == Adapter::lora;
+  f.lora_rank = plan.adapter.rank.value;
+  f.lora_targets = plan.adapter.targets.value;
+  f.lora_targets_at = plan.adapter.targets.origin.where;
+  f.lora_dropout = plan.adapter.dropout.value;
+  f.adapter = resolved(plan.adapter.dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and
   // casts no adapter to a type of integers.
-  f.bitsandbytes = plan.quantized_linear.value == QuantizedLinear::bitsandbytes;
+  f.bitsandbytes = plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
   f.quantized_adapter =
-      resolved(plan.adapter_dtype.value, f.bitsandbytes ? plan.quantization_compute_dtype.value : DType::fp32);
-  f.lora_qkv_kernel = plan.lora_qkv_kernel.value;
-  f.lora_o_kernel = plan.lora_o_kernel.value;
-  f.lora_mlp_kernel = plan.lora_mlp_kernel.value;
-  f.double_quantized = plan.double_quantization.value;
-  f.quantized_compute = plan.quantization_compute_dtype.value;
-  f.checkpointing = plan.gradient_checkpointing.value;
-  f.reentrant = plan.reentrant_checkpointing.value;
-  f.attention = plan.attention.value;
-  f.padding_mask = plan.padding_mask.value;
-  f.fp32_norms = plan.fp32_norms.value;
-  f.fp32_while_loading = plan.fp32_while_loading.value;
-  f.loss = plan.loss.value;
+      resolved(plan.adapter.dtype.value, f.bitsandbytes ? plan.quantization.compute_dtype.value : DType::fp32);
+  f.lora_qkv_kernel = plan.kernels.lora_qkv.value;
+  f.lora_o_kernel = plan.kernels.lora_o.value;
+  f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
+  f.double_quantized = plan.quantization.double_quantization.value;
+  f.quantized_compute = plan.quantization.compute_dtype.value;
+  f.checkpointing = plan.checkpointing.on.value;
+  f.reentrant = plan.checkpointing.reentrant.value;
+  f.attention = plan.kernels.attention.value;
+  f.padding_mask = plan.batch.padding_mask.value;
+  f.fp32_norms = plan.precision.fp32_norms.value;
+  f.fp32_while_loading = plan.precision.fp32_while_loading.value;
+  f.loss = plan.recipe.loss.value;
   return f;
 }
 

@@ -13,8 +13,8 @@ constexpr std::size_t enough_steps = 2;
 
 /// Of each step's rows.
 std::vector<std::int64_t> lengths_of(const TrainingPlan& plan) {
-  if (!plan.lengths.value.empty()) return plan.lengths.value;
-  return std::vector<std::int64_t>(enough_steps, plan.sequence_length.value);
+  if (!plan.batch.lengths.value.empty()) return plan.batch.lengths.value;
+  return std::vector<std::int64_t>(enough_steps, plan.batch.sequence_length.value);
 }
 
 Stream load_batch(Torch& t, const Facts& f) {
@@ -44,7 +44,7 @@ void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s
   s = after_forward(s);
   t.exit_autocast();
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (plan.outputs_to_fp32.value && s.logits) {
+  if (plan.precision.outputs_to_fp32.value && s.logits) {
     InBucket bucket(t, Bucket::logits_and_loss);
     s.logits = t.to(s.logits, DType::fp32);
   }
@@ -52,9 +52,9 @@ void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s
 
 /// Trainer.prediction_step: no gradients, and in eval() neither checkpoints nor dropout.
 void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& plan) {
-  if (plan.evaluation_rows.value > 0) facts.batch = plan.evaluation_rows.value;
-  if (plan.evaluation_length.value > 0) facts.length = plan.evaluation_length.value;
-  facts.padding_mask = facts.padding_mask || plan.evaluation_padded.value;
+  if (plan.evaluation.rows.value > 0) facts.batch = plan.evaluation.rows.value;
+  if (plan.evaluation.length.value > 0) facts.length = plan.evaluation.length.value;
+  facts.padding_mask = facts.padding_mask || plan.evaluation.padded.value;
   facts.checkpointing = false;
   Restore no_grad(t.grad_enabled, false);
   Restore in_eval(t.training, false);
@@ -70,8 +70,8 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
   Stream s = load_batch(t, play.facts);
   t.recorder.mark(Phase::forward);
   forward(play, model, plan, s);
-  if (!plan.outputs_kept.value) s.logits.reset();
-  if (plan.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
+  if (!plan.recipe.outputs_kept.value) s.logits.reset();
+  if (plan.batch.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
   t.recorder.mark(Phase::backward);
   t.backward(s.loss);
   t.recorder.mark(Phase::between);
@@ -79,10 +79,10 @@ void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
 
 void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
   t.recorder.mark(Phase::optimizer_step);
-  if (plan.clip_gradients.value) clip_gradients(t, model.parameters);
+  if (plan.optimizer.clip_gradients.value) clip_gradients(t, model.parameters);
   optimizer.step(t, model.parameters);
   t.recorder.mark(Phase::between);
-  if (!plan.set_grads_to_none.value) return;
+  if (!plan.optimizer.set_grads_to_none.value) return;
   for (const Tensor& p : model.parameters) {
     Restore layer(t.recorder.scope.layer, std::int16_t{p->layer});
     p->grad.reset();
@@ -170,16 +170,16 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   Result<Model> model = build(torch, facts, architecture, built);
   if (!model) return model.errors();
   run->model = std::move(*model);
-  run->optimizer = make_optimizer(plan.optimizer.value, plan.fp32_embedding_state.value);
+  run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
   MicroBatches micro_batches(torch, run->model, facts);
   const std::vector<std::int64_t> lengths = lengths_of(plan);
   // From the third micro-batch on every one is the second over again.
-  const std::int64_t count = std::min<std::int64_t>(plan.gradient_accumulation_steps.value, 2);
+  const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
   for (const std::int64_t length : lengths) {
     ++torch.recorder.step;
     for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
     optimizer_step(torch, run->model, plan, *run->optimizer);
-    if (torch.recorder.step == 1 && plan.evaluates.value) evaluate(torch, facts, run->model, plan);
+    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) evaluate(torch, facts, run->model, plan);
   }
   if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
   return run;

@@ -39,7 +39,7 @@ const Result<Reservation>& Scales::replayed_with(Bytes workspace) {
   const auto keep = [&](Result<Reservation> result) -> const Result<Reservation>& {
     return reservations_.emplace(workspace, std::move(result)).first->second;
   };
-  const Result<AllocatorSettings> settings = parse_alloc_conf(plan_.alloc_conf.value, "alloc_conf");
+  const Result<AllocatorSettings> settings = parse_alloc_conf(plan_.runtime.alloc_conf.value, "alloc_conf");
   if (!settings) return keep(settings.errors());
   Result<Footprint> footprint = estimate(plan_, architecture_, Detail::events);
   if (!footprint) return keep(footprint.errors());

@@ -33,20 +33,21 @@ void derive(Origin& origin, std::string_view how) {
 }
 
 void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key) {
-  if (plan.micro_batch_size.value == 1) return;
-  const std::string rows = rows_of(plan.micro_batch_size, rows_key);
-  plan.sequence_length.value = saturating_mul(plan.sequence_length.value, plan.micro_batch_size.value);
-  derive(plan.sequence_length.origin, "times " + rows + ", packed into one");
-  plan.micro_batch_size = {1, packing};
-  derive(plan.micro_batch_size.origin, "which packs " + rows + " into one");
+  if (plan.batch.micro_batch_size.value == 1) return;
+  const std::string rows = rows_of(plan.batch.micro_batch_size, rows_key);
+  plan.batch.sequence_length.value =
+      saturating_mul(plan.batch.sequence_length.value, plan.batch.micro_batch_size.value);
+  derive(plan.batch.sequence_length.origin, "times " + rows + ", packed into one");
+  plan.batch.micro_batch_size = {1, packing};
+  derive(plan.batch.micro_batch_size.origin, "which packs " + rows + " into one");
 }
 
 void pad_rows(TrainingPlan& plan, std::int64_t multiple) {
-  std::int64_t& length = plan.sequence_length.value;
+  std::int64_t& length = plan.batch.sequence_length.value;
   const std::int64_t padded = (length + multiple - 1) / multiple * multiple;
   if (padded == length) return;
   length = padded;
-  derive(plan.sequence_length.origin, "padded up to a multiple of " + std::to_string(multiple));
+  derive(plan.batch.sequence_length.origin, "padded up to a multiple of " + std::to_string(multiple));
 }
 
 void take(Draft& draft, Findings&& findings) {
@@ -67,7 +68,7 @@ void miss(Draft& draft, const Document& document, std::string_view field, std::i
 
 void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& document) {
   if (!steps.value) return;
-  auto& accumulation = draft.plan.gradient_accumulation_steps;
+  auto& accumulation = draft.plan.batch.gradient_accumulation_steps;
   if (accumulation.value <= 1) {
     accumulation = {*steps.value, steps.origin};
     return;
@@ -79,9 +80,10 @@ void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& do
 
 void refuse_scaled_half(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
-  const bool scaled = plan.autocast.value == Autocast::fp16;
-  if (!scaled || plan.weights_dtype.value != WeightsDType::fp16 || plan.adapter.value != Adapter::none) return;
-  conflict(draft, plan.autocast.origin, document,
+  const bool scaled = plan.precision.autocast.value == Autocast::fp16;
+  if (!scaled || plan.precision.weights_dtype.value != WeightsDType::fp16 || plan.adapter.kind.value != Adapter::none)
+    return;
+  conflict(draft, plan.precision.autocast.origin, document,
            "fp16 weights cannot be trained under fp16 autocast: torch's gradient scaler refuses their gradients");
 }
 

@@ -9,77 +9,70 @@ namespace {
 
 using Plan = TrainingPlan;
 
-template <auto Member, const auto& Format>
+template <auto Member, const auto& Format, auto Group>
 constexpr Row<Plan> field(std::string_view name) {
-  return row<Plan, Member, Format>(name);
+  return row<Plan, Member, Format, Group>(name);
 }
-
-template <auto Member, const auto& Format>
-constexpr Row<Plan> loader(std::string_view name) {
-  return row<Plan, Member, Format, &Plan::loader>(name);
-}
-
-using L = LoaderPlan;
 
 constexpr std::array rows{
-    field<&Plan::trainer, as::trainer>("trainer"),
-    field<&Plan::model, as::text>("model"),
-    field<&Plan::micro_batch_size, as::positive>("micro_batch_size"),
-    field<&Plan::sequence_length, as::positive>("sequence_length"),
-    field<&Plan::lengths, as::lengths>("lengths"),
-    field<&Plan::gradient_accumulation_steps, as::positive>("gradient_accumulation_steps"),
-    field<&Plan::padding_mask, as::boolean>("padding_mask"),
-    field<&Plan::weights_dtype, as::weights_dtype>("weights_dtype"),
-    field<&Plan::autocast, as::autocast>("autocast"),
-    field<&Plan::adapter, as::adapter>("adapter"),
-    field<&Plan::lora_rank, as::positive>("lora_rank"),
-    field<&Plan::lora_targets, as::names>("lora_targets"),
-    field<&Plan::lora_dropout, as::fraction>("lora_dropout"),
-    field<&Plan::adapter_dtype, as::adapter_dtype>("adapter_dtype"),
-    field<&Plan::lora_qkv_kernel, as::boolean>("lora_qkv_kernel"),
-    field<&Plan::lora_o_kernel, as::boolean>("lora_o_kernel"),
-    field<&Plan::lora_mlp_kernel, as::boolean>("lora_mlp_kernel"),
-    field<&Plan::quantization, as::quantization>("quantization"),
-    field<&Plan::double_quantization, as::boolean>("double_quantization"),
-    field<&Plan::quantization_compute_dtype, as::float_dtype>("quantization_compute_dtype"),
-    field<&Plan::quantized_linear, as::quantized_linear>("quantized_linear"),
-    field<&Plan::fp32_norms, as::boolean>("fp32_norms"),
-    field<&Plan::fp32_while_loading, as::boolean>("fp32_while_loading"),
-    field<&Plan::kbit_upcast, as::boolean>("kbit_upcast"),
-    field<&Plan::optimizer, as::text>("optimizer"),
-    field<&Plan::fp32_embedding_state, as::boolean>("fp32_embedding_state"),
-    field<&Plan::evaluates, as::boolean>("evaluates"),
-    field<&Plan::evaluation_rows, as::count>("evaluation_rows"),
-    field<&Plan::evaluation_length, as::count>("evaluation_length"),
-    field<&Plan::evaluation_padded, as::boolean>("evaluation_padded"),
-    field<&Plan::clip_gradients, as::boolean>("clip_gradients"),
-    field<&Plan::gradient_checkpointing, as::boolean>("gradient_checkpointing"),
-    field<&Plan::reentrant_checkpointing, as::boolean>("reentrant_checkpointing"),
-    field<&Plan::attention, as::attention>("attention"),
-    field<&Plan::loss, as::loss>("loss"),
-    field<&Plan::outputs_kept, as::boolean>("outputs_kept"),
-    field<&Plan::outputs_to_fp32, as::boolean>("outputs_to_fp32"),
-    field<&Plan::set_grads_to_none, as::boolean>("set_grads_to_none"),
-    field<&Plan::use_cache, as::boolean>("use_cache"),
-    field<&Plan::alloc_conf, as::text_or_nothing>("alloc_conf"),
-    loader<&L::ranks, as::positive>("ranks"),
-    loader<&L::workers, as::count>("loader_workers"),
-    loader<&L::prefetch, as::positive>("loader_prefetch"),
-    loader<&L::start, as::worker_start>("loader_start"),
-    loader<&L::persistent, as::boolean>("loader_persistent"),
-    loader<&L::epochs, as::positive>("loader_epochs"),
-    loader<&L::shuffle, as::boolean>("loader_shuffle"),
-    loader<&L::pin_memory, as::boolean>("loader_pin_memory"),
-    loader<&L::rows_as, as::rows_as>("loader_rows_as"),
-    loader<&L::values, as::row_values>("loader_values"),
-    loader<&L::row_values, as::count>("loader_row_values"),
-    loader<&L::padded, as::boolean>("loader_padded"),
-    loader<&L::packed, as::boolean>("loader_packed"),
-    loader<&L::columns, as::positive>("loader_columns"),
-    loader<&L::shuffle_buffer, as::count>("loader_shuffle_buffer"),
-    loader<&L::map_processes, as::count>("loader_map_processes"),
-    loader<&L::map_a_core, as::boolean>("loader_map_a_core"),
-    loader<&L::libraries, as::names>("loader_libraries"),
+    field<&RecipeFacts::trainer, as::trainer, &Plan::recipe>("trainer"),
+    field<&ModelFacts::name, as::text, &Plan::model>("model"),
+    field<&BatchFacts::micro_batch_size, as::positive, &Plan::batch>("micro_batch_size"),
+    field<&BatchFacts::sequence_length, as::positive, &Plan::batch>("sequence_length"),
+    field<&BatchFacts::lengths, as::lengths, &Plan::batch>("lengths"),
+    field<&BatchFacts::gradient_accumulation_steps, as::positive, &Plan::batch>("gradient_accumulation_steps"),
+    field<&BatchFacts::padding_mask, as::boolean, &Plan::batch>("padding_mask"),
+    field<&PrecisionFacts::weights_dtype, as::weights_dtype, &Plan::precision>("weights_dtype"),
+    field<&PrecisionFacts::autocast, as::autocast, &Plan::precision>("autocast"),
+    field<&AdapterFacts::kind, as::adapter, &Plan::adapter>("adapter"),
+    field<&AdapterFacts::rank, as::positive, &Plan::adapter>("lora_rank"),
+    field<&AdapterFacts::targets, as::names, &Plan::adapter>("lora_targets"),
+    field<&AdapterFacts::dropout, as::fraction, &Plan::adapter>("lora_dropout"),
+    field<&AdapterFacts::dtype, as::adapter_dtype, &Plan::adapter>("adapter_dtype"),
+    field<&KernelFacts::lora_qkv, as::boolean, &Plan::kernels>("lora_qkv_kernel"),
+    field<&KernelFacts::lora_o, as::boolean, &Plan::kernels>("lora_o_kernel"),
+    field<&KernelFacts::lora_mlp, as::boolean, &Plan::kernels>("lora_mlp_kernel"),
+    field<&QuantizationFacts::kind, as::quantization, &Plan::quantization>("quantization"),
+    field<&QuantizationFacts::double_quantization, as::boolean, &Plan::quantization>("double_quantization"),
+    field<&QuantizationFacts::compute_dtype, as::float_dtype, &Plan::quantization>("quantization_compute_dtype"),
+    field<&QuantizationFacts::linear, as::quantized_linear, &Plan::quantization>("quantized_linear"),
+    field<&PrecisionFacts::fp32_norms, as::boolean, &Plan::precision>("fp32_norms"),
+    field<&PrecisionFacts::fp32_while_loading, as::boolean, &Plan::precision>("fp32_while_loading"),
+    field<&QuantizationFacts::kbit_upcast, as::boolean, &Plan::quantization>("kbit_upcast"),
+    field<&OptimizerFacts::name, as::text, &Plan::optimizer>("optimizer"),
+    field<&OptimizerFacts::fp32_embedding_state, as::boolean, &Plan::optimizer>("fp32_embedding_state"),
+    field<&EvaluationFacts::evaluates, as::boolean, &Plan::evaluation>("evaluates"),
+    field<&EvaluationFacts::rows, as::count, &Plan::evaluation>("evaluation_rows"),
+    field<&EvaluationFacts::length, as::count, &Plan::evaluation>("evaluation_length"),
+    field<&EvaluationFacts::padded, as::boolean, &Plan::evaluation>("evaluation_padded"),
+    field<&OptimizerFacts::clip_gradients, as::boolean, &Plan::optimizer>("clip_gradients"),
+    field<&CheckpointingFacts::on, as::boolean, &Plan::checkpointing>("gradient_checkpointing"),
+    field<&CheckpointingFacts::reentrant, as::boolean, &Plan::checkpointing>("reentrant_checkpointing"),
+    field<&KernelFacts::attention, as::attention, &Plan::kernels>("attention"),
+    field<&RecipeFacts::loss, as::loss, &Plan::recipe>("loss"),
+    field<&RecipeFacts::outputs_kept, as::boolean, &Plan::recipe>("outputs_kept"),
+    field<&PrecisionFacts::outputs_to_fp32, as::boolean, &Plan::precision>("outputs_to_fp32"),
+    field<&OptimizerFacts::set_grads_to_none, as::boolean, &Plan::optimizer>("set_grads_to_none"),
+    field<&RecipeFacts::use_cache, as::boolean, &Plan::recipe>("use_cache"),
+    field<&RuntimeFacts::alloc_conf, as::text_or_nothing, &Plan::runtime>("alloc_conf"),
+    field<&LoaderPlan::ranks, as::positive, &Plan::loader>("ranks"),
+    field<&LoaderPlan::workers, as::count, &Plan::loader>("loader_workers"),
+    field<&LoaderPlan::prefetch, as::positive, &Plan::loader>("loader_prefetch"),
+    field<&LoaderPlan::start, as::worker_start, &Plan::loader>("loader_start"),
+    field<&LoaderPlan::persistent, as::boolean, &Plan::loader>("loader_persistent"),
+    field<&LoaderPlan::epochs, as::positive, &Plan::loader>("loader_epochs"),
+    field<&LoaderPlan::shuffle, as::boolean, &Plan::loader>("loader_shuffle"),
+    field<&LoaderPlan::pin_memory, as::boolean, &Plan::loader>("loader_pin_memory"),
+    field<&LoaderPlan::rows_as, as::rows_as, &Plan::loader>("loader_rows_as"),
+    field<&LoaderPlan::values, as::row_values, &Plan::loader>("loader_values"),
+    field<&LoaderPlan::row_values, as::count, &Plan::loader>("loader_row_values"),
+    field<&LoaderPlan::padded, as::boolean, &Plan::loader>("loader_padded"),
+    field<&LoaderPlan::packed, as::boolean, &Plan::loader>("loader_packed"),
+    field<&LoaderPlan::columns, as::positive, &Plan::loader>("loader_columns"),
+    field<&LoaderPlan::shuffle_buffer, as::count, &Plan::loader>("loader_shuffle_buffer"),
+    field<&LoaderPlan::map_processes, as::count, &Plan::loader>("loader_map_processes"),
+    field<&LoaderPlan::map_a_core, as::boolean, &Plan::loader>("loader_map_a_core"),
+    field<&LoaderPlan::libraries, as::names, &Plan::loader>("loader_libraries"),
 };
 
 // A value that converts to anything: an aggregate of n members can be made from at most n of them.
@@ -102,8 +95,15 @@ constexpr std::size_t members() {
   }
 }
 
-// dialect, framework, unmodelled and warnings are about the plan, not in it; loader holds fields of its own.
-static_assert(members<Plan>() + members<L>() == rows.size() + 5, "a field of TrainingPlan has no row in fields.cpp");
+template <class... Groups>
+constexpr std::size_t facts_in = (members<Groups>() + ...);
+
+// dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
+static_assert(members<Plan>() == 12 + 4, "a group of TrainingPlan is not counted below");
+static_assert(
+    facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, LoaderPlan> == rows.size(),
+    "a fact of a group has no row in fields.cpp");
 
 }  // namespace
 

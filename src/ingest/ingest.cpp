@@ -20,8 +20,8 @@ using ingestion::Draft;
 
 void check_together(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
-  if (plan.quantization.value == Quantization::none || plan.adapter.value != Adapter::none) return;
-  conflict(draft, plan.quantization.origin, document,
+  if (plan.quantization.kind.value == Quantization::none || plan.adapter.kind.value != Adapter::none) return;
+  conflict(draft, plan.quantization.kind.origin, document,
            "quantized weights cannot be trained without an adapter: transformers' Trainer refuses them");
 }
 

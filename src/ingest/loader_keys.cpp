@@ -53,7 +53,8 @@ void settle_loader(bool worker_a_rank, TrainingPlan& plan) {
     loader.padded = {true, fact.origin};
     derive(loader.padded.origin, how);
   };
-  if (plan.padding_mask.value) return pad(plan.padding_mask, "whose rows are padded, to sequence_length at most");
+  if (plan.batch.padding_mask.value)
+    return pad(plan.batch.padding_mask, "whose rows are padded, to sequence_length at most");
   if (loader.packed.value) pad(loader.packed, "whose rows fill sequence_length");
 }
 

@@ -33,8 +33,9 @@ Diagnostic no_default(const std::string& model_type) {
 }  // namespace
 
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
-  auto& targets = plan.lora_targets;
-  if (plan.adapter.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"}) return plan;
+  auto& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
+    return plan;
   const auto* found = std::ranges::find(peft_targets, model_type, &Targets::model_type);
   if (found == peft_targets.end()) return no_default(model_type);
   targets.value.clear();

@@ -16,9 +16,9 @@ bool is_pattern(const std::string& target) {
 
 // A key that asks for this training may have been noted by its dialect already.
 void note_trainer(TrainingPlan& plan) {
-  const TrainerName* trainer = find_trainer(plan.trainer.value);
+  const TrainerName* trainer = find_trainer(plan.recipe.trainer.value);
   if (trainer == nullptr || trainer->played) return;
-  const Origin& origin = plan.trainer.origin;
+  const Origin& origin = plan.recipe.trainer.origin;
   const std::string key = origin.kind == Origin::Kind::config ? origin.source : "trainer";
   if (std::ranges::count(plan.unmodelled, key, &Unmodelled::key) > 0) return;
   plan.unmodelled.push_back({std::string(trainer->title) + " training", key, origin.where});
@@ -28,8 +28,8 @@ void note_trainer(TrainingPlan& plan) {
 
 void note_unplayed(TrainingPlan& plan) {
   note_trainer(plan);
-  const auto& targets = plan.lora_targets;
-  if (plan.adapter.value == Adapter::none || std::ranges::none_of(targets.value, is_pattern)) return;
+  const auto& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value == Adapter::none || std::ranges::none_of(targets.value, is_pattern)) return;
   plan.unmodelled.push_back({"LoRA targets by a regular expression", "lora_targets", targets.origin.where});
 }
 

@@ -36,62 +36,61 @@ Fact lengths_fact(const Setting<std::vector<std::int64_t>>& lengths) {
 }
 
 std::vector<Fact> size_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("trainer", plan.trainer),
-                          fact("model", plan.model),
-                          fact("micro_batch_size", plan.micro_batch_size),
-                          fact("sequence_length", plan.sequence_length),
-                          fact("gradient_accumulation_steps", plan.gradient_accumulation_steps),
-                          fact("padding_mask", plan.padding_mask),
-                          fact("weights_dtype", plan.weights_dtype, weights_dtype_names),
-                          fact("fp32_norms", plan.fp32_norms),
-                          fact("fp32_while_loading", plan.fp32_while_loading),
-                          fact("autocast", plan.autocast, autocast_names),
-                          fact("adapter", plan.adapter, adapter_names)};
-  if (!plan.lengths.value.empty()) facts.push_back(lengths_fact(plan.lengths));
+  std::vector<Fact> facts{fact("trainer", plan.recipe.trainer),
+                          fact("model", plan.model.name),
+                          fact("micro_batch_size", plan.batch.micro_batch_size),
+                          fact("sequence_length", plan.batch.sequence_length),
+                          fact("gradient_accumulation_steps", plan.batch.gradient_accumulation_steps),
+                          fact("padding_mask", plan.batch.padding_mask),
+                          fact("weights_dtype", plan.precision.weights_dtype, weights_dtype_names),
+                          fact("fp32_norms", plan.precision.fp32_norms),
+                          fact("fp32_while_loading", plan.precision.fp32_while_loading),
+                          fact("autocast", plan.precision.autocast, autocast_names),
+                          fact("adapter", plan.adapter.kind, adapter_names)};
+  if (!plan.batch.lengths.value.empty()) facts.push_back(lengths_fact(plan.batch.lengths));
   return facts;
 }
 
 std::vector<Fact> adapter_facts(const TrainingPlan& plan) {
-  if (plan.adapter.value == Adapter::none) return {};
-  return {fact("lora_rank", plan.lora_rank),
-          fact("lora_targets", plan.lora_targets),
-          fact("lora_dropout", plan.lora_dropout),
-          fact("adapter_dtype", plan.adapter_dtype, adapter_dtype_names),
-          fact("lora_qkv_kernel", plan.lora_qkv_kernel),
-          fact("lora_o_kernel", plan.lora_o_kernel),
-          fact("lora_mlp_kernel", plan.lora_mlp_kernel)};
+  if (plan.adapter.kind.value == Adapter::none) return {};
+  return {
+      fact("lora_rank", plan.adapter.rank),           fact("lora_targets", plan.adapter.targets),
+      fact("lora_dropout", plan.adapter.dropout),     fact("adapter_dtype", plan.adapter.dtype, adapter_dtype_names),
+      fact("lora_qkv_kernel", plan.kernels.lora_qkv), fact("lora_o_kernel", plan.kernels.lora_o),
+      fact("lora_mlp_kernel", plan.kernels.lora_mlp)};
 }
 
 std::vector<Fact> quantization_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("quantization", plan.quantization, quantization_names)};
-  if (plan.quantization.value == Quantization::none) return facts;
-  facts.push_back(fact("double_quantization", plan.double_quantization));
-  facts.push_back(fact("quantization_compute_dtype", plan.quantization_compute_dtype));
-  facts.push_back(fact("quantized_linear", plan.quantized_linear, quantized_linear_names));
-  facts.push_back(fact("kbit_upcast", plan.kbit_upcast));
+  std::vector<Fact> facts{fact("quantization", plan.quantization.kind, quantization_names)};
+  if (plan.quantization.kind.value == Quantization::none) return facts;
+  facts.push_back(fact("double_quantization", plan.quantization.double_quantization));
+  facts.push_back(fact("quantization_compute_dtype", plan.quantization.compute_dtype));
+  facts.push_back(fact("quantized_linear", plan.quantization.linear, quantized_linear_names));
+  facts.push_back(fact("kbit_upcast", plan.quantization.kbit_upcast));
   return facts;
 }
 
 std::vector<Fact> step_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("optimizer", plan.optimizer), fact("clip_gradients", plan.clip_gradients),
-                          fact("gradient_checkpointing", plan.gradient_checkpointing)};
-  if (plan.gradient_checkpointing.value) facts.push_back(fact("reentrant_checkpointing", plan.reentrant_checkpointing));
+  std::vector<Fact> facts{fact("optimizer", plan.optimizer.name), fact("clip_gradients", plan.optimizer.clip_gradients),
+                          fact("gradient_checkpointing", plan.checkpointing.on)};
+  if (plan.checkpointing.on.value) facts.push_back(fact("reentrant_checkpointing", plan.checkpointing.reentrant));
   for (Fact& row : std::vector<Fact>{
-           fact("attention", plan.attention, attention_names), fact("loss", plan.loss, loss_names),
-           fact("outputs_kept", plan.outputs_kept), fact("outputs_to_fp32", plan.outputs_to_fp32),
-           fact("fp32_embedding_state", plan.fp32_embedding_state), fact("set_grads_to_none", plan.set_grads_to_none),
-           fact("use_cache", plan.use_cache), fact("alloc_conf", plan.alloc_conf)}) {
+           fact("attention", plan.kernels.attention, attention_names), fact("loss", plan.recipe.loss, loss_names),
+           fact("outputs_kept", plan.recipe.outputs_kept), fact("outputs_to_fp32", plan.precision.outputs_to_fp32),
+           fact("fp32_embedding_state", plan.optimizer.fp32_embedding_state),
+           fact("set_grads_to_none", plan.optimizer.set_grads_to_none), fact("use_cache", plan.recipe.use_cache),
+           fact("alloc_conf", plan.runtime.alloc_conf)}) {
     facts.push_back(std::move(row));
   }
   return facts;
 }
 
 std::vector<Fact> evaluation_facts(const TrainingPlan& plan) {
-  if (!plan.evaluates.value) return {};
-  std::vector<Fact> facts{fact("evaluates", plan.evaluates)};
-  if (plan.evaluation_rows.value > 0) facts.push_back(fact("evaluation_rows", plan.evaluation_rows));
-  if (plan.evaluation_length.value > 0) facts.push_back(fact("evaluation_length", plan.evaluation_length));
-  facts.push_back(fact("evaluation_padded", plan.evaluation_padded));
+  if (!plan.evaluation.evaluates.value) return {};
+  std::vector<Fact> facts{fact("evaluates", plan.evaluation.evaluates)};
+  if (plan.evaluation.rows.value > 0) facts.push_back(fact("evaluation_rows", plan.evaluation.rows));
+  if (plan.evaluation.length.value > 0) facts.push_back(fact("evaluation_length", plan.evaluation.length));
+  facts.push_back(fact("evaluation_padded", plan.evaluation.padded));
   return facts;
 }
 

@@ -18,9 +18,11 @@ struct Numbers {
   const Footprint& footprint;
   Bytes size{};
 
-  std::int64_t tokens() const { return saturating_mul(plan.micro_batch_size.value, plan.sequence_length.value); }
+  std::int64_t tokens() const {
+    return saturating_mul(plan.batch.micro_batch_size.value, plan.batch.sequence_length.value);
+  }
   std::string tokens_text() const {
-    return fmt::format("{}×{} tokens", plan.micro_batch_size.value, plan.sequence_length.value);
+    return fmt::format("{}×{} tokens", plan.batch.micro_batch_size.value, plan.batch.sequence_length.value);
   }
 
   /// The first of `keys` in the model's config, as each family spells it; 0 where it has none.
@@ -45,14 +47,14 @@ struct Numbers {
 std::string weights(const Numbers& n) {
   std::string text = fmt::format("every parameter in the dtype that it is stored in: {} parameters × {} B on average",
                                  with_separators(n.footprint.parameters), n.each(n.footprint.parameters));
-  if (n.plan.quantization.value == Quantization::none) return text;
+  if (n.plan.quantization.kind.value == Quantization::none) return text;
   return text + fmt::format("; {} stores half a byte a weight and a scale for each 64 of them",
-                            quantization_names.at(static_cast<std::size_t>(n.plan.quantization.value)));
+                            quantization_names.at(static_cast<std::size_t>(n.plan.quantization.kind.value)));
 }
 
 std::string optimizer(const Numbers& n) {
   return fmt::format("what {} keeps for each trained parameter from step to step: {} parameters × {} B on average",
-                     n.plan.optimizer.value, with_separators(n.footprint.trainable_parameters),
+                     n.plan.optimizer.name.value, with_separators(n.footprint.trainable_parameters),
                      n.each(n.footprint.trainable_parameters));
 }
 
@@ -66,7 +68,7 @@ std::string gradients(const Numbers& n) {
 std::string activations(const Numbers& n) {
   const std::string sum = fmt::format("{} × {} layers × {} B on average", n.tokens_text(), n.model.layers,
                                       n.each(saturating_mul(n.tokens(), n.model.layers)));
-  if (!n.plan.gradient_checkpointing.value) return "what each layer's ops save for backward: " + sum;
+  if (!n.plan.checkpointing.on.value) return "what each layer's ops save for backward: " + sum;
   return fmt::format(
       "with gradient checkpointing each layer keeps only its input ({} × {} hidden), and in backward one layer at a "
       "time has all that its ops save: {}",
@@ -74,10 +76,10 @@ std::string activations(const Numbers& n) {
 }
 
 std::string attention_scores(const Numbers& n) {
-  const std::int64_t scores = saturating_mul(n.tokens(), saturating_mul(n.plan.sequence_length.value, n.heads()));
+  const std::int64_t scores = saturating_mul(n.tokens(), saturating_mul(n.plan.batch.sequence_length.value, n.heads()));
   return fmt::format(
       "each head's score of every token with every token: {} × {} tokens × {} heads × {} B over all layers",
-      n.tokens_text(), n.plan.sequence_length.value, n.heads(), n.each(scores));
+      n.tokens_text(), n.plan.batch.sequence_length.value, n.heads(), n.each(scores));
 }
 
 /// TRL's head never has the scores of all tokens; what grows with the batch has the width of the hidden states.
@@ -90,7 +92,7 @@ std::string chunked_loss(const Numbers& n) {
 }
 
 std::string logits_and_loss(const Numbers& n) {
-  if (n.plan.loss.value == Loss::chunked_logprob) return chunked_loss(n);
+  if (n.plan.recipe.loss.value == Loss::chunked_logprob) return chunked_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "
       "once: {} × {} vocabulary × {} B over all copies",
@@ -127,7 +129,7 @@ std::string paged(const Numbers& n) {
   return fmt::format(
       "what {} keeps for each trained parameter of 100,000 elements and more from step to step, in CUDA's managed "
       "memory, which the driver moves to host RAM where the card has no room: {} parameters × {} B on average",
-      n.plan.optimizer.value, with_separators(n.footprint.trainable_parameters),
+      n.plan.optimizer.name.value, with_separators(n.footprint.trainable_parameters),
       n.each(n.footprint.trainable_parameters));
 }
 

@@ -14,14 +14,14 @@ Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& opti
                              const Architecture** architecture) {
   Result<TrainingPlan> plan = ingest(document, options);
   if (!plan) return plan;
-  const Result<Architecture>& found = models(plan->model.value);
+  const Result<Architecture>& found = models(plan->model.name.value);
   if (found) {
     *architecture = &*found;
     return settle(std::move(*plan), found->model_type);
   }
   Diagnostics errors = found.errors();
   for (Diagnostic& error : errors)
-    if (error.where.file.empty()) error.where = plan->model.origin.where;
+    if (error.where.file.empty()) error.where = plan->model.name.origin.where;
   for (const Unmodelled& gap : plan->unmodelled) errors.push_back(error_of(gap));
   return errors;
 }

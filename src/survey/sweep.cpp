@@ -82,7 +82,7 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
   Result<TrainingPlan> plan = ingest(document, here);
   if (!plan) return plan.errors();
-  const Result<Architecture>& architecture = models(plan->model.value);
+  const Result<Architecture>& architecture = models(plan->model.name.value);
   if (!architecture) return architecture.errors();
   plan = settle(std::move(*plan), architecture->model_type);
   return plan ? weighed(*plan, *architecture, sweep) : plan.errors();

@@ -105,8 +105,8 @@ TEST(Oracle, ParametersAreCountedExactly) {
   ASSERT_EQ(models.size(), counts.size());
   for (const auto& [name, architecture] : models) {
     TrainingPlan plan = estimated().front().known.plan;
-    plan.micro_batch_size.value = 1;
-    plan.sequence_length.value = 1;
+    plan.batch.micro_batch_size.value = 1;
+    plan.batch.sequence_length.value = 1;
     const auto footprint = estimate(plan, architecture);
     ASSERT_TRUE(footprint.ok()) << name;
     EXPECT_EQ(footprint->parameters, counts.at(name).at("total").get<std::int64_t>()) << name;

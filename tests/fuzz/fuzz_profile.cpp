@@ -11,9 +11,9 @@ namespace {
 
 TrainingPlan plan_of(RowsAs rows_as, WorkerStart start) {
   TrainingPlan plan;
-  plan.micro_batch_size.value = 8;
-  plan.gradient_accumulation_steps.value = 1;
-  plan.sequence_length.value = 512;
+  plan.batch.micro_batch_size.value = 8;
+  plan.batch.gradient_accumulation_steps.value = 1;
+  plan.batch.sequence_length.value = 512;
   plan.loader.rows_as.value = rows_as;
   plan.loader.start.value = start;
   plan.loader.workers.value = 2;

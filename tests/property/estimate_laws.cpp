@@ -91,35 +91,36 @@ Model random_model(Dice& dice) {
 TrainingPlan random_plan(Dice& dice, const Model& model) {
   TrainingPlan p = example::plan(dice.pick({1, 1, 2, 3, 8}), dice.pick({1, 2, 16, 31, 64, 100}));
   const std::int64_t precision = dice.below(3);
-  if (precision > 0) p.weights_dtype.value = WeightsDType::fp32;
-  if (precision > 1) p.autocast.value = Autocast::bf16;
-  p.gradient_accumulation_steps.value = dice.pick({1, 1, 2, 4});
-  p.padding_mask.value = dice.one_in(3);
-  p.attention.value = dice.pick({Attention::eager, Attention::sdpa, Attention::sdpa, Attention::flash_attention_2});
-  p.optimizer.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "adamw_8bit", "sgd",
-                                              "sgd_momentum", "adafactor", "paged_adamw_32bit"});
-  p.clip_gradients.value = dice.one_in(2);
-  p.gradient_checkpointing.value = dice.one_in(2);
-  p.reentrant_checkpointing.value = dice.one_in(3);
-  p.outputs_kept.value = dice.one_in(2);
-  p.set_grads_to_none.value = !dice.one_in(4);
-  p.outputs_to_fp32.value = dice.one_in(3);
-  p.fp32_norms.value = dice.one_in(4);
-  p.fp32_while_loading.value = dice.one_in(4);
+  if (precision > 0) p.precision.weights_dtype.value = WeightsDType::fp32;
+  if (precision > 1) p.precision.autocast.value = Autocast::bf16;
+  p.batch.gradient_accumulation_steps.value = dice.pick({1, 1, 2, 4});
+  p.batch.padding_mask.value = dice.one_in(3);
+  p.kernels.attention.value =
+      dice.pick({Attention::eager, Attention::sdpa, Attention::sdpa, Attention::flash_attention_2});
+  p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "adamw_8bit",
+                                                   "sgd", "sgd_momentum", "adafactor", "paged_adamw_32bit"});
+  p.optimizer.clip_gradients.value = dice.one_in(2);
+  p.checkpointing.on.value = dice.one_in(2);
+  p.checkpointing.reentrant.value = dice.one_in(3);
+  p.recipe.outputs_kept.value = dice.one_in(2);
+  p.optimizer.set_grads_to_none.value = !dice.one_in(4);
+  p.precision.outputs_to_fp32.value = dice.one_in(3);
+  p.precision.fp32_norms.value = dice.one_in(4);
+  p.precision.fp32_while_loading.value = dice.one_in(4);
   if (!model.rotary) return p;
-  if (dice.one_in(4)) p.loss.value = Loss::chunked_logprob;
+  if (dice.one_in(4)) p.recipe.loss.value = Loss::chunked_logprob;
   if (dice.one_in(2)) return p;
-  p.adapter.value = Adapter::lora;
-  p.lora_rank.value = dice.pick({1, 8, 64});
-  p.lora_dropout.value = dice.pick({0.0, 0.05});
-  p.adapter_dtype.value = dice.one_in(2) ? AdapterDType::fp32 : AdapterDType::as_base;
-  if (dice.one_in(2)) p.lora_targets.value = {"all-linear"};
-  p.lora_qkv_kernel.value = p.lora_o_kernel.value = p.lora_mlp_kernel.value = dice.one_in(3);
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = dice.pick({1, 8, 64});
+  p.adapter.dropout.value = dice.pick({0.0, 0.05});
+  p.adapter.dtype.value = dice.one_in(2) ? AdapterDType::fp32 : AdapterDType::as_base;
+  if (dice.one_in(2)) p.adapter.targets.value = {"all-linear"};
+  p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = dice.one_in(3);
   if (!dice.one_in(2)) return p;
-  p.quantization.value = Quantization::nf4;
-  p.double_quantization.value = dice.one_in(2);
-  p.quantized_linear.value = dice.one_in(2) ? QuantizedLinear::bitsandbytes : QuantizedLinear::torch_linear;
-  p.kbit_upcast.value = dice.one_in(2);
+  p.quantization.kind.value = Quantization::nf4;
+  p.quantization.double_quantization.value = dice.one_in(2);
+  p.quantization.linear.value = dice.one_in(2) ? QuantizedLinear::bitsandbytes : QuantizedLinear::torch_linear;
+  p.quantization.kbit_upcast.value = dice.one_in(2);
   return p;
 }
 
@@ -127,27 +128,29 @@ std::string described(const Model& model, const TrainingPlan& p) {
   std::string out;
   for (const auto& [key, value] : model.keys) out += key + "=" + value + " ";
   const auto flag = [&](const char* name, bool set) { out += set ? std::string(name) + " " : ""; };
-  out += "batch " + std::to_string(p.micro_batch_size.value) + " length " + std::to_string(p.sequence_length.value);
-  out += " accumulation " + std::to_string(p.gradient_accumulation_steps.value) + " " + p.optimizer.value + " ";
-  flag("fp32", p.weights_dtype.value == WeightsDType::fp32);
-  flag("autocast", p.autocast.value != Autocast::none);
-  flag("padded", p.padding_mask.value);
-  out += std::string(attention_names[static_cast<std::size_t>(p.attention.value)]) + " ";
-  flag("checkpointed", p.gradient_checkpointing.value);
-  flag("reentrant", p.reentrant_checkpointing.value);
-  flag("outputs kept", p.outputs_kept.value);
-  flag("gradients kept", !p.set_grads_to_none.value);
-  flag("outputs to fp32", p.outputs_to_fp32.value);
-  flag("fp32 norms", p.fp32_norms.value);
-  flag("fp32 while loading", p.fp32_while_loading.value);
-  flag("chunked loss", p.loss.value == Loss::chunked_logprob);
-  flag("lora kernels", p.lora_qkv_kernel.value);
-  flag("lora", p.adapter.value == Adapter::lora);
-  flag("all-linear", p.lora_targets.value.size() == 1);
-  flag("nf4", p.quantization.value != Quantization::none);
-  flag("double", p.double_quantization.value);
-  flag("upcast", p.kbit_upcast.value);
-  return out + "rank " + std::to_string(p.lora_rank.value) + " dropout " + std::to_string(p.lora_dropout.value);
+  out += "batch " + std::to_string(p.batch.micro_batch_size.value) + " length " +
+         std::to_string(p.batch.sequence_length.value);
+  out +=
+      " accumulation " + std::to_string(p.batch.gradient_accumulation_steps.value) + " " + p.optimizer.name.value + " ";
+  flag("fp32", p.precision.weights_dtype.value == WeightsDType::fp32);
+  flag("autocast", p.precision.autocast.value != Autocast::none);
+  flag("padded", p.batch.padding_mask.value);
+  out += std::string(attention_names[static_cast<std::size_t>(p.kernels.attention.value)]) + " ";
+  flag("checkpointed", p.checkpointing.on.value);
+  flag("reentrant", p.checkpointing.reentrant.value);
+  flag("outputs kept", p.recipe.outputs_kept.value);
+  flag("gradients kept", !p.optimizer.set_grads_to_none.value);
+  flag("outputs to fp32", p.precision.outputs_to_fp32.value);
+  flag("fp32 norms", p.precision.fp32_norms.value);
+  flag("fp32 while loading", p.precision.fp32_while_loading.value);
+  flag("chunked loss", p.recipe.loss.value == Loss::chunked_logprob);
+  flag("lora kernels", p.kernels.lora_qkv.value);
+  flag("lora", p.adapter.kind.value == Adapter::lora);
+  flag("all-linear", p.adapter.targets.value.size() == 1);
+  flag("nf4", p.quantization.kind.value != Quantization::none);
+  flag("double", p.quantization.double_quantization.value);
+  flag("upcast", p.quantization.kbit_upcast.value);
+  return out + "rank " + std::to_string(p.adapter.rank.value) + " dropout " + std::to_string(p.adapter.dropout.value);
 }
 
 /// Runs `law` over many random models and plans.
@@ -269,11 +272,11 @@ void never_less(std::uint64_t seed, const Change& change) {
 }
 
 TEST(EstimateLaws, MoreRowsNeverNeedLess) {
-  never_less(4, [](Dice& dice, TrainingPlan& p) { p.micro_batch_size.value += 1 + dice.below(4); });
+  never_less(4, [](Dice& dice, TrainingPlan& p) { p.batch.micro_batch_size.value += 1 + dice.below(4); });
 }
 
 TEST(EstimateLaws, LongerRowsNeverNeedLess) {
-  never_less(5, [](Dice& dice, TrainingPlan& p) { p.sequence_length.value += 1 + dice.below(64); });
+  never_less(5, [](Dice& dice, TrainingPlan& p) { p.batch.sequence_length.value += 1 + dice.below(64); });
 }
 
 TEST(EstimateLaws, MoreLayersNeverNeedLess) {
@@ -285,26 +288,26 @@ TEST(EstimateLaws, MoreLayersNeverNeedLess) {
 }
 
 TEST(EstimateLaws, AnAccumulationStepMoreNeverNeedsLess) {
-  never_less(7, [](Dice&, TrainingPlan& p) { ++p.gradient_accumulation_steps.value; });
+  never_less(7, [](Dice&, TrainingPlan& p) { ++p.batch.gradient_accumulation_steps.value; });
 }
 
 TEST(EstimateLaws, AHigherRankNeverNeedsLess) {
   over_many(8, 150, [](Dice& dice, const Model& model, TrainingPlan plan) {
     // An 8-bit optimizer keeps the state of small tensors in fp32: there, growing past the limit saves memory.
-    if (plan.optimizer.value == "adamw_8bit") plan.optimizer.value = "adamw_fused";
+    if (plan.optimizer.name.value == "adamw_8bit") plan.optimizer.name.value = "adamw_fused";
     TrainingPlan more = plan;
-    more.lora_rank.value += 1 + dice.below(32);
+    more.adapter.rank.value += 1 + dice.below(32);
     expect_no_less(example::played(more, model.architecture()), example::played(plan, model.architecture()));
   });
 }
 
 TEST(EstimateLaws, KeepingOutputsOrGradientsNeverNeedsLess) {
-  never_less(9, [](Dice&, TrainingPlan& p) { p.outputs_kept.value = true; });
-  never_less(10, [](Dice&, TrainingPlan& p) { p.set_grads_to_none.value = false; });
+  never_less(9, [](Dice&, TrainingPlan& p) { p.recipe.outputs_kept.value = true; });
+  never_less(10, [](Dice&, TrainingPlan& p) { p.optimizer.set_grads_to_none.value = false; });
 }
 
 TEST(EstimateLaws, ClippingNeverNeedsLess) {
-  never_less(11, [](Dice&, TrainingPlan& p) { p.clip_gradients.value = true; });
+  never_less(11, [](Dice&, TrainingPlan& p) { p.optimizer.clip_gradients.value = true; });
 }
 
 TEST(EstimateLaws, TheSecondStepNeverNeedsLessThanTheFirstUntilItsEnd) {
@@ -320,7 +323,7 @@ TEST(EstimateLaws, CheckpointingChangesNeitherWeightsNorStateNorInputs) {
   over_many(13, 100, [](Dice&, const Model& model, const TrainingPlan& plan) {
     const Architecture architecture = model.architecture();
     TrainingPlan other = plan;
-    other.gradient_checkpointing.value = !plan.gradient_checkpointing.value;
+    other.checkpointing.on.value = !plan.checkpointing.on.value;
     const Footprint a = example::played(plan, architecture);
     const Footprint b = example::played(other, architecture);
     EXPECT_EQ(a.parameters, b.parameters);
@@ -338,7 +341,7 @@ TEST(EstimateLaws, CheckpointingChangesNeitherWeightsNorStateNorInputs) {
 
 TEST(EstimateLaws, EveryWeightIsHeldFromLoadToEnd) {
   over_many(14, 100, [](Dice&, const Model& model, TrainingPlan plan) {
-    plan.fp32_while_loading.value = false;
+    plan.precision.fp32_while_loading.value = false;
     const Footprint f = example::played(plan, model.architecture());
     const Bytes weights = at(f.peaks.back().by_bucket, Bucket::weights);
     for (const PhasePeak& p : f.peaks) {
@@ -352,13 +355,13 @@ TEST(EstimateLaws, EveryWeightIsHeldFromLoadToEnd) {
 
 /// The same run with each of its optimizer's pages on the card.
 TrainingPlan unpaged(TrainingPlan plan) {
-  plan.optimizer.value = "adamw_8bit";
+  plan.optimizer.name.value = "adamw_8bit";
   return plan;
 }
 
 TEST(EstimateLaws, PagingMovesTheStateOutOfEveryTotalAndNothingElse) {
   over_many(16, 100, [](Dice&, const Model& model, TrainingPlan plan) {
-    plan.optimizer.value = "paged_adamw_8bit";
+    plan.optimizer.name.value = "paged_adamw_8bit";
     const Footprint paged = example::played(plan, model.architecture());
     const Footprint held = example::played(unpaged(plan), model.architecture());
     ASSERT_EQ(paged.peaks.size(), held.peaks.size());
@@ -387,9 +390,9 @@ TEST(EstimateLaws, SizesThatNoMachineHasAreRefusedOrNeverFit) {
       return dice.pick({std::int64_t{1} << 31, std::int64_t{1} << 45, std::int64_t{1} << 60, end - 1, end});
     };
     const std::int64_t what = dice.below(4);
-    if (what != 1) plan.micro_batch_size.value = huge();
-    if (what != 0) plan.sequence_length.value = huge();
-    if (what == 3) plan.lora_rank.value = plan.gradient_accumulation_steps.value = huge();
+    if (what != 1) plan.batch.micro_batch_size.value = huge();
+    if (what != 0) plan.batch.sequence_length.value = huge();
+    if (what == 3) plan.adapter.rank.value = plan.batch.gradient_accumulation_steps.value = huge();
     const auto footprint = estimate(plan, model.architecture(), Detail::events);
     if (!footprint) {
       EXPECT_TRUE(footprint.errors().front().code.starts_with("estimate/too-")) << footprint.errors().front().message;

@@ -69,8 +69,8 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
   loader.map_a_core.value = axolotl;
   loader.shuffle.value = true;
   loader.padded.value = true;
-  loader.packed.value = axolotl && !plan.padding_mask.value;
-  loader.columns.value = axolotl && !plan.padding_mask.value ? 4 : 3;
+  loader.packed.value = axolotl && !plan.batch.padding_mask.value;
+  loader.columns.value = axolotl && !plan.batch.padding_mask.value ? 4 : 3;
   loader.rows_as.value = dice.flip() ? RowsAs::stream : RowsAs::mapped;
   const bool buffered = axolotl && loader.rows_as.value == RowsAs::stream;
   loader.shuffle_buffer.value = buffered ? any.shuffle_buffer.value + 1 : 0;
@@ -83,37 +83,39 @@ TrainingPlan any_plan(Dice& dice) {
   TrainingPlan plan;
   plan.dialect = "oomplan";
   plan.framework = word(dice);
-  plan.trainer.value = dice.one_of<std::string>({"sft", "trainer", "dpo"});
-  plan.evaluates.value = dice.flip();
-  plan.evaluation_rows.value = dice.number(0, 1'000'000);
-  plan.evaluation_length.value = dice.number(0, 100'000);
-  plan.evaluation_padded.value = dice.flip();
-  plan.model.value = word(dice);
-  plan.micro_batch_size.value = dice.number(1, 1'000'000'000'000);
-  plan.sequence_length.value = dice.number(1, 100'000);
-  plan.gradient_accumulation_steps.value = dice.number(1, 64);
-  plan.weights_dtype.value = static_cast<WeightsDType>(dice.number(0, 3));
-  plan.autocast.value = static_cast<Autocast>(dice.number(0, 2));
-  plan.adapter.value = static_cast<Adapter>(dice.number(0, 1));
-  plan.lora_rank.value = dice.number(1, 512);
-  for (std::int64_t i = dice.number(1, 3); i > 0; --i) plan.lora_targets.value.push_back(word(dice));
-  plan.lora_dropout.value = dice.one_of({0.0, 0.05, 0.1, 1.0 / 3.0, 1e-7});
-  plan.adapter_dtype.value = static_cast<AdapterDType>(dice.number(0, 2));
-  if (plan.adapter.value == Adapter::lora) plan.quantization.value = static_cast<Quantization>(dice.number(0, 2));
-  plan.quantized_linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
-  plan.quantization_compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
-  plan.optimizer.value = word(dice);
-  for (std::int64_t i = dice.number(0, 3); i > 0; --i) plan.lengths.value.push_back(dice.number(1, 4096));
-  plan.alloc_conf.value = dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
-  plan.attention.value = static_cast<Attention>(dice.number(0, 2));
-  plan.loss.value = static_cast<Loss>(dice.number(0, 1));
-  for (auto fact : {&TrainingPlan::padding_mask, &TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel,
-                    &TrainingPlan::lora_mlp_kernel, &TrainingPlan::double_quantization, &TrainingPlan::fp32_norms,
-                    &TrainingPlan::fp32_while_loading, &TrainingPlan::kbit_upcast, &TrainingPlan::clip_gradients,
-                    &TrainingPlan::gradient_checkpointing, &TrainingPlan::reentrant_checkpointing,
-                    &TrainingPlan::outputs_kept, &TrainingPlan::outputs_to_fp32, &TrainingPlan::set_grads_to_none,
-                    &TrainingPlan::use_cache, &TrainingPlan::fp32_embedding_state}) {
-    (plan.*fact).value = dice.flip();
+  plan.recipe.trainer.value = dice.one_of<std::string>({"sft", "trainer", "dpo"});
+  plan.evaluation.evaluates.value = dice.flip();
+  plan.evaluation.rows.value = dice.number(0, 1'000'000);
+  plan.evaluation.length.value = dice.number(0, 100'000);
+  plan.evaluation.padded.value = dice.flip();
+  plan.model.name.value = word(dice);
+  plan.batch.micro_batch_size.value = dice.number(1, 1'000'000'000'000);
+  plan.batch.sequence_length.value = dice.number(1, 100'000);
+  plan.batch.gradient_accumulation_steps.value = dice.number(1, 64);
+  plan.precision.weights_dtype.value = static_cast<WeightsDType>(dice.number(0, 3));
+  plan.precision.autocast.value = static_cast<Autocast>(dice.number(0, 2));
+  plan.adapter.kind.value = static_cast<Adapter>(dice.number(0, 1));
+  plan.adapter.rank.value = dice.number(1, 512);
+  for (std::int64_t i = dice.number(1, 3); i > 0; --i) plan.adapter.targets.value.push_back(word(dice));
+  plan.adapter.dropout.value = dice.one_of({0.0, 0.05, 0.1, 1.0 / 3.0, 1e-7});
+  plan.adapter.dtype.value = static_cast<AdapterDType>(dice.number(0, 2));
+  if (plan.adapter.kind.value == Adapter::lora)
+    plan.quantization.kind.value = static_cast<Quantization>(dice.number(0, 2));
+  plan.quantization.linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
+  plan.quantization.compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
+  plan.optimizer.name.value = word(dice);
+  for (std::int64_t i = dice.number(0, 3); i > 0; --i) plan.batch.lengths.value.push_back(dice.number(1, 4096));
+  plan.runtime.alloc_conf.value =
+      dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
+  plan.kernels.attention.value = static_cast<Attention>(dice.number(0, 2));
+  plan.recipe.loss.value = static_cast<Loss>(dice.number(0, 1));
+  for (Setting<bool>* fact :
+       {&plan.batch.padding_mask, &plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
+        &plan.quantization.double_quantization, &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
+        &plan.quantization.kbit_upcast, &plan.optimizer.clip_gradients, &plan.checkpointing.on,
+        &plan.checkpointing.reentrant, &plan.recipe.outputs_kept, &plan.precision.outputs_to_fp32,
+        &plan.optimizer.set_grads_to_none, &plan.recipe.use_cache, &plan.optimizer.fp32_embedding_state}) {
+    fact->value = dice.flip();
   }
   plan.loader = any_loader(dice);
   return plan;
@@ -133,23 +135,24 @@ std::vector<std::string> modules(Dice& dice) {
 TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   TrainingPlan plan = any_plan(dice);
   plan.dialect = dialect;
-  plan.lora_targets.value = modules(dice);
-  plan.optimizer.value = modelled_optimizer(dice);
-  plan.trainer.value = "trainer";
-  plan.evaluates.value = plan.evaluation_padded.value = false;  // What written keys do not say.
-  plan.evaluation_rows.value = plan.evaluation_length.value = 0;
-  const bool scaled = plan.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.
-  if (scaled && plan.weights_dtype.value == WeightsDType::fp16) plan.weights_dtype.value = WeightsDType::fp32;
-  plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
-  plan.set_grads_to_none.value = true;
-  plan.fp32_embedding_state.value = true;
-  plan.quantized_linear.value = QuantizedLinear::bitsandbytes;
-  plan.lengths.value.clear();
-  if (dialect == "axolotl") plan.alloc_conf.value = "expandable_segments:True";
-  for (auto fact : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel,
-                    &TrainingPlan::fp32_norms, &TrainingPlan::fp32_while_loading, &TrainingPlan::kbit_upcast,
-                    &TrainingPlan::outputs_kept, &TrainingPlan::use_cache}) {
-    (plan.*fact).value = false;
+  plan.adapter.targets.value = modules(dice);
+  plan.optimizer.name.value = modelled_optimizer(dice);
+  plan.recipe.trainer.value = "trainer";
+  plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
+  plan.evaluation.rows.value = plan.evaluation.length.value = 0;
+  const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.
+  if (scaled && plan.precision.weights_dtype.value == WeightsDType::fp16)
+    plan.precision.weights_dtype.value = WeightsDType::fp32;
+  plan.precision.outputs_to_fp32.value = plan.precision.autocast.value != Autocast::none;
+  plan.optimizer.set_grads_to_none.value = true;
+  plan.optimizer.fp32_embedding_state.value = true;
+  plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
+  plan.batch.lengths.value.clear();
+  if (dialect == "axolotl") plan.runtime.alloc_conf.value = "expandable_segments:True";
+  for (Setting<bool>* fact : {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
+                              &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
+                              &plan.quantization.kbit_upcast, &plan.recipe.outputs_kept, &plan.recipe.use_cache}) {
+    fact->value = false;
   }
   return plan;
 }
@@ -161,58 +164,59 @@ DType of(WeightsDType dtype) {
 TrainingPlan sft_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "trl 1.16.0 on transformers 5.23.0";
-  plan.trainer.value = "sft";
-  plan.loss.value = Loss::chunked_logprob;
-  const bool quantized = plan.quantization.value != Quantization::none;
-  if (quantized && plan.weights_dtype.value == WeightsDType::checkpoint) plan.weights_dtype.value = WeightsDType::bf16;
-  plan.quantization_compute_dtype.value = of(plan.weights_dtype.value);
-  plan.adapter_dtype.value = quantized ? AdapterDType::bf16 : AdapterDType::fp32;
-  plan.padding_mask.value = plan.micro_batch_size.value > 1;
-  if (dice.flip()) plan.lora_targets.value = {"peft-default"};
+  plan.recipe.trainer.value = "sft";
+  plan.recipe.loss.value = Loss::chunked_logprob;
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  if (quantized && plan.precision.weights_dtype.value == WeightsDType::checkpoint)
+    plan.precision.weights_dtype.value = WeightsDType::bf16;
+  plan.quantization.compute_dtype.value = of(plan.precision.weights_dtype.value);
+  plan.adapter.dtype.value = quantized ? AdapterDType::bf16 : AdapterDType::fp32;
+  plan.batch.padding_mask.value = plan.batch.micro_batch_size.value > 1;
+  if (dice.flip()) plan.adapter.targets.value = {"peft-default"};
   return plan;
 }
 
 TrainingPlan trainer_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "transformers 5.23.0";
-  plan.loss.value = Loss::full_logits;
-  plan.use_cache.value = dice.flip();
-  plan.adapter.value = Adapter::none;
-  plan.quantization.value = Quantization::none;
-  plan.double_quantization.value = false;
-  plan.quantization_compute_dtype.value = of(plan.weights_dtype.value);
-  plan.adapter_dtype.value = AdapterDType::fp32;
-  plan.lora_rank.value = 16;
-  plan.lora_dropout.value = 0.05;
-  plan.lora_targets.value = {"peft-default"};
+  plan.recipe.loss.value = Loss::full_logits;
+  plan.recipe.use_cache.value = dice.flip();
+  plan.adapter.kind.value = Adapter::none;
+  plan.quantization.kind.value = Quantization::none;
+  plan.quantization.double_quantization.value = false;
+  plan.quantization.compute_dtype.value = of(plan.precision.weights_dtype.value);
+  plan.adapter.dtype.value = AdapterDType::fp32;
+  plan.adapter.rank.value = 16;
+  plan.adapter.dropout.value = 0.05;
+  plan.adapter.targets.value = {"peft-default"};
   return plan;
 }
 
 TrainingPlan axolotl_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "axolotl");
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  plan.loss.value = Loss::full_logits;
-  const bool half = plan.adapter.value == Adapter::lora && dice.flip();
-  plan.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
-  plan.autocast.value = plan.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
-                        : plan.weights_dtype.value == WeightsDType::fp16 && half ? Autocast::fp16
-                                                                                 : Autocast::none;
-  plan.outputs_to_fp32.value = plan.autocast.value != Autocast::none;
-  plan.adapter_dtype.value = dice.one_of({AdapterDType::fp32, AdapterDType::as_base});
-  if (plan.attention.value == Attention::eager) plan.padding_mask.value = true;
-  const bool raised = plan.weights_dtype.value != WeightsDType::fp32;
-  const bool skipped = plan.quantization.value != Quantization::none && dice.flip();
-  if (plan.adapter.value == Adapter::lora) {
-    plan.fp32_while_loading.value = raised && !skipped;
+  plan.recipe.loss.value = Loss::full_logits;
+  const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
+  plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
+  plan.precision.autocast.value = plan.precision.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
+                                  : plan.precision.weights_dtype.value == WeightsDType::fp16 && half ? Autocast::fp16
+                                                                                                     : Autocast::none;
+  plan.precision.outputs_to_fp32.value = plan.precision.autocast.value != Autocast::none;
+  plan.adapter.dtype.value = dice.one_of({AdapterDType::fp32, AdapterDType::as_base});
+  if (plan.kernels.attention.value == Attention::eager) plan.batch.padding_mask.value = true;
+  const bool raised = plan.precision.weights_dtype.value != WeightsDType::fp32;
+  const bool skipped = plan.quantization.kind.value != Quantization::none && dice.flip();
+  if (plan.adapter.kind.value == Adapter::lora) {
+    plan.precision.fp32_while_loading.value = raised && !skipped;
     return plan;
   }
-  plan.lora_rank.value = 8;
-  plan.lora_dropout.value = 0;
-  plan.lora_targets.value.clear();
-  plan.adapter_dtype.value = AdapterDType::fp32;
-  const bool flash = plan.attention.value == Attention::flash_attention_2;
-  plan.fp32_norms.value = !flash && raised;
-  plan.fp32_while_loading.value = flash && raised;
+  plan.adapter.rank.value = 8;
+  plan.adapter.dropout.value = 0;
+  plan.adapter.targets.value.clear();
+  plan.adapter.dtype.value = AdapterDType::fp32;
+  const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
+  plan.precision.fp32_norms.value = !flash && raised;
+  plan.precision.fp32_while_loading.value = flash && raised;
   return plan;
 }
 
@@ -277,8 +281,8 @@ TEST(WrittenPlans, WhatIsReadBackIsSaidAgain) {
     const TrainingPlan plan = sft_plan(dice);
     for (const std::string dialect : {"axolotl", "hf", "oomplan"}) {
       // Axolotl has no such default, and loads in fp16 what it trains under fp16 autocast, which its scaler refuses.
-      const bool half = plan.autocast.value == Autocast::fp16 && plan.adapter.value == Adapter::none;
-      if (dialect == "axolotl" && (half || plan.lora_targets.value.front() == "peft-default")) continue;
+      const bool half = plan.precision.autocast.value == Autocast::fp16 && plan.adapter.kind.value == Adapter::none;
+      if (dialect == "axolotl" && (half || plan.adapter.targets.value.front() == "peft-default")) continue;
       const TrainingPlan once = read_back(plan, dialect);
       ASSERT_EQ(read_back(once, dialect), once) << write_plan(plan, dialect);
     }

@@ -39,18 +39,18 @@ constexpr std::array values{"0",        "1",        "-1",         "2",    "3",  
 
 std::vector<TrainingPlan> plans() {
   TrainingPlan full = example::plan(2, 8);
-  full.attention.value = Attention::eager;
-  full.padding_mask.value = true;
+  full.kernels.attention.value = Attention::eager;
+  full.batch.padding_mask.value = true;
   TrainingPlan lora = example::plan(1, 16);
-  lora.adapter.value = Adapter::lora;
-  lora.lora_targets.value = {"all-linear"};
-  lora.lora_qkv_kernel.value = lora.lora_o_kernel.value = lora.lora_mlp_kernel.value = true;
+  lora.adapter.kind.value = Adapter::lora;
+  lora.adapter.targets.value = {"all-linear"};
+  lora.kernels.lora_qkv.value = lora.kernels.lora_o.value = lora.kernels.lora_mlp.value = true;
   TrainingPlan qlora = lora;
-  qlora.lora_qkv_kernel.value = qlora.lora_o_kernel.value = qlora.lora_mlp_kernel.value = false;
-  qlora.quantization.value = Quantization::nf4;
-  qlora.kbit_upcast.value = qlora.gradient_checkpointing.value = true;
+  qlora.kernels.lora_qkv.value = qlora.kernels.lora_o.value = qlora.kernels.lora_mlp.value = false;
+  qlora.quantization.kind.value = Quantization::nf4;
+  qlora.quantization.kbit_upcast.value = qlora.checkpointing.on.value = true;
   TrainingPlan chunked = example::plan(1, 8);
-  chunked.loss.value = Loss::chunked_logprob;
+  chunked.recipe.loss.value = Loss::chunked_logprob;
   return {full, lora, qlora, chunked};
 }
 

@@ -19,14 +19,15 @@ constexpr std::string_view pinned_source = "torch 2.13.0: CachingHostAllocator r
 
 /// One tensor of a batch.
 Bytes tensor_of(const Question& question) {
-  return times(question.plan.micro_batch_size.value, *question.rows.batched());
+  return times(question.plan.batch.micro_batch_size.value, *question.rows.batched());
 }
 
 /// Batches of an epoch, at most `queued`.
 std::int64_t at_most(const Question& question, std::int64_t queued) {
   const auto rows = question.rows.count();
   if (!rows) return queued;
-  const std::int64_t a_step = saturating_mul(question.plan.loader.ranks.value, question.plan.micro_batch_size.value);
+  const std::int64_t a_step =
+      saturating_mul(question.plan.loader.ranks.value, question.plan.batch.micro_batch_size.value);
   return std::min(queued, divided_up(*rows, a_step));
 }
 
@@ -64,10 +65,10 @@ void add_rows_in_hand(const Question& question, HostFootprint& out) {
   const auto object = form == RowsAs::list ? std::optional(0.0) : question.rows.object();
   const double row = *question.rows.batched() + object.value_or(0);
   const std::int64_t loading = saturating_mul(loader.ranks.value, std::max<std::int64_t>(loader.workers.value, 1));
-  const Bytes each = times(question.plan.micro_batch_size.value, row);
+  const Bytes each = times(question.plan.batch.micro_batch_size.value, row);
   const std::string who = loader.workers.value == 0 ? counted(loader.ranks.value, "rank") : workers_text(loader);
   out.terms.push_back(term("rows being batched", HostPlace::process, loading * each, HostMoment::running,
-                           fmt::format("{} × {} rows × {:.1f} B", who, question.plan.micro_batch_size.value, row),
+                           fmt::format("{} × {} rows × {:.1f} B", who, question.plan.batch.micro_batch_size.value, row),
                            "torch 2.13.0: fetch.py makes the list of a batch's rows, then collates it"));
 }
 

@@ -32,11 +32,11 @@ std::optional<double> rows_of_a_step(const TrainingPlan& plan) {
   // Of a text its bytes are known, and not the tokens that the sequence is made of.
   const bool tokens_known = loader.row_values.value > 0 && loader.values.value != RowValues::bytes;
   if (loader.packed.value && !tokens_known) return std::nullopt;
-  const double joined = loader.packed.value ? static_cast<double>(plan.sequence_length.value) /
+  const double joined = loader.packed.value ? static_cast<double>(plan.batch.sequence_length.value) /
                                                   static_cast<double>(loader.row_values.value)
                                             : 1;
-  return joined * static_cast<double>(plan.micro_batch_size.value) *
-         static_cast<double>(plan.gradient_accumulation_steps.value);
+  return joined * static_cast<double>(plan.batch.micro_batch_size.value) *
+         static_cast<double>(plan.batch.gradient_accumulation_steps.value);
 }
 
 }  // namespace

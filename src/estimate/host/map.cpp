@@ -15,7 +15,7 @@ constexpr std::int64_t rows_of_a_piece = 1000;
 
 /// A row as it comes and as token ids, which are cut to the sequence only later.
 double row_bytes(const Question& question) {
-  const double sequence = static_cast<double>(question.plan.sequence_length.value);
+  const double sequence = static_cast<double>(question.plan.batch.sequence_length.value);
   const double tokens = std::max(sequence, question.rows.values().value_or(0));
   const double ids = tokens * (number(question.costs.integer) + number(question.costs.slot));
   return question.rows.stored().value_or(0) + ids;

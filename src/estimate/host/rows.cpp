@@ -26,8 +26,8 @@ double touched(double rows_on_a_page, double seen) {
 
 Rows::Rows(const TrainingPlan& plan, const LoaderProfile* profile, const PythonCosts& costs)
     : plan_(plan.loader),
-      batch_(plan.micro_batch_size.value),
-      sequence_length_(plan.sequence_length.value),
+      batch_(plan.batch.micro_batch_size.value),
+      sequence_length_(plan.batch.sequence_length.value),
       profile_(profile),
       costs_(costs) {}
 

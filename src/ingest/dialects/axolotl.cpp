@@ -52,22 +52,24 @@ Precision precision_of(const Axolotl& a) {
 
 void plan_precision(const Axolotl& a, TrainingPlan& plan) {
   const Precision precision = precision_of(a);
-  plan.weights_dtype = {precision.weights, precision.origin};
-  plan.autocast = {precision.autocast, precision.origin};
-  plan.outputs_to_fp32 = {precision.autocast != Autocast::none, default_of("accelerate 1.13.0: prepare_model")};
+  plan.precision.weights_dtype = {precision.weights, precision.origin};
+  plan.precision.autocast = {precision.autocast, precision.origin};
+  plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
+                                    default_of("accelerate 1.13.0: prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
-  const bool stays = !a.adapter.value && plan.attention.value != Attention::flash_attention_2;
-  plan.fp32_norms = {stays && precision.weights != WeightsDType::fp32, default_of(loader)};
+  const bool stays = !a.adapter.value && plan.kernels.attention.value != Attention::flash_attention_2;
+  plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, default_of(loader)};
 }
 
 // ---- Attention -----------------------------------------------------------------------------------------------------
 
 void plan_attention(const Axolotl& a, TrainingPlan& plan) {
-  plan.attention = {Attention::sdpa, default_of(from_pretrained)};
-  if (on(a.eager_attention)) plan.attention = {Attention::eager, a.eager_attention.origin};
-  if (on(a.sdp_attention)) plan.attention = {Attention::sdpa, a.sdp_attention.origin};
-  if (on(a.flash_attention)) plan.attention = {Attention::flash_attention_2, a.flash_attention.origin};
-  if (a.attn_implementation.value) plan.attention = {*a.attn_implementation.value, a.attn_implementation.origin};
+  plan.kernels.attention = {Attention::sdpa, default_of(from_pretrained)};
+  if (on(a.eager_attention)) plan.kernels.attention = {Attention::eager, a.eager_attention.origin};
+  if (on(a.sdp_attention)) plan.kernels.attention = {Attention::sdpa, a.sdp_attention.origin};
+  if (on(a.flash_attention)) plan.kernels.attention = {Attention::flash_attention_2, a.flash_attention.origin};
+  if (a.attn_implementation.value)
+    plan.kernels.attention = {*a.attn_implementation.value, a.attn_implementation.origin};
 }
 
 // ---- The batch -----------------------------------------------------------------------------------------------------
@@ -79,19 +81,19 @@ std::int64_t multiple_of(const Axolotl& a) {
 }
 
 void plan_length(const Axolotl& a, TrainingPlan& plan) {
-  plan.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
+  plan.batch.sequence_length = setting(a.sequence_len, std::int64_t{512}, schema);
   pad_rows(plan, multiple_of(a));
 }
 
 void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
-  plan.micro_batch_size = setting(a.micro_batch_size, std::int64_t{1}, schema);
-  plan.gradient_accumulation_steps = setting(a.gradient_accumulation_steps, std::int64_t{1}, schema);
-  if (plan.gradient_accumulation_steps.value == 0) {
-    const std::int64_t steps = a.batch_size.value.value_or(1) / plan.micro_batch_size.value;
-    plan.gradient_accumulation_steps = {std::max(steps, std::int64_t{1}), a.batch_size.origin};
-    derive(plan.gradient_accumulation_steps.origin,
-           "divided by a micro_batch_size of " + std::to_string(plan.micro_batch_size.value));
+  plan.batch.micro_batch_size = setting(a.micro_batch_size, std::int64_t{1}, schema);
+  plan.batch.gradient_accumulation_steps = setting(a.gradient_accumulation_steps, std::int64_t{1}, schema);
+  if (plan.batch.gradient_accumulation_steps.value == 0) {
+    const std::int64_t steps = a.batch_size.value.value_or(1) / plan.batch.micro_batch_size.value;
+    plan.batch.gradient_accumulation_steps = {std::max(steps, std::int64_t{1}), a.batch_size.origin};
+    derive(plan.batch.gradient_accumulation_steps.origin,
+           "divided by a micro_batch_size of " + std::to_string(plan.batch.micro_batch_size.value));
   }
   accumulate(a.accumulation, draft, document);
   plan_length(a, plan);
@@ -101,17 +103,17 @@ void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
 // patch manager takes where sdpa was asked for by name.
 bool packs_without_mask(const Axolotl& a, const TrainingPlan& plan) {
   const bool named = a.attn_implementation.value || on(a.sdp_attention);
-  const bool varlen = named && plan.attention.value == Attention::sdpa && !is(a.sdpa_varlen, false);
-  return plan.attention.value == Attention::flash_attention_2 || varlen;
+  const bool varlen = named && plan.kernels.attention.value == Attention::sdpa && !is(a.sdpa_varlen, false);
+  return plan.kernels.attention.value == Attention::flash_attention_2 || varlen;
 }
 
 void plan_rows(const Axolotl& a, TrainingPlan& plan) {
-  plan.padding_mask = {true, assumed("some row is shorter than sequence_len and is padded")};
+  plan.batch.padding_mask = {true, assumed("some row is shorter than sequence_len and is padded")};
   if (!on(a.sample_packing)) return;
   const bool bare = packs_without_mask(a, plan);
-  plan.padding_mask = {!bare, a.sample_packing.origin};
-  derive(plan.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
-  const bool flash = plan.attention.value == Attention::flash_attention_2;
+  plan.batch.padding_mask = {!bare, a.sample_packing.origin};
+  derive(plan.batch.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
+  const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
   if (!a.multipack_real_batches.value.value_or(!flash)) pack_rows(plan, a.sample_packing.origin, "micro_batch_size");
 }
 
@@ -132,7 +134,7 @@ void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
 
 // lora_target_linear means every linear module but the head, whatever is listed besides.
 void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
-  auto& targets = draft.plan.lora_targets;
+  auto& targets = draft.plan.adapter.targets;
   targets = setting(a.lora_target_modules, {}, "");
   constexpr std::array<std::string_view, 3> beyond{"lm_head", "embed_tokens", "embed_out"};
   if (on(a.lora_target_linear)) {
@@ -166,9 +168,9 @@ template <std::size_t N>
 Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& plan,
                      const std::array<std::string_view, N>& group) {
   Setting<bool> out = setting(arg, by_default, "axolotl 0.18.0: check_auto_enable_lora_kernels");
-  const bool covered = covers(plan.lora_targets.value, group);
+  const bool covered = covers(plan.adapter.targets.value, group);
   if (out.value && !covered) derive(out.origin, "but not every module that it joins carries LoRA");
-  out.value = out.value && plan.adapter.value == Adapter::lora && covered;
+  out.value = out.value && plan.adapter.kind.value == Adapter::lora && covered;
   return out;
 }
 
@@ -177,9 +179,9 @@ void plan_kernels(const Axolotl& a, const Draft& draft, TrainingPlan& plan) {
   constexpr std::array<std::string_view, 1> o{"o_proj"};
   constexpr std::array<std::string_view, 3> mlp{"gate_proj", "up_proj", "down_proj"};
   const bool automatic = kernels_by_default(a, draft);
-  plan.lora_qkv_kernel = kernel(a.lora_qkv_kernel, automatic, plan, qkv);
-  plan.lora_o_kernel = kernel(a.lora_o_kernel, automatic, plan, o);
-  plan.lora_mlp_kernel = kernel(a.lora_mlp_kernel, automatic, plan, mlp);
+  plan.kernels.lora_qkv = kernel(a.lora_qkv_kernel, automatic, plan, qkv);
+  plan.kernels.lora_o = kernel(a.lora_o_kernel, automatic, plan, o);
+  plan.kernels.lora_mlp = kernel(a.lora_mlp_kernel, automatic, plan, mlp);
 }
 
 DType torch_dtype(WeightsDType dtype) {
@@ -190,29 +192,32 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
   const bool qlora = is(a.adapter, std::string("qlora"));
   const auto kind = setting(a.quant_type, Quantization::nf4, loader);
   const bool named = qlora && a.quant_type.value;
-  plan.quantization = {qlora ? kind.value : Quantization::none, named             ? kind.origin
-                                                                : a.adapter.value ? a.adapter.origin
-                                                                                  : default_of(schema)};
-  plan.double_quantization = setting(a.double_quant, true, loader);
-  plan.quantization_compute_dtype = setting(a.compute_dtype, torch_dtype(plan.weights_dtype.value), loader);
-  plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(loader)};
-  plan.kbit_upcast = {false, default_of("axolotl 0.18.0: ModelLoader casts norms, embeddings and head back")};
-  plan.fp32_while_loading = {plan.weights_dtype.value != WeightsDType::fp32 && !plan.fp32_norms.value,
-                             default_of("axolotl 0.18.0: ModelLoader._configure_embedding_dtypes")};
-  if (qlora && on(a.embeddings_skip_upcast)) plan.fp32_while_loading = {false, a.embeddings_skip_upcast.origin};
+  plan.quantization.kind = {qlora ? kind.value : Quantization::none, named             ? kind.origin
+                                                                     : a.adapter.value ? a.adapter.origin
+                                                                                       : default_of(schema)};
+  plan.quantization.double_quantization = setting(a.double_quant, true, loader);
+  plan.quantization.compute_dtype = setting(a.compute_dtype, torch_dtype(plan.precision.weights_dtype.value), loader);
+  plan.quantization.linear = {QuantizedLinear::bitsandbytes, default_of(loader)};
+  plan.quantization.kbit_upcast = {false,
+                                   default_of("axolotl 0.18.0: ModelLoader casts norms, embeddings and head back")};
+  plan.precision.fp32_while_loading = {
+      plan.precision.weights_dtype.value != WeightsDType::fp32 && !plan.precision.fp32_norms.value,
+      default_of("axolotl 0.18.0: ModelLoader._configure_embedding_dtypes")};
+  if (qlora && on(a.embeddings_skip_upcast))
+    plan.precision.fp32_while_loading = {false, a.embeddings_skip_upcast.origin};
 }
 
 void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
   const bool lora = a.adapter.value.has_value();
-  plan.adapter = {lora ? Adapter::lora : Adapter::none, lora ? a.adapter.origin : default_of(schema)};
-  plan.lora_rank = setting(a.lora_r, std::int64_t{8}, "peft 0.19.1: LoraConfig");
+  plan.adapter.kind = {lora ? Adapter::lora : Adapter::none, lora ? a.adapter.origin : default_of(schema)};
+  plan.adapter.rank = setting(a.lora_r, std::int64_t{8}, "peft 0.19.1: LoraConfig");
   if (lora && !a.lora_r.value) miss(draft, document, "lora_rank", {"lora_r"}, "lora_r is not given", "add lora_r: …");
-  plan.lora_dropout = setting(a.lora_dropout, 0.0, schema);
+  plan.adapter.dropout = setting(a.lora_dropout, 0.0, schema);
   const bool fp32 = a.peft_autocast_adapter_dtype.value.value_or(true);
-  plan.adapter_dtype = setting(Arg<AdapterDType>{}, fp32 ? AdapterDType::fp32 : AdapterDType::as_base,
+  plan.adapter.dtype = setting(Arg<AdapterDType>{}, fp32 ? AdapterDType::fp32 : AdapterDType::as_base,
                                "peft 0.19.1: get_peft_model(autocast_adapter_dtype=True)");
-  if (a.peft_autocast_adapter_dtype.value) plan.adapter_dtype.origin = a.peft_autocast_adapter_dtype.origin;
+  if (a.peft_autocast_adapter_dtype.value) plan.adapter.dtype.origin = a.peft_autocast_adapter_dtype.origin;
   plan_targets(a, draft, document);
   plan_kernels(a, draft, plan);
 }
@@ -237,39 +242,40 @@ void plan_optimizer(const Axolotl& a, Draft& draft) {
   const auto optimizer = setting(a.optimizer, std::string("adamw_torch_fused"), schema);
   const OptimizerName* name = find_optimizer(optimizer.value);
   const bool played = name != nullptr && !name->plan.empty();
-  draft.plan.optimizer = {played ? std::string(name->plan) : optimizer.value, optimizer.origin};
+  draft.plan.optimizer.name = {played ? std::string(name->plan) : optimizer.value, optimizer.origin};
   if (!played) cannot(draft, "optimizer " + optimizer.value, "optimizer", optimizer.origin);
   const auto norm = setting(a.max_grad_norm, 1.0, trainer);
-  draft.plan.clip_gradients = {norm.value > 0, norm.origin};
+  draft.plan.optimizer.clip_gradients = {norm.value > 0, norm.origin};
 }
 
 // bitsandbytes keeps fp32 state of embeddings where transformers' Trainer makes the optimizer. With rates of their own
 // axolotl makes it, and looks for a class Adam8bit, which the Trainer's name for it (AdamW) is not.
 void plan_embedding_state(const Axolotl& a, TrainingPlan& plan) {
-  plan.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
+  plan.optimizer.fp32_embedding_state = {true, default_of("transformers 5.14.1: Trainer.create_optimizer")};
   const auto own = [&](const auto& arg) {
-    if (arg.value) plan.fp32_embedding_state = {false, arg.origin};
+    if (arg.value) plan.optimizer.fp32_embedding_state = {false, arg.origin};
   };
   own(a.embedding_lr);
   own(a.embedding_lr_scale);
   if (on(a.lr_groups)) own(a.lr_groups);
-  if (!plan.fp32_embedding_state.value) {
-    derive(plan.fp32_embedding_state.origin, "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
+  if (!plan.optimizer.fp32_embedding_state.value) {
+    derive(plan.optimizer.fp32_embedding_state.origin,
+           "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
   }
 }
 
 void plan_step(const Axolotl& a, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  plan.gradient_checkpointing = setting(a.gradient_checkpointing, false, schema);
+  plan.checkpointing.on = setting(a.gradient_checkpointing, false, schema);
   const bool reentrant = !asks_for(draft, "rl") && !asks_for(draft, "unfrozen_parameters");
-  plan.reentrant_checkpointing = setting(a.use_reentrant, reentrant, normalize);
-  plan.loss = {Loss::full_logits, default_of(trainer_loss)};
-  plan.outputs_kept = {false, default_of(trainer_loss)};
+  plan.checkpointing.reentrant = setting(a.use_reentrant, reentrant, normalize);
+  plan.recipe.loss = {Loss::full_logits, default_of(trainer_loss)};
+  plan.recipe.outputs_kept = {false, default_of(trainer_loss)};
   plan_embedding_state(a, plan);
-  plan.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
-  plan.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
-  plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
-  plan.alloc_conf = {"expandable_segments:True", default_of("axolotl 0.18.0: set_pytorch_cuda_alloc_conf")};
+  plan.optimizer.set_grads_to_none = {true, default_of("torch 2.12.1: Module.zero_grad")};
+  plan.recipe.use_cache = {false, default_of("axolotl 0.18.0: check_model_config")};
+  plan.batch.lengths = {{}, assumed("every step's rows are as long as the longest")};
+  plan.runtime.alloc_conf = {"expandable_segments:True", default_of("axolotl 0.18.0: set_pytorch_cuda_alloc_conf")};
 }
 
 // ---- The loader ----------------------------------------------------------------------------------------------------
@@ -339,16 +345,16 @@ Draft read(const Inputs& inputs, const Document& document) {
   take(draft, std::move(findings));
   TrainingPlan& plan = draft.plan;
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  plan.trainer = trainer_of(inputs);
-  plan.model = setting(a.base_model_config.value ? a.base_model_config : a.base_model, std::string{}, "");
-  if (plan.model.value.empty()) {
+  plan.recipe.trainer = trainer_of(inputs);
+  plan.model.name = setting(a.base_model_config.value ? a.base_model_config : a.base_model, std::string{}, "");
+  if (plan.model.name.value.empty()) {
     miss(draft, document, "model", {"base_model"}, "base_model is not given",
          "add base_model: … or --set base_model=…");
   }
   plan_attention(a, plan);
   plan_precision(a, plan);
   plan_sizes(a, draft, document);
-  const axolotl::Batch batch{plan.micro_batch_size.value, plan.sequence_length.value, multiple_of(a),
+  const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
                              on(a.sample_packing)};
   plan_rows(a, plan);
   axolotl::plan_evaluation(inputs, batch, draft);
@@ -372,59 +378,60 @@ void give(Arg<T>& arg, T value) {
 }
 
 void write_rows_of(const TrainingPlan& plan, Axolotl& a) {
-  give(a.micro_batch_size, plan.micro_batch_size.value);
-  give(a.gradient_accumulation_steps, plan.gradient_accumulation_steps.value);
-  give(a.sequence_len, plan.sequence_length.value);
-  if (plan.sequence_length.value % 64 != 0) give(a.pad_to_multiple_of, std::int64_t{1});
-  give(a.sample_packing, !plan.padding_mask.value);
-  if (!plan.padding_mask.value) give(a.multipack_real_batches, true);
+  give(a.micro_batch_size, plan.batch.micro_batch_size.value);
+  give(a.gradient_accumulation_steps, plan.batch.gradient_accumulation_steps.value);
+  give(a.sequence_len, plan.batch.sequence_length.value);
+  if (plan.batch.sequence_length.value % 64 != 0) give(a.pad_to_multiple_of, std::int64_t{1});
+  give(a.sample_packing, !plan.batch.padding_mask.value);
+  if (!plan.batch.padding_mask.value) give(a.multipack_real_batches, true);
 }
 
 void write_precision(const TrainingPlan& plan, Axolotl& a) {
-  give(a.bf16, plan.autocast.value == Autocast::bf16 ? Bf16::on : Bf16::off);
-  give(a.fp16, plan.autocast.value == Autocast::fp16);
-  if (plan.autocast.value == Autocast::none && plan.weights_dtype.value == WeightsDType::fp16) give(a.float16, true);
+  give(a.bf16, plan.precision.autocast.value == Autocast::bf16 ? Bf16::on : Bf16::off);
+  give(a.fp16, plan.precision.autocast.value == Autocast::fp16);
+  if (plan.precision.autocast.value == Autocast::none && plan.precision.weights_dtype.value == WeightsDType::fp16)
+    give(a.float16, true);
 }
 
 void write_adapter(const TrainingPlan& plan, Axolotl& a) {
-  if (plan.adapter.value == Adapter::none) return;
-  const bool qlora = plan.quantization.value != Quantization::none;
+  if (plan.adapter.kind.value == Adapter::none) return;
+  const bool qlora = plan.quantization.kind.value != Quantization::none;
   give(a.adapter, std::string(qlora ? "qlora" : "lora"));
   give(a.load_in_4bit, qlora);
-  give(a.lora_r, plan.lora_rank.value);
-  give(a.lora_dropout, plan.lora_dropout.value);
-  const bool all = plan.lora_targets.value == std::vector<std::string>{"all-linear"};
+  give(a.lora_r, plan.adapter.rank.value);
+  give(a.lora_dropout, plan.adapter.dropout.value);
+  const bool all = plan.adapter.targets.value == std::vector<std::string>{"all-linear"};
   if (all) {
     give(a.lora_target_linear, true);
   } else {
-    give(a.lora_target_modules, plan.lora_targets.value);
+    give(a.lora_target_modules, plan.adapter.targets.value);
   }
-  give(a.peft_autocast_adapter_dtype, plan.adapter_dtype.value == AdapterDType::fp32);
-  give(a.lora_qkv_kernel, plan.lora_qkv_kernel.value);
-  give(a.lora_o_kernel, plan.lora_o_kernel.value);
-  give(a.lora_mlp_kernel, plan.lora_mlp_kernel.value);
+  give(a.peft_autocast_adapter_dtype, plan.adapter.dtype.value == AdapterDType::fp32);
+  give(a.lora_qkv_kernel, plan.kernels.lora_qkv.value);
+  give(a.lora_o_kernel, plan.kernels.lora_o.value);
+  give(a.lora_mlp_kernel, plan.kernels.lora_mlp.value);
 }
 
 void write_quantization(const TrainingPlan& plan, Axolotl& a) {
-  if (plan.quantization.value != Quantization::none) {
-    give(a.quant_type, plan.quantization.value);
-    give(a.embeddings_skip_upcast, !plan.fp32_while_loading.value);
+  if (plan.quantization.kind.value != Quantization::none) {
+    give(a.quant_type, plan.quantization.kind.value);
+    give(a.embeddings_skip_upcast, !plan.precision.fp32_while_loading.value);
   }
-  give(a.double_quant, plan.double_quantization.value);
-  give(a.compute_dtype, plan.quantization_compute_dtype.value);
+  give(a.double_quant, plan.quantization.double_quantization.value);
+  give(a.compute_dtype, plan.quantization.compute_dtype.value);
 }
 
 void write_step(const TrainingPlan& plan, Axolotl& a) {
-  give(a.optimizer, trainer_name(plan.optimizer.value));
-  give(a.max_grad_norm, plan.clip_gradients.value ? 1.0 : 0.0);
-  give(a.gradient_checkpointing, plan.gradient_checkpointing.value);
-  give(a.use_reentrant, plan.reentrant_checkpointing.value);
-  give(a.attn_implementation, plan.attention.value);
+  give(a.optimizer, trainer_name(plan.optimizer.name.value));
+  give(a.max_grad_norm, plan.optimizer.clip_gradients.value ? 1.0 : 0.0);
+  give(a.gradient_checkpointing, plan.checkpointing.on.value);
+  give(a.use_reentrant, plan.checkpointing.reentrant.value);
+  give(a.attn_implementation, plan.kernels.attention.value);
 }
 
 std::string write(const TrainingPlan& plan) {
   Axolotl a;
-  give(a.base_model, plan.model.value);
+  give(a.base_model, plan.model.name.value);
   write_rows_of(plan, a);
   write_precision(plan, a);
   write_adapter(plan, a);

@@ -42,45 +42,46 @@ const std::vector<Row<TrainingPlan>>& rows() {
 Table<TrainingPlan> table() { return {rows(), {}, {}}; }
 
 void default_method(TrainingPlan& plan) {
-  plan.adapter = {Adapter::none, default_of("oomplan.yaml: full fine-tuning")};
-  plan.lora_rank = {8, default_of(lora_config)};
-  plan.lora_targets = {{"peft-default"}, default_of("peft 0.21.2: target modules by model_type")};
-  plan.lora_dropout = {0.0, default_of(lora_config)};
-  plan.adapter_dtype = {AdapterDType::fp32, default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
-  for (auto kernel : {&TrainingPlan::lora_qkv_kernel, &TrainingPlan::lora_o_kernel, &TrainingPlan::lora_mlp_kernel}) {
-    plan.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
+  plan.adapter.kind = {Adapter::none, default_of("oomplan.yaml: full fine-tuning")};
+  plan.adapter.rank = {8, default_of(lora_config)};
+  plan.adapter.targets = {{"peft-default"}, default_of("peft 0.21.2: target modules by model_type")};
+  plan.adapter.dropout = {0.0, default_of(lora_config)};
+  plan.adapter.dtype = {AdapterDType::fp32, default_of("peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)")};
+  for (auto kernel : {&KernelFacts::lora_qkv, &KernelFacts::lora_o, &KernelFacts::lora_mlp}) {
+    plan.kernels.*kernel = {false, default_of("peft 0.21.2: LoraLayer.forward")};
   }
-  plan.quantization = {Quantization::none, default_of(from_pretrained)};
-  plan.double_quantization = {false, default_of(bnb_config)};
-  plan.quantization_compute_dtype = {DType::fp32, default_of(bnb_config)};
-  plan.quantized_linear = {QuantizedLinear::bitsandbytes, default_of(bnb_config)};
-  plan.fp32_norms = {false, default_of(from_pretrained)};
-  plan.fp32_while_loading = {false, default_of(from_pretrained)};
-  plan.kbit_upcast = {false, default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
+  plan.quantization.kind = {Quantization::none, default_of(from_pretrained)};
+  plan.quantization.double_quantization = {false, default_of(bnb_config)};
+  plan.quantization.compute_dtype = {DType::fp32, default_of(bnb_config)};
+  plan.quantization.linear = {QuantizedLinear::bitsandbytes, default_of(bnb_config)};
+  plan.precision.fp32_norms = {false, default_of(from_pretrained)};
+  plan.precision.fp32_while_loading = {false, default_of(from_pretrained)};
+  plan.quantization.kbit_upcast = {false,
+                                   default_of("oomplan.yaml: peft's prepare_model_for_kbit_training is not called")};
 }
 
 void default_step(TrainingPlan& plan) {
-  plan.trainer = {"trainer", default_of("oomplan.yaml: transformers' Trainer")};
-  plan.gradient_accumulation_steps = {1, default_of(training_arguments)};
-  plan.padding_mask = {false, assumed("all rows are of the same length")};
-  plan.weights_dtype = {WeightsDType::checkpoint, default_of(from_pretrained)};
-  plan.autocast = {Autocast::none, default_of(training_arguments)};
-  plan.optimizer = {"adamw_fused", default_of(training_arguments)};
-  plan.evaluates = {false, default_of(training_arguments)};
-  plan.evaluation_rows = {0, default_of("oomplan.yaml: as many as in training")};
-  plan.evaluation_length = {0, default_of("oomplan.yaml: as long as in training")};
-  plan.evaluation_padded = {false, assumed("all rows are of the same length")};
-  plan.clip_gradients = {true, default_of(training_arguments)};
-  plan.gradient_checkpointing = {false, default_of(training_arguments)};
-  plan.reentrant_checkpointing = {false, default_of("transformers 5.23.0: activation_checkpointing_enable")};
-  plan.attention = {Attention::sdpa, default_of(from_pretrained)};
-  plan.loss = {Loss::full_logits, default_of("transformers 5.23.0: ForCausalLMLoss")};
-  plan.outputs_kept = {false, default_of(trainer)};
-  plan.fp32_embedding_state = {true, default_of("transformers 5.23.0: Trainer.create_optimizer")};
-  plan.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
-  plan.use_cache = {false, default_of(training_arguments)};
-  plan.lengths = {{}, assumed("every step's rows are as long as the longest")};
-  plan.alloc_conf = {"", default_of("torch 2.13.0: AcceleratorAllocatorConfig")};
+  plan.recipe.trainer = {"trainer", default_of("oomplan.yaml: transformers' Trainer")};
+  plan.batch.gradient_accumulation_steps = {1, default_of(training_arguments)};
+  plan.batch.padding_mask = {false, assumed("all rows are of the same length")};
+  plan.precision.weights_dtype = {WeightsDType::checkpoint, default_of(from_pretrained)};
+  plan.precision.autocast = {Autocast::none, default_of(training_arguments)};
+  plan.optimizer.name = {"adamw_fused", default_of(training_arguments)};
+  plan.evaluation.evaluates = {false, default_of(training_arguments)};
+  plan.evaluation.rows = {0, default_of("oomplan.yaml: as many as in training")};
+  plan.evaluation.length = {0, default_of("oomplan.yaml: as long as in training")};
+  plan.evaluation.padded = {false, assumed("all rows are of the same length")};
+  plan.optimizer.clip_gradients = {true, default_of(training_arguments)};
+  plan.checkpointing.on = {false, default_of(training_arguments)};
+  plan.checkpointing.reentrant = {false, default_of("transformers 5.23.0: activation_checkpointing_enable")};
+  plan.kernels.attention = {Attention::sdpa, default_of(from_pretrained)};
+  plan.recipe.loss = {Loss::full_logits, default_of("transformers 5.23.0: ForCausalLMLoss")};
+  plan.recipe.outputs_kept = {false, default_of(trainer)};
+  plan.optimizer.fp32_embedding_state = {true, default_of("transformers 5.23.0: Trainer.create_optimizer")};
+  plan.optimizer.set_grads_to_none = {true, default_of("torch 2.13.0: Module.zero_grad")};
+  plan.recipe.use_cache = {false, default_of(training_arguments)};
+  plan.batch.lengths = {{}, assumed("every step's rows are as long as the longest")};
+  plan.runtime.alloc_conf = {"", default_of("torch 2.13.0: AcceleratorAllocatorConfig")};
 }
 
 void require(Draft& draft, const Document& document, const Origin& origin, std::string_view field) {
@@ -100,12 +101,13 @@ Draft read(const Inputs& inputs, const Document& document) {
   Findings findings;
   read_rows(table(), inputs, plan, findings);
   take(draft, std::move(findings));
-  if (plan.outputs_to_fp32.origin.source.empty()) {
-    plan.outputs_to_fp32 = {plan.autocast.value != Autocast::none, default_of("accelerate 1.15.0: prepare_model")};
+  if (plan.precision.outputs_to_fp32.origin.source.empty()) {
+    plan.precision.outputs_to_fp32 = {plan.precision.autocast.value != Autocast::none,
+                                      default_of("accelerate 1.15.0: prepare_model")};
   }
-  require(draft, document, plan.model.origin, "model");
-  require(draft, document, plan.micro_batch_size.origin, "micro_batch_size");
-  require(draft, document, plan.sequence_length.origin, "sequence_length");
+  require(draft, document, plan.model.name.origin, "model");
+  require(draft, document, plan.batch.micro_batch_size.origin, "micro_batch_size");
+  require(draft, document, plan.batch.sequence_length.origin, "sequence_length");
   return draft;
 }
 

@@ -4,7 +4,7 @@
 namespace oomplan::report {
 
 std::string limits_section(const Report& report, const ViewOptions&) {
-  const bool evaluates = report.found.plan && report.found.plan->evaluates.value;
+  const bool evaluates = report.found.plan && report.found.plan->evaluation.evaluates.value;
   std::string out = "Not in the number: other processes on the GPU";
   out += evaluates ? " and saving." : ", evaluation and saving.";
   if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";

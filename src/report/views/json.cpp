@@ -129,7 +129,7 @@ Json bucket_peaks_json(const Footprint& footprint) {
 Json reserved_json(const Report& report) {
   if (!report.found.reserved) return nullptr;
   const Reserved& reserved = *report.found.reserved;
-  return {{"alloc_conf", report.found.plan ? report.found.plan->alloc_conf.value : ""},
+  return {{"alloc_conf", report.found.plan ? report.found.plan->runtime.alloc_conf.value : ""},
           {"max_memory_allocated", reserved.allocated.saturated() ? Json() : Json(reserved.allocated.count())},
           {"peak", reserved.peak.saturated() ? Json() : Json(reserved.peak.count())},
           {"smallest", reserved.smallest.saturated() ? Json() : Json(reserved.smallest.count())}};
@@ -150,7 +150,8 @@ Json footprint_json(const Report& report) {
 
 Json not_counted(const Report& report) {
   if (!report.found.footprint) return Json::array();
-  if (report.found.plan && report.found.plan->evaluates.value) return Json::array({"other_processes", "saving"});
+  if (report.found.plan && report.found.plan->evaluation.evaluates.value)
+    return Json::array({"other_processes", "saving"});
   return Json::array({"other_processes", "evaluation", "saving"});
 }
 

@@ -39,15 +39,15 @@ class Dice {
 AdviceQuestion random_question(Dice& dice) {
   static const Architecture model = example::architecture(example::llama());
   TrainingPlan p = example::plan(dice.pick({1, 2, 3, 4, 6}), dice.pick({64, 300, 1024}));
-  p.weights_dtype.value = dice.pick({WeightsDType::fp32, WeightsDType::bf16});
-  p.attention.value = dice.pick({Attention::eager, Attention::sdpa});
-  p.optimizer.value = dice.pick<std::string>({"adamw_foreach", "adamw_fused", "adamw_8bit", "adafactor"});
-  p.gradient_checkpointing.value = dice.below(3) == 0;
+  p.precision.weights_dtype.value = dice.pick({WeightsDType::fp32, WeightsDType::bf16});
+  p.kernels.attention.value = dice.pick({Attention::eager, Attention::sdpa});
+  p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_fused", "adamw_8bit", "adafactor"});
+  p.checkpointing.on.value = dice.below(3) == 0;
   if (dice.below(2) == 0) {
-    p.adapter.value = Adapter::lora;
-    p.lora_targets.value = {"all-linear"};
-    p.lora_dropout.value = dice.pick({0.0, 0.1});
-    p.lora_rank.value = dice.pick({8, 32});
+    p.adapter.kind.value = Adapter::lora;
+    p.adapter.targets.value = {"all-linear"};
+    p.adapter.dropout.value = dice.pick({0.0, 0.1});
+    p.adapter.rank.value = dice.pick({8, 32});
   }
   Gpu gpu{.name = "card", .title = "card", .compute_capability = "9.0", .total = Bytes::gib(1)};
   const auto footprint = estimate(p, model, Detail::peaks);
@@ -70,7 +70,7 @@ struct Held {
 /// In its own words, without the quick way round: every set is played whole.
 Held held(const TrainingPlan& plan, const AdviceQuestion& question) {
   const auto footprint = estimate(plan, question.architecture, Detail::events);
-  const auto settings = parse_alloc_conf(plan.alloc_conf.value, "");
+  const auto settings = parse_alloc_conf(plan.runtime.alloc_conf.value, "");
   if (!footprint || !settings || undecided_on(*footprint, question.gpu)) return {};
   const Fit held =
       fit(Reservation(footprint->events, *settings, {question.gpu.cublas_workspace, footprint->cublas_handles}),

@@ -13,14 +13,14 @@ namespace {
 
 TrainingPlan plan() {
   TrainingPlan p;
-  p.micro_batch_size.value = 2;
-  p.sequence_length.value = 256;
-  p.gradient_accumulation_steps.value = 2;
-  p.weights_dtype.value = WeightsDType::fp32;
-  p.autocast.value = Autocast::bf16;
-  p.optimizer.value = "adamw_fused";
-  p.attention.value = Attention::sdpa;
-  p.set_grads_to_none.value = true;
+  p.batch.micro_batch_size.value = 2;
+  p.batch.sequence_length.value = 256;
+  p.batch.gradient_accumulation_steps.value = 2;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  p.precision.autocast.value = Autocast::bf16;
+  p.optimizer.name.value = "adamw_fused";
+  p.kernels.attention.value = Attention::sdpa;
+  p.optimizer.set_grads_to_none.value = true;
   return p;
 }
 
@@ -36,7 +36,7 @@ TEST(Curve, ReachesThePeakWithItsBucketsHoweverThin) {
     ASSERT_TRUE(model);
     for (const bool checkpointed : {false, true}) {
       TrainingPlan p = plan();
-      p.gradient_checkpointing.value = checkpointed;
+      p.checkpointing.on.value = checkpointed;
       const auto footprint = estimate(p, *model);
       ASSERT_TRUE(footprint);
       for (const std::size_t most : {1U, 7U, 480U, 1'000'000U}) {

@@ -29,48 +29,48 @@ TEST(Facts, WeightsAreOfTheTypeAskedForOrTheCheckpoints) {
   TrainingPlan p = example::plan(2, 16);
   const Architecture model = example::architecture(example::llama({{"torch_dtype", "\"float16\""}}));
   EXPECT_EQ(resolved(p, model).weights, DType::bf16);
-  p.weights_dtype.value = WeightsDType::checkpoint;
+  p.precision.weights_dtype.value = WeightsDType::checkpoint;
   EXPECT_EQ(resolved(p, model).weights, DType::fp16);
   EXPECT_EQ(resolved(p, example::architecture(example::llama())).weights, DType::fp32);
 }
 
 TEST(Facts, AnAdapterFollowsTheBaseOnlyWhereAsked) {
   TrainingPlan p = example::plan(2, 16);
-  p.adapter.value = Adapter::lora;
+  p.adapter.kind.value = Adapter::lora;
   const Architecture model = example::architecture(example::llama());
   EXPECT_EQ(resolved(p, model).adapter, DType::fp32);
-  p.adapter_dtype.value = AdapterDType::as_base;
+  p.adapter.dtype.value = AdapterDType::as_base;
   EXPECT_EQ(resolved(p, model).adapter, DType::bf16);
-  p.weights_dtype.value = WeightsDType::fp32;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
   EXPECT_EQ(resolved(p, model).adapter, DType::fp32);
-  p.adapter_dtype.value = AdapterDType::bf16;
+  p.adapter.dtype.value = AdapterDType::bf16;
   EXPECT_EQ(resolved(p, model).adapter, DType::bf16);
 }
 
 TEST(Facts, AnAdapterOfAFourBitLayerFollowsItsComputeType) {
   TrainingPlan p = example::plan(2, 16);
-  p.adapter.value = Adapter::lora;
-  p.quantization.value = Quantization::nf4;
-  p.weights_dtype.value = WeightsDType::fp32;
-  p.quantization_compute_dtype.value = DType::bf16;
+  p.adapter.kind.value = Adapter::lora;
+  p.quantization.kind.value = Quantization::nf4;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  p.quantization.compute_dtype.value = DType::bf16;
   const Architecture model = example::architecture(example::llama());
   EXPECT_EQ(resolved(p, model).quantized_adapter, DType::fp32);
-  p.adapter_dtype.value = AdapterDType::as_base;
+  p.adapter.dtype.value = AdapterDType::as_base;
   EXPECT_EQ(resolved(p, model).quantized_adapter, DType::bf16);
   EXPECT_EQ(resolved(p, model).adapter, DType::fp32);
-  p.quantized_linear.value = QuantizedLinear::torch_linear;
+  p.quantization.linear.value = QuantizedLinear::torch_linear;
   EXPECT_EQ(resolved(p, model).quantized_adapter, DType::fp32);
 }
 
 TEST(Facts, TheKbitUpcastIsForQuantizedModelsOnly) {
   TrainingPlan p = example::plan(2, 16);
   const Architecture model = example::architecture(example::llama());
-  p.kbit_upcast.value = true;
-  p.adapter.value = Adapter::lora;
+  p.quantization.kbit_upcast.value = true;
+  p.adapter.kind.value = Adapter::lora;
   EXPECT_FALSE(resolved(p, model).kbit_upcast);
-  p.quantization.value = Quantization::nf4;
+  p.quantization.kind.value = Quantization::nf4;
   EXPECT_TRUE(resolved(p, model).kbit_upcast);
-  p.kbit_upcast.value = false;
+  p.quantization.kbit_upcast.value = false;
   EXPECT_FALSE(resolved(p, model).kbit_upcast);
 }
 
@@ -78,9 +78,9 @@ TEST(Facts, AutocastHasItsType) {
   TrainingPlan p = example::plan(2, 16);
   const Architecture model = example::architecture(example::llama());
   EXPECT_EQ(resolved(p, model).autocast, std::nullopt);
-  p.autocast.value = Autocast::bf16;
+  p.precision.autocast.value = Autocast::bf16;
   EXPECT_EQ(resolved(p, model).autocast, DType::bf16);
-  p.autocast.value = Autocast::fp16;
+  p.precision.autocast.value = Autocast::fp16;
   EXPECT_EQ(resolved(p, model).autocast, DType::fp16);
 }
 
@@ -99,7 +99,7 @@ TEST(FactsErrors, EveryUnmodelledFeatureIsNamedWithItsPlace) {
 
 TEST(FactsErrors, AnOptimizerThatNobodyPlays) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer = {"muon", {Origin::Kind::config, "optim", {"config.yml", 5, 8}}};
+  p.optimizer.name = {"muon", {Origin::Kind::config, "optim", {"config.yml", 5, 8}}};
   const auto facts = resolve(p, example::architecture(example::llama()));
   ASSERT_FALSE(facts.ok());
   EXPECT_EQ(facts.errors()[0].message, "optimizer \"muon\" is not modelled yet");
@@ -108,15 +108,15 @@ TEST(FactsErrors, AnOptimizerThatNobodyPlays) {
 
 TEST(FactsErrors, FourBitWeightsWithoutAnAdapter) {
   TrainingPlan p = example::plan(2, 16);
-  p.quantization.value = Quantization::nf4;
+  p.quantization.kind.value = Quantization::nf4;
   EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: training 4-bit weights without an adapter is not possible"});
-  p.adapter.value = Adapter::lora;
+  p.adapter.kind.value = Adapter::lora;
   EXPECT_EQ(errors(p), Messages{});
 }
 
 TEST(FactsErrors, AChunkedLossOfAMaskedModel) {
   TrainingPlan p = example::plan(2, 16);
-  p.loss.value = Loss::chunked_logprob;
+  p.recipe.loss.value = Loss::chunked_logprob;
   EXPECT_EQ(errors(p), Messages{});
   EXPECT_EQ(errors(p, example::bert()),
             Messages{"estimate/unmodelled: a chunked loss is modelled for causal language models only"});
@@ -124,9 +124,9 @@ TEST(FactsErrors, AChunkedLossOfAMaskedModel) {
 
 TEST(FactsErrors, ACacheThatIsReallyFilled) {
   TrainingPlan p = example::plan(2, 16);
-  p.use_cache.value = true;
+  p.recipe.use_cache.value = true;
   EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: a key-value cache in training is not modelled yet"});
-  p.gradient_checkpointing.value = true;  // transformers turns the cache off.
+  p.checkpointing.on.value = true;  // transformers turns the cache off.
   EXPECT_EQ(errors(p), Messages{});
 }
 
@@ -142,7 +142,7 @@ TEST(FactsErrors, WhatTheCheckpointSwitchesOnAndNoOpPlays) {
   Architecture model = example::architecture(example::llama());
   model.not_played = {"cross-attention"};
   TrainingPlan p = example::plan(2, 16);
-  p.model.origin.where = {"config.yml", 1, 8};
+  p.model.name.origin.where = {"config.yml", 1, 8};
   const auto facts = resolve(p, model);
   ASSERT_FALSE(facts.ok());
   EXPECT_EQ(facts.errors()[0].code, "estimate/unmodelled");
@@ -152,7 +152,7 @@ TEST(FactsErrors, WhatTheCheckpointSwitchesOnAndNoOpPlays) {
 
 TEST(RunErrors, SizesThatNoSumCanHold) {
   TrainingPlan p = example::plan(std::int64_t{1} << 40, 4096);
-  p.sequence_length.origin.where = {"config.yml", 7, 1};
+  p.batch.sequence_length.origin.where = {"config.yml", 7, 1};
   const auto footprint = estimate(p, example::architecture(example::llama()));
   ASSERT_FALSE(footprint.ok());
   EXPECT_EQ(footprint.errors()[0].code, "estimate/too-large");
@@ -162,14 +162,14 @@ TEST(RunErrors, SizesThatNoSumCanHold) {
 
 TEST(FactsErrors, AllAreReportedAtOnce) {
   TrainingPlan p = example::plan(2, 65);
-  p.optimizer.value = "muon";
-  p.quantization.value = Quantization::nf4;
+  p.optimizer.name.value = "muon";
+  p.quantization.kind.value = Quantization::nf4;
   EXPECT_EQ(errors(p, example::gpt2({{"n_positions", "64"}})).size(), 3U);
 }
 
 TEST(FactsErrors, EstimateReturnsThem) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer.value = "muon";
+  p.optimizer.name.value = "muon";
   const auto footprint = estimate(p, example::architecture(example::llama()));
   ASSERT_FALSE(footprint.ok());
   EXPECT_EQ(footprint.errors()[0].message, "optimizer \"muon\" is not modelled yet");
@@ -200,7 +200,7 @@ TEST(ModelErrors, AnOpThatDoesNotExistAndAnAttributeThatIsMissing) {
 
 TEST(Facts, AnOptimizerThatTheConfigsReaderNamedIsNamedOnce) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer.value = "muon";
+  p.optimizer.name.value = "muon";
   EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: optimizer \"muon\" is not modelled yet"});
   p.unmodelled = {{"optimizer muon", "optimizer", {}}};
   EXPECT_EQ(errors(p),

@@ -36,24 +36,24 @@ TrainingPlan plan() { return example::plan(batch, length); }
 
 TrainingPlan autocast() {
   TrainingPlan p = plan();
-  p.weights_dtype.value = WeightsDType::fp32;
-  p.autocast.value = Autocast::bf16;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  p.precision.autocast.value = Autocast::bf16;
   return p;
 }
 
 TrainingPlan fp32() {
   TrainingPlan p = plan();
-  p.weights_dtype.value = WeightsDType::fp32;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
   return p;
 }
 
 TrainingPlan eager(TrainingPlan p) {
-  p.attention.value = Attention::eager;
+  p.kernels.attention.value = Attention::eager;
   return p;
 }
 
 TrainingPlan checkpointed(TrainingPlan p) {
-  p.gradient_checkpointing.value = true;
+  p.checkpointing.on.value = true;
   return p;
 }
 
@@ -102,7 +102,7 @@ TEST(LayerKeeps, Fp32MathWithGroups) {
 TEST(LayerKeeps, CheckpointedOnlyItsInput) {
   for (const bool reentrant : {false, true}) {
     TrainingPlan p = checkpointed(plan());
-    p.reentrant_checkpointing.value = reentrant;
+    p.checkpointing.reentrant.value = reentrant;
     EXPECT_EQ(of_a_layer(p, example::llama()), tokens * 2 * h) << reentrant;
   }
   EXPECT_EQ(of_a_layer(checkpointed(autocast()), example::llama()), tokens * 4 * h);
@@ -127,7 +127,7 @@ TEST(LayerKeeps, Bert) {
 
 TEST(LayerKeeps, UnderAMaskKeysAndValuesOfAllHeadsAndTheMaskAsABias) {
   TrainingPlan p = plan();
-  p.padding_mask.value = true;
+  p.batch.padding_mask.value = true;
   EXPECT_EQ(of_a_layer(p, example::llama()) - of_a_layer(plan(), example::llama()),
             tokens * 4 * (q - kv) + 2 * batch * length * length);
 }
@@ -139,16 +139,16 @@ struct Adapted {
       example::llama({{"intermediate_size", "768"}, {"num_attention_heads", "8"}, {"num_key_value_heads", "4"}});
   TrainingPlan plan = [] {
     TrainingPlan p = example::plan(batch, length);
-    p.adapter.value = Adapter::lora;
-    p.lora_rank.value = rank;
-    p.lora_targets.value = {"all-linear"};
+    p.adapter.kind.value = Adapter::lora;
+    p.adapter.rank.value = rank;
+    p.adapter.targets.value = {"all-linear"};
     return p;
   }();
 };
 
 TEST(AdaptedLayerKeeps, OneCopyOfEachInputWhereTheAdaptersAreBf16) {
   Adapted a;
-  a.plan.adapter_dtype.value = AdapterDType::as_base;
+  a.plan.adapter.dtype.value = AdapterDType::as_base;
   EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * 11'016 + flash_extra);
 }
 
@@ -159,13 +159,13 @@ TEST(AdaptedLayerKeeps, AnFp32CopyForEachAdapterWhereTheyAreFp32) {
 
 TEST(AdaptedLayerKeeps, ABf16CopyForEachAdapterUnderAutocast) {
   Adapted a;
-  a.plan.autocast.value = Autocast::bf16;
+  a.plan.precision.autocast.value = Autocast::bf16;
   EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * 13'064 + flash_extra);
 }
 
 TEST(AdaptedLayerKeeps, ADroppedCopyAndAMaskOfAByteForEachAdapter) {
   Adapted a;
-  a.plan.lora_dropout.value = 0.05;
+  a.plan.adapter.dropout.value = 0.05;
   // The fp32 copies are dropout's input, which it does not keep.
   EXPECT_EQ(of_a_layer(a.plan, a.model), tokens * (17'896 + 6 * h + Adapted::i) + flash_extra);
 }
@@ -173,7 +173,7 @@ TEST(AdaptedLayerKeeps, ADroppedCopyAndAMaskOfAByteForEachAdapter) {
 TEST(AdaptedLayerKeeps, WithFusedKernelsItsInputsItsGatesAndCopiesOfTheAdapters) {
   Adapted a;
   const std::int64_t without = of_a_layer(a.plan, a.model);
-  a.plan.lora_qkv_kernel.value = a.plan.lora_o_kernel.value = a.plan.lora_mlp_kernel.value = true;
+  a.plan.kernels.lora_qkv.value = a.plan.kernels.lora_o.value = a.plan.kernels.lora_mlp.value = true;
   const std::int64_t i = Adapted::i, r = Adapted::rank;
   const std::int64_t copies = 2 * r * (2 * (h + h) + 2 * (h + Adapted::w_kv) + 3 * (h + i));
   EXPECT_EQ(without - of_a_layer(a.plan, a.model), tokens * (16 * h + 4 * h + 6 * i + 28 * r) - copies);
@@ -196,7 +196,7 @@ TEST(Logits, Cost14BytesAnElementInBackwardWhereTheOutputsAreKept) {
 
 TEST(Logits, Cost12WhereTheyAreDropped) {
   TrainingPlan p = plan();
-  p.outputs_kept.value = false;
+  p.recipe.outputs_kept.value = false;
   const std::int64_t cost = logits(p, Phase::backward) - 12 * tokens * words;
   EXPECT_GE(cost, 0);
   EXPECT_LE(cost, little);
@@ -219,7 +219,7 @@ TEST(Logits, OfAMaskedLmHaveNoFp32Copy) {
 
 TEST(Logits, ConvertedByAccelerateCost16WhereTheyAreKept) {
   TrainingPlan p = plan();
-  p.outputs_to_fp32.value = true;
+  p.precision.outputs_to_fp32.value = true;
   const std::int64_t cost = logits(p, Phase::backward) - 16 * tokens * words;
   EXPECT_GE(cost, 0);
   EXPECT_LE(cost, little);
@@ -227,7 +227,7 @@ TEST(Logits, ConvertedByAccelerateCost16WhereTheyAreKept) {
 
 /// What the head and the loss need at their most, with so many words.
 std::int64_t chunked(TrainingPlan p, std::int64_t vocabulary) {
-  p.loss.value = Loss::chunked_logprob;
+  p.recipe.loss.value = Loss::chunked_logprob;
   const Footprint f =
       example::played(p, example::architecture(example::llama({{"vocab_size", std::to_string(vocabulary)}})));
   const auto bucket = static_cast<std::size_t>(Bucket::logits_and_loss);
@@ -236,7 +236,7 @@ std::int64_t chunked(TrainingPlan p, std::int64_t vocabulary) {
 
 TEST(Logits, InChunksMakeNothingOfTokensTimesVocabulary) {
   TrainingPlan frozen = plan();
-  frozen.adapter.value = Adapter::lora;
+  frozen.adapter.kind.value = Adapter::lora;
   const std::int64_t cost = chunked(frozen, 64'000);
   EXPECT_EQ(chunked(frozen, 128'000), cost);
   const std::int64_t labelled = batch * (length - 1);
@@ -271,7 +271,7 @@ TEST(WeightsAndGradients, TiedEmbeddingsAreHeldOnce) {
 
 TEST(WeightsAndGradients, NormsEmbeddingAndHeadInFp32WhereTheyAreHeldSo) {
   TrainingPlan p = plan();
-  p.fp32_norms.value = true;
+  p.precision.fp32_norms.value = true;
   const Footprint f = example::played(p, example::architecture(example::llama()));
   const std::int64_t linear = 2 * (2 * h * q + 2 * h * kv + 3 * h * inner);
   const std::int64_t rest = 2 * 2 * h + 2 * 1000 * h + h;
@@ -280,14 +280,14 @@ TEST(WeightsAndGradients, NormsEmbeddingAndHeadInFp32WhereTheyAreHeldSo) {
 
 TEST(WeightsAndGradients, WhatGoesThroughFp32WhileLoadingIsBackBeforeTheAdaptersCome) {
   TrainingPlan p = plan();
-  p.adapter.value = Adapter::lora;
-  p.lora_targets.value = {"q_proj"};
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.targets.value = {"q_proj"};
   const auto played = [&] { return *estimate(p, example::architecture(example::llama()), Detail::events); };
   const auto emptied = [](const Footprint& f) {
     return std::ranges::count(f.events, Event::Kind::empty_cache, &Event::kind);
   };
   const Footprint before = played();
-  p.fp32_while_loading.value = true;
+  p.precision.fp32_while_loading.value = true;
   const Footprint f = played();
   const std::int64_t linear = 2 * (2 * h * q + 2 * h * kv + 3 * h * inner);
   const std::int64_t rest = 2 * 2 * h + 2 * 1000 * h + h;
@@ -296,21 +296,21 @@ TEST(WeightsAndGradients, WhatGoesThroughFp32WhileLoadingIsBackBeforeTheAdapters
   EXPECT_EQ(f.peak.total, before.peak.total);
   EXPECT_EQ(emptied(f), 1);
   EXPECT_EQ(emptied(before), 0);
-  p.weights_dtype.value = WeightsDType::fp32;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
   EXPECT_EQ(emptied(played()), 0);
 }
 
 TEST(WeightsAndGradients, AQuantizedModelHoldsTheRestInFp32WherePeftUpcastsIt) {
   TrainingPlan p = plan();
-  p.adapter.value = Adapter::lora;
-  p.quantization.value = Quantization::nf4;
-  p.lora_targets.value = {"q_proj"};
+  p.adapter.kind.value = Adapter::lora;
+  p.quantization.kind.value = Quantization::nf4;
+  p.adapter.targets.value = {"q_proj"};
   const auto weights = [&] {
     const Footprint f = example::played(p, example::architecture(example::llama()));
     return at(example::peak_of(f, Phase::forward, 1).by_bucket, Bucket::weights).count();
   };
   const std::int64_t in_bf16 = weights();
-  p.kbit_upcast.value = true;
+  p.quantization.kbit_upcast.value = true;
   EXPECT_EQ(weights() - in_bf16, 2 * (2 * 2 * h + 2 * 1000 * h + h));
 }
 
@@ -329,10 +329,10 @@ Loading quantized(const TrainingPlan& p, std::int64_t words_known) {
 
 TEST(Loading, InFourBitsHoldsA16BitCopyOfTheWeightAtHand) {
   TrainingPlan p = plan();
-  p.adapter.value = Adapter::lora;
-  p.lora_rank.value = 1;
-  p.quantization.value = Quantization::nf4;
-  p.double_quantization.value = false;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = 1;
+  p.quantization.kind.value = Quantization::nf4;
+  p.quantization.double_quantization.value = false;
   const Loading l = quantized(p, 1000);
   // The last of the largest is the up projection of the last layer; after it come its attention and two norms.
   const std::int64_t after = (2 * h * q + 2 * h * kv) / 2;
@@ -341,11 +341,11 @@ TEST(Loading, InFourBitsHoldsA16BitCopyOfTheWeightAtHand) {
 
 TEST(Loading, WherePeftUpcastsHoldsTheHeadInBothTypes) {
   TrainingPlan p = plan();
-  p.adapter.value = Adapter::lora;
-  p.lora_rank.value = 1;
-  p.lora_targets.value = {"k_proj"};
-  p.quantization.value = Quantization::nf4;
-  p.kbit_upcast.value = true;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = 1;
+  p.adapter.targets.value = {"k_proj"};
+  p.quantization.kind.value = Quantization::nf4;
+  p.quantization.kbit_upcast.value = true;
   const Loading l = quantized(p, 8000);
   const std::int64_t adapters = 2 * (2 * (h + kv));
   EXPECT_LE(std::abs(l.highest - (l.left - adapters + 2 * 8000 * h)), 20'000);
@@ -362,7 +362,7 @@ TEST(AutocastCopies, AreTwoBytesAWeightOfEachProduct) {
 TEST(Gradients, OutliveTheStepOnlyWhereTheyAreNotSetToNone) {
   const auto held = [](bool to_none) {
     TrainingPlan p = plan();
-    p.set_grads_to_none.value = to_none;
+    p.optimizer.set_grads_to_none.value = to_none;
     const Footprint f = example::played(p, example::architecture(example::llama()));
     return at(example::peak_of(f, Phase::loss, 2).by_bucket, Bucket::gradients).count();
   };
@@ -378,7 +378,7 @@ TEST(Gradients, AreAliveInTheSecondMicroBatchsLoss) {
     return at(example::peak_of(f, Phase::loss, 1).by_bucket, Bucket::gradients).count();
   };
   EXPECT_EQ(held(), 0);
-  p.gradient_accumulation_steps.value = 2;
+  p.batch.gradient_accumulation_steps.value = 2;
   EXPECT_GT(held(), 0);
 }
 

@@ -33,9 +33,9 @@ LoaderProfile profile() { return {"profile.json", 1000, Bytes(1'000'000), Bytes(
 
 TrainingPlan plan() {
   TrainingPlan out;
-  out.micro_batch_size.value = 16;
-  out.gradient_accumulation_steps.value = 1;
-  out.sequence_length.value = 1024;
+  out.batch.micro_batch_size.value = 16;
+  out.batch.gradient_accumulation_steps.value = 1;
+  out.batch.sequence_length.value = 1024;
   LoaderPlan& loader = out.loader;
   for (auto one : {&LoaderPlan::ranks, &LoaderPlan::epochs, &LoaderPlan::columns}) (loader.*one).value = 1;
   loader.prefetch.value = 2;
@@ -78,13 +78,13 @@ TEST(HostFootprint, QueuesWorkersTimesPrefetchAndTheBatchOfTheStep) {
 
 TEST(HostFootprint, QueuesNoMoreThanAnEpochHas) {
   TrainingPlan of = with_workers(4);
-  of.micro_batch_size.value = 300;
+  of.batch.micro_batch_size.value = 300;
   EXPECT_EQ(footprint(of).shared(), Bytes(4 * 300 * 4096));
 }
 
 TEST(HostFootprint, RoundsEachTensorInSharedMemoryUpToAPage) {
   TrainingPlan of = with_workers(1);
-  of.micro_batch_size.value = 1;
+  of.batch.micro_batch_size.value = 1;
   of.loader.row_values.value = 3;
   of.loader.columns.value = 3;
   EXPECT_EQ(footprint(of).shared(), Bytes(3 * 3 * 4096));
@@ -170,7 +170,7 @@ TEST(HostFootprint, EveryStreamShufflesInABufferOfItsOwn) {
 
 TEST(HostFootprint, PinnedCopiesArePowersOfTwo) {
   TrainingPlan of = with_workers(1);
-  of.micro_batch_size.value = 9;
+  of.batch.micro_batch_size.value = 9;
   of.loader.pin_memory.value = true;
   EXPECT_EQ(running(footprint(of), "pinned copies"), Bytes(3 * 65536));
 }
@@ -239,7 +239,7 @@ TEST(HostFit, SaysNearTheLimitSo) {
 TEST(HostFit, ABatchMayTakeAnothersPlace) {
   TrainingPlan plenty = with_workers(4);
   plenty.loader.prefetch.value = 1;
-  plenty.micro_batch_size.value = 64;
+  plenty.batch.micro_batch_size.value = 64;
   const HostFootprint of = footprint(plenty);
   const Bytes batch(64 * 4096);
   EXPECT_EQ(held_against(of, {.shared = of.shared() + batch - Bytes(1)}), FitVerdict::at_the_edge);

@@ -17,18 +17,18 @@ constexpr std::int64_t squares = batch * length * length;
 
 TrainingPlan plan(Attention attention, bool padded) {
   TrainingPlan p = example::plan(batch, length);
-  p.attention.value = attention;
-  p.padding_mask.value = padded;
+  p.kernels.attention.value = attention;
+  p.batch.padding_mask.value = padded;
   return p;
 }
 
 TrainingPlan checkpointed(TrainingPlan p) {
-  p.gradient_checkpointing.value = true;
+  p.checkpointing.on.value = true;
   return p;
 }
 
 TrainingPlan fp32(TrainingPlan p) {
-  p.weights_dtype.value = WeightsDType::fp32;
+  p.precision.weights_dtype.value = WeightsDType::fp32;
   return p;
 }
 

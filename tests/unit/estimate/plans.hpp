@@ -74,18 +74,18 @@ inline Architecture architecture(const Keys& keys) {
 /// Full fine-tuning in bf16 with plain SGD, which keeps no state.
 inline TrainingPlan plan(std::int64_t batch, std::int64_t length) {
   TrainingPlan p;
-  p.micro_batch_size.value = batch;
-  p.sequence_length.value = length;
-  p.gradient_accumulation_steps.value = 1;
-  p.weights_dtype.value = WeightsDType::bf16;
-  p.attention.value = Attention::sdpa;
-  p.optimizer.value = "sgd";
-  p.outputs_kept.value = true;
-  p.set_grads_to_none.value = true;
-  p.lora_rank.value = 16;
-  p.lora_targets.value = {"q_proj", "v_proj"};
-  p.double_quantization.value = true;
-  p.quantization_compute_dtype.value = DType::bf16;
+  p.batch.micro_batch_size.value = batch;
+  p.batch.sequence_length.value = length;
+  p.batch.gradient_accumulation_steps.value = 1;
+  p.precision.weights_dtype.value = WeightsDType::bf16;
+  p.kernels.attention.value = Attention::sdpa;
+  p.optimizer.name.value = "sgd";
+  p.recipe.outputs_kept.value = true;
+  p.optimizer.set_grads_to_none.value = true;
+  p.adapter.rank.value = 16;
+  p.adapter.targets.value = {"q_proj", "v_proj"};
+  p.quantization.double_quantization.value = true;
+  p.quantization.compute_dtype.value = DType::bf16;
   return p;
 }
 

@@ -22,101 +22,101 @@ struct Named {
 
 TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
   TrainingPlan p = example::plan(2, 48);
-  p.optimizer.value = "adamw_foreach";
+  p.optimizer.name.value = "adamw_foreach";
   change(p);
   return p;
 }
 
 void lora(TrainingPlan& p) {
-  p.adapter.value = Adapter::lora;
-  p.lora_targets.value = {"all-linear"};
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.targets.value = {"all-linear"};
 }
 
 std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
-    p.weights_dtype.value = WeightsDType::fp32;
-    p.autocast.value = Autocast::bf16;
+    p.precision.weights_dtype.value = WeightsDType::fp32;
+    p.precision.autocast.value = Autocast::bf16;
   };
   return {
       {"bf16", changed([](TrainingPlan&) {}), example::llama()},
       {"autocast", changed(amp), example::llama()},
       {"fp32, for-loop", changed([](TrainingPlan& p) {
-         p.weights_dtype.value = WeightsDType::fp32;
-         p.optimizer.value = "adamw_for_each";
+         p.precision.weights_dtype.value = WeightsDType::fp32;
+         p.optimizer.name.value = "adamw_for_each";
        }),
        example::qwen3()},
       {"eager, padded", changed([](TrainingPlan& p) {
-         p.attention.value = Attention::eager;
-         p.padding_mask.value = true;
+         p.kernels.attention.value = Attention::eager;
+         p.batch.padding_mask.value = true;
        }),
        example::llama()},
       {"sdpa, padded, fused", changed([](TrainingPlan& p) {
-         p.padding_mask.value = true;
-         p.optimizer.value = "adamw_fused";
+         p.batch.padding_mask.value = true;
+         p.optimizer.name.value = "adamw_fused";
        }),
        example::mistral()},
       {"checkpointed, accumulated", changed([&](TrainingPlan& p) {
          amp(p);
-         p.gradient_checkpointing.value = true;
-         p.gradient_accumulation_steps.value = 3;
+         p.checkpointing.on.value = true;
+         p.batch.gradient_accumulation_steps.value = 3;
        }),
        example::llama()},
       {"reentrant, gradients kept", changed([](TrainingPlan& p) {
-         p.gradient_checkpointing.value = p.reentrant_checkpointing.value = true;
-         p.set_grads_to_none.value = false;
-         p.optimizer.value = "sgd_momentum";
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+         p.optimizer.set_grads_to_none.value = false;
+         p.optimizer.name.value = "sgd_momentum";
        }),
        example::llama()},
       {"LoRA, dropout", changed([](TrainingPlan& p) {
          lora(p);
-         p.lora_dropout.value = 0.1;
+         p.adapter.dropout.value = 0.1;
        }),
        example::llama()},
       {"LoRA under autocast", changed([](TrainingPlan& p) {
          lora(p);
-         p.autocast.value = Autocast::bf16;
+         p.precision.autocast.value = Autocast::bf16;
        }),
        example::llama()},
       {"LoRA of two layers under autocast, accumulated", changed([](TrainingPlan& p) {
          lora(p);
-         p.lora_targets.value = {"q_proj", "v_proj"};
-         p.autocast.value = Autocast::bf16;
-         p.lora_dropout.value = 0.1;
-         p.gradient_accumulation_steps.value = 2;
+         p.adapter.targets.value = {"q_proj", "v_proj"};
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
+         p.batch.gradient_accumulation_steps.value = 2;
        }),
        example::qwen3()},
       {"QLoRA under autocast", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.autocast.value = Autocast::bf16;
-         p.lora_dropout.value = 0.1;
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
        }),
        example::llama()},
       {"QLoRA with fused functions", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.autocast.value = Autocast::bf16;
-         p.lora_qkv_kernel.value = p.lora_o_kernel.value = p.lora_mlp_kernel.value = true;
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = true;
        }),
        example::llama()},
       {"QLoRA, checkpointed", changed([](TrainingPlan& p) {
          lora(p);
-         p.quantization.value = Quantization::nf4;
-         p.gradient_checkpointing.value = true;
-         p.optimizer.value = "adamw_8bit";
+         p.quantization.kind.value = Quantization::nf4;
+         p.checkpointing.on.value = true;
+         p.optimizer.name.value = "adamw_8bit";
        }),
        example::llama()},
       {"GPT-2, adafactor, clipped", changed([](TrainingPlan& p) {
-         p.optimizer.value = "adafactor";
-         p.clip_gradients.value = true;
+         p.optimizer.name.value = "adafactor";
+         p.optimizer.clip_gradients.value = true;
        }),
        example::gpt2()},
       {"GPT-2, eager, autocast", changed([&](TrainingPlan& p) {
          amp(p);
-         p.attention.value = Attention::eager;
+         p.kernels.attention.value = Attention::eager;
        }),
        example::gpt2()},
-      {"BERT", changed([](TrainingPlan& p) { p.optimizer.value = "adamw_8bit"; }), example::bert()},
+      {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
   };
 }
 
@@ -238,14 +238,14 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
 }
 
 std::vector<oomplan::Event> events(TrainingPlan plan, const Architecture& model, std::vector<std::int64_t> lengths) {
-  plan.lengths.value = std::move(lengths);
+  plan.batch.lengths.value = std::move(lengths);
   return estimate(plan, model, Detail::events)->events;
 }
 
 TEST(Lengths, TwoStepsOfTheLongestAreTheRunOfFixedLength) {
   for (const Named& run : runs()) {
     const Architecture model = deep(run, 7);
-    const std::int64_t longest = run.plan.sequence_length.value;
+    const std::int64_t longest = run.plan.batch.sequence_length.value;
     EXPECT_EQ(events(run.plan, model, {longest, longest}), events(run.plan, model, {})) << run.name;
   }
 }

@@ -22,35 +22,35 @@ TEST(Axolotl, Defaults) {
   const TrainingPlan plan = plan_from(full + "attn_implementation: flash_attention_2\n");
   EXPECT_EQ(plan.dialect, "axolotl");
   EXPECT_EQ(plan.framework, "axolotl 0.18.0 on transformers 5.14.1");
-  EXPECT_THAT(plan.sequence_length, is_from(512, "default of axolotl 0.18.0: AxolotlInputConfig"));
-  EXPECT_THAT(plan.weights_dtype,
+  EXPECT_THAT(plan.batch.sequence_length, is_from(512, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.precision.weights_dtype,
               is_from(WeightsDType::bf16, "default of axolotl 0.18.0: bf16: auto, on a GPU that has it"));
-  EXPECT_EQ(plan.autocast.value, Autocast::bf16);
-  EXPECT_THAT(plan.adapter, is_from(Adapter::none, "default of axolotl 0.18.0: AxolotlInputConfig"));
-  EXPECT_THAT(plan.optimizer, is_from("adamw_fused", "default of axolotl 0.18.0: AxolotlInputConfig"));
-  EXPECT_THAT(plan.clip_gradients, is_from(true, "default of transformers 5.14.1: Trainer"));
-  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "default of axolotl 0.18.0: AxolotlInputConfig"));
-  EXPECT_THAT(plan.reentrant_checkpointing, is_from(true, "default of axolotl 0.18.0: normalize_config"));
-  EXPECT_THAT(plan.loss, is_from(Loss::full_logits, "default of transformers 5.14.1: Trainer.compute_loss"));
-  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of transformers 5.14.1: Trainer.compute_loss"));
-  EXPECT_THAT(plan.outputs_to_fp32, is_from(true, "default of accelerate 1.13.0: prepare_model"));
-  EXPECT_THAT(plan.use_cache, is_from(false, "default of axolotl 0.18.0: check_model_config"));
-  EXPECT_THAT(plan.padding_mask, is_from(true, "assumed: some row is shorter than sequence_len and is padded"));
+  EXPECT_EQ(plan.precision.autocast.value, Autocast::bf16);
+  EXPECT_THAT(plan.adapter.kind, is_from(Adapter::none, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.optimizer.name, is_from("adamw_fused", "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.optimizer.clip_gradients, is_from(true, "default of transformers 5.14.1: Trainer"));
+  EXPECT_THAT(plan.checkpointing.on, is_from(false, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.checkpointing.reentrant, is_from(true, "default of axolotl 0.18.0: normalize_config"));
+  EXPECT_THAT(plan.recipe.loss, is_from(Loss::full_logits, "default of transformers 5.14.1: Trainer.compute_loss"));
+  EXPECT_THAT(plan.recipe.outputs_kept, is_from(false, "default of transformers 5.14.1: Trainer.compute_loss"));
+  EXPECT_THAT(plan.precision.outputs_to_fp32, is_from(true, "default of accelerate 1.13.0: prepare_model"));
+  EXPECT_THAT(plan.recipe.use_cache, is_from(false, "default of axolotl 0.18.0: check_model_config"));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(true, "assumed: some row is shorter than sequence_len and is padded"));
   EXPECT_THAT(features(plan), IsEmpty());
 }
 
 TEST(Axolotl, Qlora) {
   const TrainingPlan plan = plan_from(qlora);
-  EXPECT_THAT(plan.quantization, is_from(Quantization::nf4, "adapter at 4:10"));
-  EXPECT_THAT(plan.double_quantization, is_from(true, "default of axolotl 0.18.0: ModelLoader"));
-  EXPECT_THAT(plan.quantization_compute_dtype, is_from(DType::bf16, "default of axolotl 0.18.0: ModelLoader"));
-  EXPECT_THAT(plan.lora_targets, is_from(std::vector<std::string>{"all-linear"}, "lora_target_linear at 7:21"));
-  EXPECT_THAT(plan.lora_dropout, is_from(0.0, "default of axolotl 0.18.0: AxolotlInputConfig"));
-  EXPECT_THAT(plan.adapter_dtype,
+  EXPECT_THAT(plan.quantization.kind, is_from(Quantization::nf4, "adapter at 4:10"));
+  EXPECT_THAT(plan.quantization.double_quantization, is_from(true, "default of axolotl 0.18.0: ModelLoader"));
+  EXPECT_THAT(plan.quantization.compute_dtype, is_from(DType::bf16, "default of axolotl 0.18.0: ModelLoader"));
+  EXPECT_THAT(plan.adapter.targets, is_from(std::vector<std::string>{"all-linear"}, "lora_target_linear at 7:21"));
+  EXPECT_THAT(plan.adapter.dropout, is_from(0.0, "default of axolotl 0.18.0: AxolotlInputConfig"));
+  EXPECT_THAT(plan.adapter.dtype,
               is_from(AdapterDType::fp32, "default of peft 0.19.1: get_peft_model(autocast_adapter_dtype=True)"));
-  EXPECT_THAT(plan.kbit_upcast,
+  EXPECT_THAT(plan.quantization.kbit_upcast,
               is_from(false, "default of axolotl 0.18.0: ModelLoader casts norms, embeddings and head back"));
-  EXPECT_FALSE(plan.fp32_norms.value);
+  EXPECT_FALSE(plan.precision.fp32_norms.value);
   EXPECT_THAT(features(plan), IsEmpty());
 }
 
@@ -58,9 +58,9 @@ TEST(Axolotl, BitsAndBytesArguments) {
   const TrainingPlan plan = plan_from(qlora +
                                       "bnb_config_kwargs: {bnb_4bit_use_double_quant: false, "
                                       "bnb_4bit_quant_type: fp4, bnb_4bit_compute_dtype: float16}\n");
-  EXPECT_EQ(plan.quantization.value, Quantization::fp4);
-  EXPECT_FALSE(plan.double_quantization.value);
-  EXPECT_EQ(plan.quantization_compute_dtype.value, DType::fp16);
+  EXPECT_EQ(plan.quantization.kind.value, Quantization::fp4);
+  EXPECT_FALSE(plan.quantization.double_quantization.value);
+  EXPECT_EQ(plan.quantization.compute_dtype.value, DType::fp16);
 }
 
 struct PrecisionCase {
@@ -89,23 +89,23 @@ TEST(Axolotl, Precision) {
   };
   for (const PrecisionCase& one : cases) {
     const TrainingPlan plan = plan_from(full + one.lines);
-    EXPECT_EQ(plan.weights_dtype.value, one.weights) << one.lines;
-    EXPECT_EQ(plan.autocast.value, one.autocast) << one.lines;
+    EXPECT_EQ(plan.precision.weights_dtype.value, one.weights) << one.lines;
+    EXPECT_EQ(plan.precision.autocast.value, one.autocast) << one.lines;
   }
   EXPECT_THAT(errors_from(full + "bf16: full\n"),
               ElementsAre("c.yaml:4:7: ingest/bad-value: bf16: expected auto, true or false, found \"full\""));
 }
 
 TEST(Axolotl, NormsStayFp32WithoutFlashAttentionAndAdapter) {
-  EXPECT_TRUE(plan_from(full).fp32_norms.value);
-  EXPECT_TRUE(plan_from(full + "sdp_attention: true\n").fp32_norms.value);
-  EXPECT_FALSE(plan_from(full + "flash_attention: true\n").fp32_norms.value);
-  EXPECT_FALSE(plan_from(full + "bf16: false\n").fp32_norms.value);
+  EXPECT_TRUE(plan_from(full).precision.fp32_norms.value);
+  EXPECT_TRUE(plan_from(full + "sdp_attention: true\n").precision.fp32_norms.value);
+  EXPECT_FALSE(plan_from(full + "flash_attention: true\n").precision.fp32_norms.value);
+  EXPECT_FALSE(plan_from(full + "bf16: false\n").precision.fp32_norms.value);
 }
 
 TEST(Axolotl, EmbeddingsGoThroughFp32WhereTheyDoNotStayThere) {
   const auto through = [](const std::string& lines) {
-    return plan_from(full + "lora_r: 8\nlora_target_linear: true\n" + lines).fp32_while_loading.value;
+    return plan_from(full + "lora_r: 8\nlora_target_linear: true\n" + lines).precision.fp32_while_loading.value;
   };
   EXPECT_FALSE(through(""));
   EXPECT_TRUE(through("flash_attention: true\n"));
@@ -116,29 +116,29 @@ TEST(Axolotl, EmbeddingsGoThroughFp32WhereTheyDoNotStayThere) {
 }
 
 TEST(Axolotl, LengthsArePaddedTo64) {
-  EXPECT_EQ(plan_from(full + "sequence_len: 2000\n").sequence_length.value, 2048);
-  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_sequence_len: false\n").sequence_length.value, 2000);
-  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_multiple_of: 1000\n").sequence_length.value, 2000);
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\n").batch.sequence_length.value, 2048);
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_sequence_len: false\n").batch.sequence_length.value, 2000);
+  EXPECT_EQ(plan_from(full + "sequence_len: 2000\npad_to_multiple_of: 1000\n").batch.sequence_length.value, 2000);
 }
 
 TEST(Axolotl, FlashAttentionPacksIntoOneRow) {
   const std::string packed = full + "sequence_len: 1024\nsample_packing: true\n";
   const TrainingPlan flash = plan_from(packed + "flash_attention: true\n");
-  EXPECT_THAT(flash.micro_batch_size, is_from(1, "sample_packing at 5:17"));
-  EXPECT_EQ(flash.sequence_length.value, 2048);
-  EXPECT_EQ(flash.sequence_length.origin.derivation, "times the 2 rows of micro_batch_size, packed into one");
-  EXPECT_EQ(flash.micro_batch_size.origin.derivation, "which packs the 2 rows of micro_batch_size into one");
-  EXPECT_EQ(flash.padding_mask.origin.derivation, "whose rows need no mask");
-  EXPECT_FALSE(flash.padding_mask.value);
+  EXPECT_THAT(flash.batch.micro_batch_size, is_from(1, "sample_packing at 5:17"));
+  EXPECT_EQ(flash.batch.sequence_length.value, 2048);
+  EXPECT_EQ(flash.batch.sequence_length.origin.derivation, "times the 2 rows of micro_batch_size, packed into one");
+  EXPECT_EQ(flash.batch.micro_batch_size.origin.derivation, "which packs the 2 rows of micro_batch_size into one");
+  EXPECT_EQ(flash.batch.padding_mask.origin.derivation, "whose rows need no mask");
+  EXPECT_FALSE(flash.batch.padding_mask.value);
   const TrainingPlan rows = plan_from(packed + "flash_attention: true\nmultipack_real_batches: true\n");
-  EXPECT_EQ(rows.micro_batch_size.value, 2);
-  EXPECT_EQ(rows.sequence_length.value, 1024);
+  EXPECT_EQ(rows.batch.micro_batch_size.value, 2);
+  EXPECT_EQ(rows.batch.sequence_length.value, 1024);
 }
 
 TEST(Axolotl, OtherAttentionPacksIntoRows) {
   const std::string packed = full + "sequence_len: 1024\nsample_packing: true\n";
-  const auto masked = [&](const std::string& lines) { return plan_from(packed + lines).padding_mask.value; };
-  EXPECT_EQ(plan_from(packed).micro_batch_size.value, 2);
+  const auto masked = [&](const std::string& lines) { return plan_from(packed + lines).batch.padding_mask.value; };
+  EXPECT_EQ(plan_from(packed).batch.micro_batch_size.value, 2);
   EXPECT_TRUE(masked(""));
   EXPECT_FALSE(masked("attn_implementation: sdpa\n"));
   EXPECT_TRUE(masked("attn_implementation: sdpa\nsdpa_varlen: false\n"));
@@ -149,7 +149,7 @@ TEST(Axolotl, LoraKernelsAreOnUnlessSomethingIsSaid) {
   const std::string lora = full + "adapter: lora\nlora_r: 8\n";
   const auto kernels = [&](const std::string& lines) {
     const TrainingPlan plan = plan_from(lora + lines);
-    return std::vector{plan.lora_qkv_kernel.value, plan.lora_o_kernel.value, plan.lora_mlp_kernel.value};
+    return std::vector{plan.kernels.lora_qkv.value, plan.kernels.lora_o.value, plan.kernels.lora_mlp.value};
   };
   EXPECT_THAT(kernels("lora_target_linear: true\n"), ElementsAre(true, true, true));
   EXPECT_THAT(kernels("lora_target_modules: [q_proj, v_proj, o_proj]\n"), ElementsAre(false, true, false));
@@ -271,7 +271,7 @@ TEST(Axolotl, AccelerateSetsTheAccumulationWhereItIsOne) {
   const std::string steps = "accelerator_config: {gradient_accumulation_kwargs: {num_steps: 4}}\n";
   const std::string one = "base_model: a\nmicro_batch_size: 2\nflash_attention: true\n";
   const auto plan = plan_from(one + "gradient_accumulation_steps: 1\n" + steps);
-  EXPECT_THAT(plan.gradient_accumulation_steps,
+  EXPECT_THAT(plan.batch.gradient_accumulation_steps,
               is_from(4, "accelerator_config.gradient_accumulation_kwargs.num_steps at 5:64"));
   EXPECT_THAT(errors_from(one + "gradient_accumulation_steps: 2\n" + steps),
               ElementsAre(HasSubstr("refuses num_steps")));
@@ -279,7 +279,8 @@ TEST(Axolotl, AccelerateSetsTheAccumulationWhereItIsOne) {
 
 TEST(Axolotl, RatesOfTheirOwnKeepEightBitStateOfEmbeddings) {
   const auto fp32 = [](const std::string& lines) {
-    return plan_from(full + "flash_attention: true\noptimizer: adamw_8bit\n" + lines).fp32_embedding_state.value;
+    return plan_from(full + "flash_attention: true\noptimizer: adamw_8bit\n" + lines)
+        .optimizer.fp32_embedding_state.value;
   };
   EXPECT_TRUE(fp32(""));
   EXPECT_FALSE(fp32("embedding_lr: 1e-5\n"));
@@ -291,9 +292,9 @@ TEST(Axolotl, RatesOfTheirOwnKeepEightBitStateOfEmbeddings) {
 TEST(Axolotl, ValuesAreWhatPydanticMakesOfThem) {
   const std::string rest = "base_model: a/b\ngradient_accumulation_steps: 4\nflash_attention: true\nmicro_batch_size: ";
   for (const char* eight : {"8", "8.0", "'8'", "'8.00'", "' 8 '"}) {
-    EXPECT_EQ(plan_from(rest + eight + "\n").micro_batch_size.value, 8) << eight;
+    EXPECT_EQ(plan_from(rest + eight + "\n").batch.micro_batch_size.value, 8) << eight;
   }
-  EXPECT_EQ(plan_from(rest + "true\n").micro_batch_size.value, 1);
+  EXPECT_EQ(plan_from(rest + "true\n").batch.micro_batch_size.value, 1);
   for (const char* none : {"8.5", "'8.5'", "'1e3'", "'8.'", "eight", "0.0"}) {
     EXPECT_THAT(errors_from(rest + none + "\n"), ElementsAre(HasSubstr("expected a positive integer"))) << none;
   }
@@ -316,7 +317,7 @@ TEST(Axolotl, AFalseInQuotesIsRefusedWhereItIsChecked) {
       errors_from(full + "flash_attention: true\nsample_packing: 'false'\n"),
       ElementsAre("c.yaml:5:17: ingest/bad-value: sample_packing: expected true or false, without quotes, found "
                   "\"false\""));
-  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").attention.value == Attention::flash_attention_2);
+  EXPECT_TRUE(plan_from(full + "flash_attention: 'true'\n").kernels.attention.value == Attention::flash_attention_2);
 }
 
 TEST(Axolotl, AnEmptyKeyIsUnknown) {
@@ -358,8 +359,8 @@ TEST(Axolotl, TwoOfThreeBatchKeys) {
               ElementsAre("c.yaml:5:13: ingest/conflict: axolotl refuses batch_size beside "
                           "gradient_accumulation_steps"));
   const std::string null = "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\n";
-  EXPECT_EQ(plan_from(null + "gradient_accumulation_steps:\n").gradient_accumulation_steps.value, 4);
-  EXPECT_EQ(plan_from(null).gradient_accumulation_steps.value, 1);
+  EXPECT_EQ(plan_from(null + "gradient_accumulation_steps:\n").batch.gradient_accumulation_steps.value, 4);
+  EXPECT_EQ(plan_from(null).batch.gradient_accumulation_steps.value, 1);
 }
 
 TEST(Axolotl, ErrorsComeWithTheOtherReasons) {
@@ -379,8 +380,8 @@ TEST(Axolotl, TheExampleIsAPlan) {
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(plan->warnings, IsEmpty());
   EXPECT_THAT(plan->unmodelled, IsEmpty());
-  EXPECT_EQ(plan->optimizer.value, "paged_adamw_8bit");
-  EXPECT_EQ(plan->sequence_length.value, 4096);
+  EXPECT_EQ(plan->optimizer.name.value, "paged_adamw_8bit");
+  EXPECT_EQ(plan->batch.sequence_length.value, 4096);
 }
 
 }  // namespace

@@ -19,58 +19,58 @@ TEST(Hf, TrlDefaults) {
   const TrainingPlan plan = plan_from("model_name_or_path: a/b\nuse_peft: true\n");
   EXPECT_EQ(plan.dialect, "hf");
   EXPECT_EQ(plan.framework, "trl 1.16.0 on transformers 5.23.0");
-  EXPECT_THAT(plan.model, is_from("a/b", "model_name_or_path at 1:21"));
-  EXPECT_THAT(plan.micro_batch_size, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.sequence_length, is_from(1024, "default of trl 1.16.0: SFTConfig"));
-  EXPECT_THAT(plan.weights_dtype, is_from(WeightsDType::fp32, "default of trl 1.16.0: ModelConfig"));
-  EXPECT_THAT(plan.autocast, is_from(Autocast::bf16, "default of trl 1.16.0: _BaseConfig"));
-  EXPECT_THAT(plan.gradient_checkpointing, is_from(true, "default of trl 1.16.0: _BaseConfig"));
-  EXPECT_THAT(plan.reentrant_checkpointing,
+  EXPECT_THAT(plan.model.name, is_from("a/b", "model_name_or_path at 1:21"));
+  EXPECT_THAT(plan.batch.micro_batch_size, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.batch.sequence_length, is_from(1024, "default of trl 1.16.0: SFTConfig"));
+  EXPECT_THAT(plan.precision.weights_dtype, is_from(WeightsDType::fp32, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.precision.autocast, is_from(Autocast::bf16, "default of trl 1.16.0: _BaseConfig"));
+  EXPECT_THAT(plan.checkpointing.on, is_from(true, "default of trl 1.16.0: _BaseConfig"));
+  EXPECT_THAT(plan.checkpointing.reentrant,
               is_from(false, "default of transformers 5.23.0: activation_checkpointing_enable"));
-  EXPECT_THAT(plan.optimizer, is_from("adamw_fused", "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.attention,
+  EXPECT_THAT(plan.optimizer.name, is_from("adamw_fused", "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.optimizer.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.kernels.attention,
               is_from(Attention::sdpa, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
-  EXPECT_THAT(plan.loss, is_from(Loss::chunked_logprob, "default of trl 1.16.0: add_fused_lm_head"));
-  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
-  EXPECT_THAT(plan.outputs_to_fp32, is_from(true, "default of accelerate 1.15.0: prepare_model"));
-  EXPECT_THAT(plan.use_cache, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
-  EXPECT_THAT(plan.padding_mask, is_from(true, "assumed: rows of a batch differ in length and are padded"));
+  EXPECT_THAT(plan.recipe.loss, is_from(Loss::chunked_logprob, "default of trl 1.16.0: add_fused_lm_head"));
+  EXPECT_THAT(plan.recipe.outputs_kept, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
+  EXPECT_THAT(plan.precision.outputs_to_fp32, is_from(true, "default of accelerate 1.15.0: prepare_model"));
+  EXPECT_THAT(plan.recipe.use_cache, is_from(false, "default of trl 1.16.0: SFTTrainer.compute_loss"));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(true, "assumed: rows of a batch differ in length and are padded"));
 }
 
 TEST(Hf, TrlAdapterDefaults) {
   const TrainingPlan plan = plan_from("model_name_or_path: a/b\nuse_peft: true\n");
-  EXPECT_THAT(plan.adapter, is_from(Adapter::lora, "use_peft at 2:11"));
-  EXPECT_THAT(plan.lora_rank, is_from(16, "default of trl 1.16.0: ModelConfig"));
-  EXPECT_THAT(plan.lora_dropout, is_from(0.05, "default of trl 1.16.0: ModelConfig"));
-  EXPECT_THAT(plan.lora_targets, is_from(std::vector<std::string>{"peft-default"},
-                                         "default of peft 0.21.2: target modules by model_type"));
-  EXPECT_THAT(plan.adapter_dtype,
+  EXPECT_THAT(plan.adapter.kind, is_from(Adapter::lora, "use_peft at 2:11"));
+  EXPECT_THAT(plan.adapter.rank, is_from(16, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.adapter.dropout, is_from(0.05, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.adapter.targets, is_from(std::vector<std::string>{"peft-default"},
+                                            "default of peft 0.21.2: target modules by model_type"));
+  EXPECT_THAT(plan.adapter.dtype,
               is_from(AdapterDType::fp32, "default of peft 0.21.2: get_peft_model(autocast_adapter_dtype=True)"));
-  EXPECT_THAT(plan.quantization, is_from(Quantization::none, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.quantization.kind, is_from(Quantization::none, "default of trl 1.16.0: ModelConfig"));
 }
 
 TEST(Hf, QloraInTrlHasBf16AdaptersAndNoUpcast) {
   const TrainingPlan plan = plan_from(sft + "use_peft: true\nload_in_4bit: true\ndtype: bfloat16\n");
-  EXPECT_THAT(plan.quantization, is_from(Quantization::nf4, "load_in_4bit at 4:15"));
-  EXPECT_THAT(plan.double_quantization, is_from(false, "default of trl 1.16.0: ModelConfig"));
-  EXPECT_THAT(plan.quantization_compute_dtype, is_from(DType::bf16, "dtype at 5:8"));
-  EXPECT_THAT(plan.adapter_dtype, is_from(AdapterDType::bf16, "default of trl 1.16.0: SFTTrainer"));
-  EXPECT_THAT(plan.kbit_upcast, is_from(false, "default of trl 1.16.0: SFTTrainer"));
+  EXPECT_THAT(plan.quantization.kind, is_from(Quantization::nf4, "load_in_4bit at 4:15"));
+  EXPECT_THAT(plan.quantization.double_quantization, is_from(false, "default of trl 1.16.0: ModelConfig"));
+  EXPECT_THAT(plan.quantization.compute_dtype, is_from(DType::bf16, "dtype at 5:8"));
+  EXPECT_THAT(plan.adapter.dtype, is_from(AdapterDType::bf16, "default of trl 1.16.0: SFTTrainer"));
+  EXPECT_THAT(plan.quantization.kbit_upcast, is_from(false, "default of trl 1.16.0: SFTTrainer"));
 }
 
 TEST(Hf, PlainTrainerDefaults) {
   const TrainingPlan plan = plan_from(plain);
   EXPECT_EQ(plan.framework, "transformers 5.23.0");
-  EXPECT_THAT(plan.sequence_length, is_from(512, "block_size at 3:13"));
-  EXPECT_THAT(plan.padding_mask, is_from(false, "block_size at 3:13"));
-  EXPECT_THAT(plan.weights_dtype,
+  EXPECT_THAT(plan.batch.sequence_length, is_from(512, "block_size at 3:13"));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(false, "block_size at 3:13"));
+  EXPECT_THAT(plan.precision.weights_dtype,
               is_from(WeightsDType::checkpoint, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
-  EXPECT_THAT(plan.autocast, is_from(Autocast::none, "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.loss, is_from(Loss::full_logits, "default of transformers 5.23.0: ForCausalLMLoss"));
-  EXPECT_THAT(plan.outputs_kept, is_from(false, "default of transformers 5.23.0: Trainer.compute_loss"));
-  EXPECT_THAT(plan.use_cache, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.precision.autocast, is_from(Autocast::none, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.checkpointing.on, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.recipe.loss, is_from(Loss::full_logits, "default of transformers 5.23.0: ForCausalLMLoss"));
+  EXPECT_THAT(plan.recipe.outputs_kept, is_from(false, "default of transformers 5.23.0: Trainer.compute_loss"));
+  EXPECT_THAT(plan.recipe.use_cache, is_from(false, "default of transformers 5.23.0: TrainingArguments"));
 }
 
 TEST(Hf, WhoseTrainerItIs) {
@@ -101,17 +101,19 @@ TEST(Hf, AnAssumedTrainerIsSaid) {
 }
 
 TEST(Hf, TheTrainersOriginIsWhatTellsIt) {
-  EXPECT_THAT(plan_from("model_name_or_path: a\npacking: false\n").trainer, is_from("sft", "packing at 2:10"));
-  EXPECT_THAT(plan_from("model_name_or_path: a\nblock_size: 8\n").trainer, is_from("trainer", "block_size at 2:13"));
-  EXPECT_THAT(plan_with("model_name_or_path: a\n", {"trainer=dpo"}).trainer, is_from("dpo", "--set trainer=dpo"));
+  EXPECT_THAT(plan_from("model_name_or_path: a\npacking: false\n").recipe.trainer, is_from("sft", "packing at 2:10"));
+  EXPECT_THAT(plan_from("model_name_or_path: a\nblock_size: 8\n").recipe.trainer,
+              is_from("trainer", "block_size at 2:13"));
+  EXPECT_THAT(plan_with("model_name_or_path: a\n", {"trainer=dpo"}).recipe.trainer,
+              is_from("dpo", "--set trainer=dpo"));
   IngestOptions options;
   options.trainer = "kto";
   options.trainer_said = "trl kto";
   const auto launched = ingest(yaml("model_name_or_path: a\ntrainer: sft\n"), options);
   ASSERT_TRUE(launched.ok());
-  EXPECT_THAT(launched->trainer, is_from("kto", "--set trl kto"));
+  EXPECT_THAT(launched->recipe.trainer, is_from("kto", "--set trl kto"));
   options.overrides = {"trainer=sft"};
-  EXPECT_EQ(ingest(yaml("model_name_or_path: a\n"), options)->trainer.value, "sft");
+  EXPECT_EQ(ingest(yaml("model_name_or_path: a\n"), options)->recipe.trainer.value, "sft");
 }
 
 TEST(Hf, KeysOfTwoTrainersDecideNothing) {
@@ -121,7 +123,7 @@ TEST(Hf, KeysOfTwoTrainersDecideNothing) {
                 Contains(HasSubstr("c.yaml:2:1: ingest/ambiguous-trainer: block_size is a key of scripts around")))
         << key;
   }
-  EXPECT_EQ(plan_from("model_name_or_path: a\nuse_peft: true\ncache_dir: b\n").trainer.value, "sft");
+  EXPECT_EQ(plan_from("model_name_or_path: a\nuse_peft: true\ncache_dir: b\n").recipe.trainer.value, "sft");
 }
 
 TEST(Hf, ALengthThatTheTrainerDoesNotReadDecidesNothing) {
@@ -131,8 +133,8 @@ TEST(Hf, ALengthThatTheTrainerDoesNotReadDecidesNothing) {
   EXPECT_THAT(errors_from(plain + "packing: true\n"), ElementsAre(HasSubstr("ingest/unused-key: packing")));
   EXPECT_THAT(errors_from(sft + "seq_len: 8\n"), ElementsAre(HasSubstr("c.yaml:3:1: ingest/unused-key: seq_len sets")));
   EXPECT_TRUE(ingest(yaml(sft + "block_size: 1024\n")).ok()) << "what it says is so anyway";
-  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"block_size="}).sequence_length.value, 1024);
-  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"sequence_length=8"}).sequence_length.value, 8);
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"block_size="}).batch.sequence_length.value, 1024);
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"sequence_length=8"}).batch.sequence_length.value, 8);
 }
 
 TEST(Hf, AScriptOfItsOwnSaysWhatItsAdaptersAre) {
@@ -142,17 +144,17 @@ TEST(Hf, AScriptOfItsOwnSaysWhatItsAdaptersAre) {
 }
 
 TEST(Hf, EvaluationIsReadAsTheTrainersRunIt) {
-  EXPECT_FALSE(plan_from(sft + "eval_steps: 8\nper_device_eval_batch_size: 64\n").evaluates.value);
-  EXPECT_FALSE(plan_from(sft + "eval_strategy: no\ndo_eval: true\n").evaluates.value);
-  EXPECT_TRUE(plan_from(plain + "do_eval: true\n").evaluates.value);
+  EXPECT_FALSE(plan_from(sft + "eval_steps: 8\nper_device_eval_batch_size: 64\n").evaluation.evaluates.value);
+  EXPECT_FALSE(plan_from(sft + "eval_strategy: no\ndo_eval: true\n").evaluation.evaluates.value);
+  EXPECT_TRUE(plan_from(plain + "do_eval: true\n").evaluation.evaluates.value);
   const TrainingPlan plan = plan_from(sft + "eval_strategy: steps\n");
-  EXPECT_THAT(plan.evaluates, is_from(true, "eval_strategy at 3:16"));
-  EXPECT_THAT(plan.evaluation_rows, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_TRUE(plan.evaluation_padded.value);
+  EXPECT_THAT(plan.evaluation.evaluates, is_from(true, "eval_strategy at 3:16"));
+  EXPECT_THAT(plan.evaluation.rows, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_TRUE(plan.evaluation.padded.value);
   const TrainingPlan packed = plan_from(sft + "eval_strategy: steps\npacking: true\nmax_length: 100\n");
-  EXPECT_EQ(packed.evaluation_rows.value, 1);
-  EXPECT_EQ(packed.evaluation_length.value, 800);
-  EXPECT_FALSE(packed.evaluation_padded.value);
+  EXPECT_EQ(packed.evaluation.rows.value, 1);
+  EXPECT_EQ(packed.evaluation.length.value, 800);
+  EXPECT_FALSE(packed.evaluation.padded.value);
 }
 
 TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
@@ -172,14 +174,15 @@ TEST(Hf, PlainTrainerHasNoLengthOfItsOwn) {
   EXPECT_THAT(errors_from("trainer: trainer\nmodel_name_or_path: a\n"),
               ElementsAre("c.yaml: ingest/missing-fact: transformers' Trainer has no sequence length of its own "
                           "(give block_size, max_seq_length or model_max_length, or --set sequence_length=…)"));
-  EXPECT_EQ(plan_with("trainer: trainer\nmodel_name_or_path: a\n", {"sequence_length=77"}).sequence_length.value, 77);
+  EXPECT_EQ(plan_with("trainer: trainer\nmodel_name_or_path: a\n", {"sequence_length=77"}).batch.sequence_length.value,
+            77);
 }
 
 TEST(Hf, ModelMaxLengthIsTheLengthOfAlpacasScripts) {
   const TrainingPlan plan = plan_from("model_name_or_path: a\nmodel_max_length: 77\nper_device_train_batch_size: 1\n");
   EXPECT_EQ(plan.framework, "transformers 5.23.0");
-  EXPECT_THAT(plan.sequence_length, is_from(77, "model_max_length at 2:19"));
-  EXPECT_TRUE(plan.padding_mask.value);
+  EXPECT_THAT(plan.batch.sequence_length, is_from(77, "model_max_length at 2:19"));
+  EXPECT_TRUE(plan.batch.padding_mask.value);
   EXPECT_THAT(errors_from(sft + "model_max_length: 77\n"),
               ElementsAre(HasSubstr("ingest/unused-key: model_max_length")));
 }
@@ -193,16 +196,17 @@ TEST(Hf, NoLimitIsNoLength) {
 TEST(Hf, PackedRowsAreOneRow) {
   const std::string packed = sft + "per_device_train_batch_size: 4\nmax_length: 100\npacking: true\n";
   const TrainingPlan plan = plan_from(packed);
-  EXPECT_THAT(plan.micro_batch_size, is_from(1, "packing at 5:10"));
-  EXPECT_EQ(plan.sequence_length.value, 400);
-  EXPECT_EQ(plan.sequence_length.origin.derivation, "times the 4 rows of per_device_train_batch_size, packed into one");
-  EXPECT_TRUE(plan.padding_mask.value);
-  EXPECT_FALSE(plan_from(packed + "attn_implementation: flash_attention_2\n").padding_mask.value);
+  EXPECT_THAT(plan.batch.micro_batch_size, is_from(1, "packing at 5:10"));
+  EXPECT_EQ(plan.batch.sequence_length.value, 400);
+  EXPECT_EQ(plan.batch.sequence_length.origin.derivation,
+            "times the 4 rows of per_device_train_batch_size, packed into one");
+  EXPECT_TRUE(plan.batch.padding_mask.value);
+  EXPECT_FALSE(plan_from(packed + "attn_implementation: flash_attention_2\n").batch.padding_mask.value);
 }
 
 TEST(Hf, APackedSizeOfTheCommandLineStaysVisible) {
   const TrainingPlan plan = plan_with(sft + "packing: true\n", {"per_device_train_batch_size=2"});
-  EXPECT_EQ(plan.micro_batch_size.origin.derivation,
+  EXPECT_EQ(plan.batch.micro_batch_size.origin.derivation,
             "which packs the 2 rows of --set per_device_train_batch_size=2 into one");
   const std::string huge = "1000000000000";
   EXPECT_EQ(plan_from(sft + "packing: true\nmax_length: " + huge + "\nper_device_train_batch_size: " + huge + "\n")
@@ -213,51 +217,53 @@ TEST(Hf, APackedSizeOfTheCommandLineStaysVisible) {
 TEST(Hf, WrappedRowsStayRows) {
   const TrainingPlan plan =
       plan_from(sft + "per_device_train_batch_size: 4\npacking: true\npacking_strategy: wrapped\n");
-  EXPECT_EQ(plan.micro_batch_size.value, 4);
-  EXPECT_THAT(plan.padding_mask, is_from(false, "packing at 4:10"));
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 4);
+  EXPECT_THAT(plan.batch.padding_mask, is_from(false, "packing at 4:10"));
 }
 
 TEST(Hf, OneRowNeedsNoPadding) {
-  EXPECT_THAT(plan_from(sft + "per_device_train_batch_size: 1\n").padding_mask,
+  EXPECT_THAT(plan_from(sft + "per_device_train_batch_size: 1\n").batch.padding_mask,
               is_from(false, "assumed: a batch of one row needs no padding"));
 }
 
 TEST(Hf, LengthsArePaddedToTheMultiple) {
   const TrainingPlan plan = plan_from(sft + "max_length: 100\npad_to_multiple_of: 64\n");
-  EXPECT_THAT(plan.sequence_length, is_from(128, "max_length at 3:13"));
-  EXPECT_EQ(plan.sequence_length.origin.written, "100");
-  EXPECT_EQ(plan.sequence_length.origin.derivation, "padded up to a multiple of 64");
-  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").sequence_length.value, 100);
+  EXPECT_THAT(plan.batch.sequence_length, is_from(128, "max_length at 3:13"));
+  EXPECT_EQ(plan.batch.sequence_length.origin.written, "100");
+  EXPECT_EQ(plan.batch.sequence_length.origin.derivation, "padded up to a multiple of 64");
+  EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").batch.sequence_length.value, 100);
 }
 
 TEST(Hf, NewNamesWinOverOld) {
   const TrainingPlan plan = plan_from(sft +
                                       "gradient_checkpointing: true\nactivation_checkpointing: false\n"
                                       "gradient_checkpointing_kwargs: {use_reentrant: true}\n");
-  EXPECT_THAT(plan.gradient_checkpointing, is_from(false, "activation_checkpointing at 4:27"));
-  EXPECT_THAT(plan.reentrant_checkpointing, is_from(true, "gradient_checkpointing_kwargs.use_reentrant at 5:48"));
+  EXPECT_THAT(plan.checkpointing.on, is_from(false, "activation_checkpointing at 4:27"));
+  EXPECT_THAT(plan.checkpointing.reentrant, is_from(true, "gradient_checkpointing_kwargs.use_reentrant at 5:48"));
 }
 
 TEST(Hf, ModelInitKwargsWin) {
   const TrainingPlan plan =
       plan_from(sft + "dtype: float32\nmodel_init_kwargs:\n  dtype: bfloat16\n  attn_implementation: eager\n");
-  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
-  EXPECT_EQ(plan.attention.value, Attention::eager);
+  EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_EQ(plan.kernels.attention.value, Attention::eager);
 }
 
-TEST(Hf, DtypeNullIsAuto) { EXPECT_EQ(plan_from(sft + "dtype:\n").weights_dtype.value, WeightsDType::checkpoint); }
+TEST(Hf, DtypeNullIsAuto) {
+  EXPECT_EQ(plan_from(sft + "dtype:\n").precision.weights_dtype.value, WeightsDType::checkpoint);
+}
 
 TEST(Hf, Precision) {
-  EXPECT_EQ(plan_from(sft + "fp16: true\n").autocast.value, Autocast::fp16);
-  EXPECT_EQ(plan_from(sft + "bf16: false\n").autocast.value, Autocast::none);
-  EXPECT_FALSE(plan_from(sft + "bf16: false\n").outputs_to_fp32.value);
+  EXPECT_EQ(plan_from(sft + "fp16: true\n").precision.autocast.value, Autocast::fp16);
+  EXPECT_EQ(plan_from(sft + "bf16: false\n").precision.autocast.value, Autocast::none);
+  EXPECT_FALSE(plan_from(sft + "bf16: false\n").precision.outputs_to_fp32.value);
   EXPECT_THAT(errors_from(sft + "fp16: true\nbf16: true\n"),
               ElementsAre("c.yaml:3:7: ingest/conflict: fp16 and bf16 are both true: TrainingArguments takes one of "
                           "them"));
 }
 
 TEST(Hf, OptimizersByTheirNames) {
-  const auto optimizer = [](const std::string& lines) { return plan_from(sft + lines).optimizer.value; };
+  const auto optimizer = [](const std::string& lines) { return plan_from(sft + lines).optimizer.name.value; };
   EXPECT_EQ(optimizer("optim: adamw_torch\n"), "adamw_foreach");
   EXPECT_EQ(optimizer("optim: adamw_bnb_8bit\n"), "adamw_8bit");
   EXPECT_EQ(optimizer("optim: paged_adamw_32bit\n"), "paged_adamw_32bit");
@@ -267,7 +273,7 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
   const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
-  EXPECT_EQ(lion.optimizer.value, "lion_8bit");
+  EXPECT_EQ(lion.optimizer.name.value, "lion_8bit");
   EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
   EXPECT_THAT(errors_from(sft + "optim: adamw_tosch\n"),
               ElementsAre("c.yaml:3:8: ingest/bad-value: optim: expected an optimizer that transformers names, found "
@@ -275,7 +281,8 @@ TEST(Hf, OptimizersByTheirNames) {
 }
 
 TEST(Hf, ZeroNormClipsNothing) {
-  EXPECT_THAT(plan_from(sft + "max_grad_norm: 0.0\n").clip_gradients, is_from(false, "max_grad_norm at 3:16"));
+  EXPECT_THAT(plan_from(sft + "max_grad_norm: 0.0\n").optimizer.clip_gradients,
+              is_from(false, "max_grad_norm at 3:16"));
 }
 
 TEST(Hf, WhatIsNotPlayedIsNamed) {
@@ -371,7 +378,7 @@ TEST(Hf, WhatTakesMemoryInSomeCompanyIsNamedThere) {
 
 TEST(Hf, AccelerateSetsTheAccumulationWhereItIsOne) {
   const std::string steps = "accelerator_config: {gradient_accumulation_kwargs: {num_steps: 4}}\n";
-  EXPECT_EQ(plan_from(sft + steps).gradient_accumulation_steps.value, 4);
+  EXPECT_EQ(plan_from(sft + steps).batch.gradient_accumulation_steps.value, 4);
   EXPECT_THAT(errors_from(sft + "gradient_accumulation_steps: 2\n" + steps),
               ElementsAre(HasSubstr("refuses num_steps")));
 }
@@ -379,7 +386,7 @@ TEST(Hf, AccelerateSetsTheAccumulationWhereItIsOne) {
 // transformers fills use_reentrant in only where nothing else is left of the kwargs; torch then takes true.
 TEST(Hf, KwargsWithoutUseReentrantAreReentrant) {
   const auto reentrant = [](const std::string& lines) {
-    return plan_from(sft + "activation_checkpointing: true\n" + lines).reentrant_checkpointing.value;
+    return plan_from(sft + "activation_checkpointing: true\n" + lines).checkpointing.reentrant.value;
   };
   EXPECT_FALSE(reentrant(""));
   EXPECT_FALSE(reentrant("activation_checkpointing_kwargs: {}\n"));
@@ -395,11 +402,11 @@ TEST(Hf, KwargsWithoutUseReentrantAreReentrant) {
 }
 
 TEST(Hf, TrlsValuesAreWhatArgparseMakesOfThem) {
-  EXPECT_EQ(plan_from(sft + "per_device_train_batch_size: '4'\n").micro_batch_size.value, 4);
+  EXPECT_EQ(plan_from(sft + "per_device_train_batch_size: '4'\n").batch.micro_batch_size.value, 4);
   EXPECT_THAT(errors_from(sft + "per_device_train_batch_size: 4.0\n"), ElementsAre(HasSubstr("a positive integer")));
-  EXPECT_EQ(plan_from(sft + "bf16: 'false'\n").autocast.value, Autocast::none);
-  EXPECT_EQ(plan_from(sft + "bf16: 'T'\n").autocast.value, Autocast::bf16);
-  EXPECT_EQ(plan_from(sft + "bf16: 1\n").autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan_from(sft + "bf16: 'false'\n").precision.autocast.value, Autocast::none);
+  EXPECT_EQ(plan_from(sft + "bf16: 'T'\n").precision.autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan_from(sft + "bf16: 1\n").precision.autocast.value, Autocast::bf16);
   EXPECT_THAT(errors_from(sft + "bf16: 'on'\n"), ElementsAre(HasSubstr("bf16: expected true or false, found \"on\"")));
   EXPECT_THAT(errors_from(sft + "activation_checkpointing_kwargs: {use_reentrant: 'false'}\n"),
               ElementsAre(HasSubstr("without quotes")));
@@ -410,13 +417,13 @@ TEST(Hf, APlainTrainerTakesTextsAsTheyAre) {
               ElementsAre(HasSubstr("bf16: expected true or false, without quotes: transformers' parse_yaml_file and "
                                     "parse_json_file pass a text on as it is, found \"false\"")));
   EXPECT_THAT(errors_from(plain + "per_device_train_batch_size: '4'\n"), ElementsAre(HasSubstr("without quotes")));
-  EXPECT_EQ(plan_from(plain + "bf16: 'true'\n").autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan_from(plain + "bf16: 'true'\n").precision.autocast.value, Autocast::bf16);
 }
 
 TEST(Hf, OldNamesAreReadAndSaid) {
   const TrainingPlan plan = plan_from(sft + "torch_dtype: bfloat16\nmax_seq_length: 300\n");
-  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::bf16);
-  EXPECT_EQ(plan.sequence_length.value, 300);
+  EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_EQ(plan.batch.sequence_length.value, 300);
   EXPECT_THAT(said(plan.warnings),
               ElementsAre("c.yaml:3:1: ingest/renamed-key: torch_dtype is now called dtype; read as that",
                           "c.yaml:4:1: ingest/renamed-key: max_seq_length is now called max_length; read as that"));

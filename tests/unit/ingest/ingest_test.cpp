@@ -85,12 +85,12 @@ TEST(Compose, WhatExtendsWins) {
                           {"sub/deep.yaml", "extends: ../x.yaml\nsequence_length: 5\nmodel: z\n"},
                           {"sub/../x.yaml", "autocast: bf16\n"}});
   const TrainingPlan plan = plan_from("extends: base.yaml\nmicro_batch_size: 3\n", options);
-  EXPECT_EQ(plan.micro_batch_size.value, 3);
-  EXPECT_EQ(plan.model.value, "a");
-  EXPECT_EQ(plan.model.origin.where, (Location{"base.yaml", 1, 8}));
-  EXPECT_EQ(plan.sequence_length.value, 5);
-  EXPECT_EQ(plan.autocast.value, Autocast::bf16);
-  EXPECT_EQ(plan.autocast.origin.where.file, "sub/../x.yaml");
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 3);
+  EXPECT_EQ(plan.model.name.value, "a");
+  EXPECT_EQ(plan.model.name.origin.where, (Location{"base.yaml", 1, 8}));
+  EXPECT_EQ(plan.batch.sequence_length.value, 5);
+  EXPECT_EQ(plan.precision.autocast.value, Autocast::bf16);
+  EXPECT_EQ(plan.precision.autocast.origin.where.file, "sub/../x.yaml");
 }
 
 TEST(Compose, MissingFile) {
@@ -119,11 +119,11 @@ TEST(Overrides, OwnKeysAndFields) {
   const TrainingPlan plan =
       plan_with(text, {"max_length=16", "lora_target_modules=[q_proj, v_proj]", "plan.padding_mask=false",
                        "optimizer=sgd", "model_init_kwargs.dtype=auto"});
-  EXPECT_THAT(plan.sequence_length, is_from(16, "--set max_length=16"));
-  EXPECT_EQ(plan.lora_targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_THAT(plan.padding_mask, is_from(false, "--set plan.padding_mask=false"));
-  EXPECT_EQ(plan.optimizer.value, "sgd");
-  EXPECT_EQ(plan.weights_dtype.value, WeightsDType::checkpoint);
+  EXPECT_THAT(plan.batch.sequence_length, is_from(16, "--set max_length=16"));
+  EXPECT_EQ(plan.adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(false, "--set plan.padding_mask=false"));
+  EXPECT_EQ(plan.optimizer.name.value, "sgd");
+  EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::checkpoint);
 }
 
 TEST(Overrides, NullTakesAKeyAway) {
@@ -134,14 +134,14 @@ TEST(Overrides, NullTakesAKeyAway) {
 }
 
 TEST(Overrides, TheLastOneWins) {
-  EXPECT_EQ(plan_with(least, {"micro_batch_size=5", "micro_batch_size=6"}).micro_batch_size.value, 6);
+  EXPECT_EQ(plan_with(least, {"micro_batch_size=5", "micro_batch_size=6"}).batch.micro_batch_size.value, 6);
 }
 
 TEST(Overrides, InsideAMapping) {
   const std::string text =
       "model_name_or_path: a\nuse_peft: true\ngradient_checkpointing_kwargs: {use_reentrant: false}\n";
-  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs.use_reentrant=true"}).reentrant_checkpointing.value);
-  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs={use_reentrant: true}"}).reentrant_checkpointing.value);
+  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs.use_reentrant=true"}).checkpointing.reentrant.value);
+  EXPECT_TRUE(plan_with(text, {"gradient_checkpointing_kwargs={use_reentrant: true}"}).checkpointing.reentrant.value);
 }
 
 TEST(Overrides, WhatIsWrongWithThem) {
@@ -158,14 +158,14 @@ TEST(Overrides, WhatIsWrongWithThem) {
 
 TEST(Settle, PeftsTargetsByModelType) {
   TrainingPlan plan = plan_from(least + "adapter: lora\n");
-  EXPECT_THAT(settle(plan, "gpt2")->lora_targets,
+  EXPECT_THAT(settle(plan, "gpt2")->adapter.targets,
               is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
-  EXPECT_EQ(settle(plan, "qwen3")->lora_targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_EQ(settle(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
   EXPECT_THAT(said(settle(plan, "mamba").errors()),
               ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
                                     "peft for mamba")));
-  plan.lora_targets.value = {"k_proj"};
-  EXPECT_EQ(settle(plan, "mamba")->lora_targets.value, std::vector<std::string>{"k_proj"});
+  plan.adapter.targets.value = {"k_proj"};
+  EXPECT_EQ(settle(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
 
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {

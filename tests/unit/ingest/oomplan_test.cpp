@@ -19,9 +19,9 @@ TEST(Oomplan, ThreeKeysAreEnough) {
   const TrainingPlan plan = plan_from(least);
   EXPECT_EQ(plan.dialect, "oomplan");
   EXPECT_EQ(plan.framework, "transformers 5.23.0");
-  EXPECT_THAT(plan.model, is_from("gpt2", "model at 1:8"));
-  EXPECT_THAT(plan.micro_batch_size, is_from(2, "micro_batch_size at 2:19"));
-  EXPECT_THAT(plan.sequence_length, is_from(64, "sequence_length at 3:18"));
+  EXPECT_THAT(plan.model.name, is_from("gpt2", "model at 1:8"));
+  EXPECT_THAT(plan.batch.micro_batch_size, is_from(2, "micro_batch_size at 2:19"));
+  EXPECT_THAT(plan.batch.sequence_length, is_from(64, "sequence_length at 3:18"));
   EXPECT_THAT(plan.warnings, IsEmpty());
   EXPECT_THAT(plan.unmodelled, IsEmpty());
 }
@@ -29,23 +29,23 @@ TEST(Oomplan, ThreeKeysAreEnough) {
 TEST(Oomplan, DefaultsNameTheirSource) {
   const TrainingPlan plan = plan_from(least);
   const std::string arguments = "default of transformers 5.23.0: TrainingArguments";
-  EXPECT_THAT(plan.gradient_accumulation_steps, is_from(1, arguments));
-  EXPECT_THAT(plan.padding_mask, is_from(false, "assumed: all rows are of the same length"));
-  EXPECT_THAT(plan.weights_dtype,
+  EXPECT_THAT(plan.batch.gradient_accumulation_steps, is_from(1, arguments));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(false, "assumed: all rows are of the same length"));
+  EXPECT_THAT(plan.precision.weights_dtype,
               is_from(WeightsDType::checkpoint, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
-  EXPECT_THAT(plan.autocast, is_from(Autocast::none, arguments));
-  EXPECT_THAT(plan.lora_rank, is_from(8, "default of peft 0.21.2: LoraConfig"));
-  EXPECT_THAT(plan.quantization_compute_dtype,
+  EXPECT_THAT(plan.precision.autocast, is_from(Autocast::none, arguments));
+  EXPECT_THAT(plan.adapter.rank, is_from(8, "default of peft 0.21.2: LoraConfig"));
+  EXPECT_THAT(plan.quantization.compute_dtype,
               is_from(DType::fp32, "default of transformers 5.23.0: BitsAndBytesConfig"));
-  EXPECT_THAT(plan.optimizer, is_from("adamw_fused", arguments));
-  EXPECT_THAT(plan.clip_gradients, is_from(true, arguments));
-  EXPECT_THAT(plan.set_grads_to_none, is_from(true, "default of torch 2.13.0: Module.zero_grad"));
+  EXPECT_THAT(plan.optimizer.name, is_from("adamw_fused", arguments));
+  EXPECT_THAT(plan.optimizer.clip_gradients, is_from(true, arguments));
+  EXPECT_THAT(plan.optimizer.set_grads_to_none, is_from(true, "default of torch 2.13.0: Module.zero_grad"));
 }
 
 TEST(Oomplan, OutputsGoToFp32WithAutocast) {
-  EXPECT_FALSE(plan_from(least).outputs_to_fp32.value);
-  EXPECT_TRUE(plan_from(least + "autocast: bf16\n").outputs_to_fp32.value);
-  EXPECT_FALSE(plan_from(least + "autocast: bf16\noutputs_to_fp32: false\n").outputs_to_fp32.value);
+  EXPECT_FALSE(plan_from(least).precision.outputs_to_fp32.value);
+  EXPECT_TRUE(plan_from(least + "autocast: bf16\n").precision.outputs_to_fp32.value);
+  EXPECT_FALSE(plan_from(least + "autocast: bf16\noutputs_to_fp32: false\n").precision.outputs_to_fp32.value);
 }
 
 TEST(Oomplan, NeedsWhatNobodyCanGuess) {
@@ -76,7 +76,7 @@ TEST(Oomplan, RefusesAbsurdSizes) {
 }
 
 TEST(Oomplan, TakesQuotedNumbers) {
-  EXPECT_EQ(plan_from("model: a\nsequence_length: '16'\nmicro_batch_size: \"4\"\n").micro_batch_size.value, 4);
+  EXPECT_EQ(plan_from("model: a\nsequence_length: '16'\nmicro_batch_size: \"4\"\n").batch.micro_batch_size.value, 4);
 }
 
 TEST(Oomplan, WarnsOfUnknownKeysWithTheNearest) {

@@ -75,10 +75,11 @@ inline Fit example_fit(std::string title, Bytes total) {
 inline Report example(std::vector<Fit> fits = {}) {
   Findings findings{.config = "config.yml"};
   TrainingPlan plan{.dialect = "oomplan", .framework = "transformers 5.23.0"};
-  plan.model = {"org/model", {Origin::Kind::config, "model", {"config.yml", 3, 8}}};
-  plan.micro_batch_size = {2, {Origin::Kind::command_line, "--set micro_batch_size=2", {}}};
-  plan.sequence_length = {2048, {Origin::Kind::config, "sequence_length", {"base.yml", 7, 1}}};
-  plan.optimizer = {"adamw_fused", {Origin::Kind::framework_default, "transformers 5.23.0: TrainingArguments", {}}};
+  plan.model.name = {"org/model", {Origin::Kind::config, "model", {"config.yml", 3, 8}}};
+  plan.batch.micro_batch_size = {2, {Origin::Kind::command_line, "--set micro_batch_size=2", {}}};
+  plan.batch.sequence_length = {2048, {Origin::Kind::config, "sequence_length", {"base.yml", 7, 1}}};
+  plan.optimizer.name = {"adamw_fused",
+                         {Origin::Kind::framework_default, "transformers 5.23.0: TrainingArguments", {}}};
   findings.plan = plan;
   findings.architecture = Architecture{.name = "llama", .model_type = "llama", .source = "org/model", .layers = 2};
   findings.architecture->config = {{"vocab_size", std::int64_t{32000}}, {"hidden_size", std::int64_t{64}}};

@@ -46,7 +46,7 @@ TEST(ExplainView, EveryBucketHasAFormula) {
 
 TEST(ExplainView, AChunkedLossHasNoScoresOfAllTokens) {
   Report report = example();
-  report.found.plan->loss.value = Loss::chunked_logprob;
+  report.found.plan->recipe.loss.value = Loss::chunked_logprob;
   const std::string text = formula_text(report, Bucket::logits_and_loss, Bytes::gib(1));
   EXPECT_THAT(text, HasSubstr("at most 4,096 tokens × 32,768 words"));
   EXPECT_THAT(text, HasSubstr("2×2048 tokens × 64 hidden"));

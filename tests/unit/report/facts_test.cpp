@@ -21,7 +21,14 @@ consteval std::size_t arity() {
   }
 }
 
-constexpr std::size_t without_fact = 5;  // dialect, framework, unmodelled, warnings; loader, see below
+template <class... Groups>
+constexpr std::size_t facts_in = (arity<Groups>() + ...);
+
+// Beside them dialect, framework, unmodelled and warnings, which are no facts, and the loader, see below.
+constexpr std::size_t facts_of_the_gpu =
+    facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts>;
+static_assert(arity<TrainingPlan>() == 11 + 5, "a group of TrainingPlan is not counted");
 
 std::vector<std::string> names(const TrainingPlan& plan) {
   std::vector<std::string> out;
@@ -33,16 +40,16 @@ TEST(Facts, OnlyThoseWithAnEffectAreListed) {
   TrainingPlan plan;
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("lora_rank")));
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("double_quantization")));
-  plan.adapter.value = Adapter::lora;
-  plan.quantization.value = Quantization::nf4;
-  plan.gradient_checkpointing.value = true;
-  plan.lengths.value = {512, 64, 2048};
+  plan.adapter.kind.value = Adapter::lora;
+  plan.quantization.kind.value = Quantization::nf4;
+  plan.checkpointing.on.value = true;
+  plan.batch.lengths.value = {512, 64, 2048};
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("evaluates")));
-  plan.evaluates.value = true;
+  plan.evaluation.evaluates.value = true;
   EXPECT_THAT(names(plan), ::testing::Not(::testing::Contains("evaluation_rows")));  // As training's.
-  plan.evaluation_rows.value = 8;
-  plan.evaluation_length.value = 64;
-  EXPECT_EQ(names(plan).size(), arity<TrainingPlan>() - without_fact);
+  plan.evaluation.rows.value = 8;
+  plan.evaluation.length.value = 64;
+  EXPECT_EQ(names(plan).size(), facts_of_the_gpu);
 }
 
 TEST(Facts, OfTheLoaderAllAreListedWhereTheyHaveAnEffect) {

@@ -20,7 +20,7 @@ TEST(JsonView, HoldsTheFiguresOfTheReport) {
 
 TEST(JsonView, SaysHowAFactFollows) {
   Report report = example();
-  report.found.plan->model.origin.derivation = "found beside it";
+  report.found.plan->model.name.origin.derivation = "found beside it";
   const nlohmann::json facts = json(collect(report.found))["plan"]["facts"];
   EXPECT_EQ(facts[1]["name"], "model");
   EXPECT_EQ(facts[1]["origin"]["derivation"], "found beside it");

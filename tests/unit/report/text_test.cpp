@@ -64,9 +64,9 @@ TEST(TextView, SaysWhereEachFactCameFrom) {
 TEST(TextView, SaysHowAFactFollowsFromItsLine) {
   Report report = example();
   TrainingPlan& plan = *report.found.plan;
-  plan.sequence_length = {128, {Origin::Kind::config, "max_length", {"config.yml", 7, 1}, "100", "padded up"}};
-  plan.micro_batch_size = {1, {Origin::Kind::config, "packing", {"config.yml", 8, 1}, "true", {}}};
-  plan.padding_mask = {true, {Origin::Kind::config, "padding_mask", {"config.yml", 9, 1}, "true", {}}};
+  plan.batch.sequence_length = {128, {Origin::Kind::config, "max_length", {"config.yml", 7, 1}, "100", "padded up"}};
+  plan.batch.micro_batch_size = {1, {Origin::Kind::config, "packing", {"config.yml", 8, 1}, "true", {}}};
+  plan.batch.padding_mask = {true, {Origin::Kind::config, "padding_mask", {"config.yml", 9, 1}, "true", {}}};
   const std::string out = text(collect(report.found));
   EXPECT_THAT(out,
               HasSubstr("micro_batch_size=1 (8: packing: true), sequence_length=128 (7: max_length:\n  100, padded "

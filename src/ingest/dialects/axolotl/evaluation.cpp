@@ -34,18 +34,18 @@ bool is_off(const Inputs& inputs, std::string_view key) {
 
 void plan_unpacked(const Inputs& inputs, const Batch& batch, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  plan.evaluation_padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
+  plan.evaluation.padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
   if (auto rows = count_of(inputs, "eval_batch_size", draft, read_pydantic_positive)) {
-    plan.evaluation_rows = *std::move(rows);
+    plan.evaluation.rows = *std::move(rows);
   } else if (batch.packed) {
-    plan.evaluation_rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
+    plan.evaluation.rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
   }
   auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive);
   if (length && asking(inputs, {"test_datasets"}) != nullptr) {
-    plan.evaluation_length = *std::move(length);
-    plan.evaluation_length.value = Bytes(plan.evaluation_length.value).rounded_up(batch.multiple).count();
+    plan.evaluation.length = *std::move(length);
+    plan.evaluation.length.value = Bytes(plan.evaluation.length.value).rounded_up(batch.multiple).count();
   } else if (batch.packed) {
-    plan.evaluation_length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
+    plan.evaluation.length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
   }
 }
 
@@ -65,7 +65,7 @@ void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
   no_evaluation(plan, normalize);
   const Input* asks = when(inputs);
   if (asks == nullptr) return;
-  plan.evaluates = {true, origin_of(*asks)};
+  plan.evaluation.evaluates = {true, origin_of(*asks)};
   // The sampler that packs takes training's batch, whatever evaluation's is. Rows that val_set_size takes from the
   // training set are at most sequence_len long already (utils/data/sft.py).
   if (!batch.packed || is_off(inputs, "eval_sample_packing")) {
@@ -78,16 +78,16 @@ void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
 }
 
 std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluates.value) return {};
-  const bool longer = plan.evaluation_padded.value && plan.evaluation_length.value > 0;
+  if (!plan.evaluation.evaluates.value) return {};
+  const bool longer = plan.evaluation.padded.value && plan.evaluation.length.value > 0;
   std::string out = longer ? "test_datasets: [{path: rows}]\neval_steps: 1\n" : "val_set_size: 0.1\neval_steps: 1\n";
-  if (!plan.evaluation_padded.value) return out;
+  if (!plan.evaluation.padded.value) return out;
   out += "eval_sample_packing: false\n";
   const auto add = [&](std::string_view key, std::int64_t value) {
     if (value > 0) out += std::string(key) + ": " + std::to_string(value) + "\n";
   };
-  add("eval_batch_size", plan.evaluation_rows.value);
-  add("eval_sequence_len", plan.evaluation_length.value);
+  add("eval_batch_size", plan.evaluation.rows.value);
+  add("eval_sequence_len", plan.evaluation.length.value);
   return out;
 }
 

@@ -51,29 +51,29 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   TrainingPlan& plan = draft.plan;
   no_evaluation(plan, arguments);
   const Setting<std::int64_t> batch = batch_of(inputs, draft);
-  plan.evaluates = evaluates(inputs, sft);
-  if (!plan.evaluates.value) return;
-  plan.evaluation_rows = batch;
-  const bool padded = plan.evaluation_rows.value > 1 && !rows.fixed && !rows.joined;
-  plan.evaluation_padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
+  plan.evaluation.evaluates = evaluates(inputs, sft);
+  if (!plan.evaluation.evaluates.value) return;
+  plan.evaluation.rows = batch;
+  const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
+  plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
-  if (rows.joined && plan.evaluation_rows.value > 1) {
-    plan.evaluation_length = {saturating_mul(rows.length, plan.evaluation_rows.value), plan.evaluation_rows.origin};
-    derive(plan.evaluation_length.origin, "the tokens of these rows, packed into one");
-    plan.evaluation_rows.value = 1;
-    derive(plan.evaluation_rows.origin, "packed into one");
+  if (rows.joined && plan.evaluation.rows.value > 1) {
+    plan.evaluation.length = {saturating_mul(rows.length, plan.evaluation.rows.value), plan.evaluation.rows.origin};
+    derive(plan.evaluation.length.origin, "the tokens of these rows, packed into one");
+    plan.evaluation.rows.value = 1;
+    derive(plan.evaluation.rows.origin, "packed into one");
   }
   note_asking(inputs, {"predict_with_generate"}, "generation in evaluation", draft);
   if (sft) return;
-  derive(plan.evaluates.origin, "with no compute_metrics that keeps logits assumed");
+  derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
   note_kept(inputs, draft);
 }
 
 std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluates.value) return {};
-  const std::int64_t rows = plan.evaluation_rows.value;
+  if (!plan.evaluation.evaluates.value) return {};
+  const std::int64_t rows = plan.evaluation.rows.value;
   return "eval_strategy: steps\nper_device_eval_batch_size: " +
-         std::to_string(rows > 0 ? rows : plan.micro_batch_size.value) + "\n";
+         std::to_string(rows > 0 ? rows : plan.batch.micro_batch_size.value) + "\n";
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -113,7 +113,7 @@ constexpr auto lengths = std::to_array<Unused>({
 
 // Where more than one is given, the one that says the length is the origin of it.
 bool is_length_used(const Input& input, const Unused& row, bool sft, const TrainingPlan& plan, std::int64_t length) {
-  const Origin& origin = plan.sequence_length.origin;
+  const Origin& origin = plan.batch.sequence_length.origin;
   const bool same = origin.source == input.key || origin.source == input.command_line;
   if ((sft ? row.in_sft : row.in_plain) && same) return true;
   return input.value->kind == Node::Kind::null || input.value->as_integer() == length;
