@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oomplan/document.hpp"
+#include "oomplan/fact_table.hpp"
 #include "oomplan/loader_profile.hpp"
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
@@ -54,18 +55,6 @@ std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect);
-
-/// The fields of TrainingPlan that are facts, in its order.
-std::vector<std::string_view> fact_names();
-
-/// A fact by its name, as oomplan.yaml writes it ("bf16", "[q_proj, v_proj]"); nothing where there is no such fact.
-std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name);
-
-/// Where it came from; null where there is no such fact. Lives as long as the plan.
-const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name);
-
-/// Sets it as oomplan.yaml would; false where there is no such fact or it takes no such value.
-bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value);
 
 /// What `oomplan measure PATH --json` wrote. Errors: ingest/bad-profile (another schema, a failed measurement, one of a
 /// command, a key that is missing or out of range).

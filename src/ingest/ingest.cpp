@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compose.hpp"
-#include "fields.hpp"
 #include "foreign.hpp"
 #include "lengths_file.hpp"
 #include "loader_keys.hpp"
@@ -72,27 +71,6 @@ std::vector<std::string_view> dialects() {
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
   const Dialect* found = ingestion::find_dialect(dialect);
   return found == nullptr ? std::string{} : found->write(plan);
-}
-
-std::vector<std::string_view> fact_names() {
-  std::vector<std::string_view> out;
-  for (const auto& row : ingestion::plan_rows()) out.push_back(row.key);
-  return out;
-}
-
-std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name) {
-  const auto* row = ingestion::find_plan_row(name);
-  return row == nullptr ? std::nullopt : row->write(plan);
-}
-
-const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name) {
-  const auto* row = ingestion::find_plan_row(name);
-  return row == nullptr ? nullptr : row->origin(plan);
-}
-
-bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
-  const auto* row = ingestion::find_plan_row(name);
-  return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);
 }
 
 }  // namespace oomplan

@@ -48,7 +48,6 @@ struct Row {
   bool (*read)(const Node&, const Origin&, Args&) = nullptr;
   std::optional<std::string> (*write)(const Args&) = nullptr;
   std::span<const std::string_view> choices{};
-  const Origin* (*origin)(const Args&) = nullptr;
 };
 
 /// A key that asks, where `active`, for something that affects memory and is not played yet.
@@ -88,12 +87,6 @@ inline std::optional<std::string> held(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-inline const Origin* origin_in(const std::string& /*text*/) { return nullptr; }
-template <class T>
-const Origin* origin_in(const T& held) {
-  return &held.origin;
-}
-
 /// A member of Args, or of Args' member `Within`.
 template <auto Member, auto Within, class Args>
 auto& member_of(Args& args) {
@@ -117,8 +110,7 @@ constexpr Row<Args> row(std::string_view key) {
             const auto value = held(member_of<Member, Within>(args));
             return value ? std::optional(Format.write(*value)) : std::nullopt;
           },
-          {Format.names, Format.name_count},
-          [](const Args& args) { return origin_in(member_of<Member, Within>(args)); }};
+          {Format.names, Format.name_count}};
 }
 
 /// A key that is read like `row` but never written: another name for something.

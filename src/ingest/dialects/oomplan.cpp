@@ -1,7 +1,7 @@
 // The plain oomplan.yaml: the plan's own fields by name. Documented in docs/oomplan-yaml.md.
 #include "../dialect.hpp"
-#include "../fields.hpp"
 #include "../loader_keys.hpp"
+#include "oomplan/fact_table.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -20,20 +20,11 @@ bool read_unmodelled(const Node& node, const Origin& origin, TrainingPlan& plan)
   return true;
 }
 
-std::optional<std::string> write_unmodelled(const TrainingPlan& plan) {
-  std::vector<std::string> features;
-  for (const Unmodelled& one : plan.unmodelled) {
-    // What a field of the plan asks for is said by that field.
-    if (find_plan_row(one.key) == nullptr) features.push_back(one.feature);
-  }
-  return features.empty() ? std::nullopt : std::optional(yaml_list(features));
-}
-
 const std::vector<Row<TrainingPlan>>& rows() {
   static const std::vector<Row<TrainingPlan>> all = [] {
     std::vector<Row<TrainingPlan>> out{row<TrainingPlan, &TrainingPlan::framework, as::text>("framework")};
-    out.insert(out.end(), plan_rows().begin(), plan_rows().end());
-    out.push_back({"unmodelled", as::names.expected, read_unmodelled, write_unmodelled, {}});
+    for (const FactRow& fact : facts()) out.push_back({fact.name, fact.expected, fact.read, nullptr, fact.choices});
+    out.push_back({"unmodelled", as::names.expected, read_unmodelled, nullptr, {}});
     return out;
   }();
   return all;
@@ -111,7 +102,26 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
-std::string write(const TrainingPlan& plan) { return write_rows(table(), plan); }
+// What a fact asks for is said by that fact.
+std::vector<std::string> unmodelled_beside_facts(const TrainingPlan& plan) {
+  std::vector<std::string> features;
+  for (const Unmodelled& one : plan.unmodelled) {
+    if (find_fact(one.key) == nullptr) features.push_back(one.feature);
+  }
+  return features;
+}
+
+std::string write(const TrainingPlan& plan) {
+  std::string out;
+  const auto line = [&](std::string_view key, const std::string& value) {
+    out += std::string(key) + ": " + value + "\n";
+  };
+  if (!plan.framework.empty()) line("framework", write_text(plan.framework));
+  for (const FactRow& fact : facts()) line(fact.name, fact.write(plan));
+  const auto features = unmodelled_beside_facts(plan);
+  if (!features.empty()) line("unmodelled", yaml_list(features));
+  return out;
+}
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include "dialect.hpp"
 #include "dialects/axolotl/keys.hpp"
 #include "dialects/hf/keys.hpp"
-#include "fields.hpp"
 #include "from_text.hpp"
 
 namespace oomplan::ingestion {
@@ -71,7 +70,6 @@ void expect_round_trips(std::span<const Row<Args>> rows) {
   for (const Row<Args>& row : rows) expect_round_trip(row);
 }
 
-TEST(Rows, OfThePlanReadWhatTheyWrite) { expect_round_trips(plan_rows()); }
 TEST(Rows, OfHfReadWhatTheyWrite) { expect_round_trips(hf::table().rows); }
 TEST(Rows, OfAxolotlReadWhatTheyWrite) { expect_round_trips(axolotl::table().rows); }
 

@@ -1,6 +1,5 @@
 #include "keys.hpp"
 
-#include "../../fields.hpp"
 #include "../../python_values.hpp"
 
 namespace oomplan::ingestion::axolotl {

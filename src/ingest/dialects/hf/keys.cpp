@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "../../fields.hpp"
 #include "../../optimizers.hpp"
 #include "../../python_values.hpp"
 
