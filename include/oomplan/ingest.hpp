@@ -56,6 +56,21 @@ std::vector<std::string_view> dialects();
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect);
 
+/// A key of a config and its value, as YAML has it.
+struct KeyValue {
+  std::string key{};  ///< Dotted where it is inside a mapping.
+  std::string value{};
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+
+/// The keys that say these facts of `after`, where they say something else than of `before`: in the plan's dialect,
+/// each by the name that the config has for it. Empty where the dialect has none.
+std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
+                               const TrainingPlan& after, const Document& document);
+
+/// The dialect's key that says the fact as it stands; nothing where it has none.
+std::optional<std::string> key_of_fact(std::string_view fact, const std::string& dialect);
+
 /// What `oomplan measure PATH --json` wrote. Errors: ingest/bad-profile (another schema, a failed measurement, one of a
 /// command, a key that is missing or out of range).
 Result<LoaderProfile> read_loader_profile(const Document& document);

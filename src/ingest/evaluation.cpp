@@ -24,13 +24,6 @@ std::optional<Setting<std::int64_t>> count_of(const Inputs& inputs, std::string_
   return std::nullopt;
 }
 
-void no_evaluation(TrainingPlan& plan, std::string_view source) {
-  plan.evaluation.evaluates = {false, default_of(source)};
-  plan.evaluation.rows = {0, default_of(source)};
-  plan.evaluation.length = {0, default_of(source)};
-  plan.evaluation.padded = {false, default_of(source)};
-}
-
 void note_asking(const Inputs& inputs, std::initializer_list<std::string_view> keys, std::string_view feature,
                  Draft& draft) {
   if (const Input* input = asking(inputs, keys))

@@ -16,9 +16,6 @@ const Input* asking(const Inputs& inputs, std::initializer_list<std::string_view
 std::optional<Setting<std::int64_t>> count_of(const Inputs& inputs, std::string_view key, Draft& draft,
                                               std::optional<std::int64_t> (*read)(const Node&) = read_positive);
 
-/// Without evaluation nothing else of it counts.
-void no_evaluation(TrainingPlan& plan, std::string_view source);
-
 /// Notes the first of `keys` that asks for something as not modelled.
 void note_asking(const Inputs& inputs, std::initializer_list<std::string_view> keys, std::string_view feature,
                  Draft& draft);

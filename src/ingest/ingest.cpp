@@ -6,7 +6,7 @@
 #include "compose.hpp"
 #include "foreign.hpp"
 #include "lengths_file.hpp"
-#include "loader_keys.hpp"
+#include "loader_facts.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -54,10 +54,11 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   errors.insert(errors.end(), unread.begin(), unread.end());
   Draft draft = (*dialect)->read(composed->inputs, document);
   draft.plan.dialect = (*dialect)->name;
+  ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   apply_fields(overrides.fields, draft);
-  ingestion::settle_loader(draft.worker_a_rank, draft.plan);
+  ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }
@@ -66,11 +67,6 @@ std::vector<std::string_view> dialects() {
   std::vector<std::string_view> out;
   for (const Dialect* dialect : ingestion::registry()) out.push_back(dialect->name);
   return out;
-}
-
-std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
-  const Dialect* found = ingestion::find_dialect(dialect);
-  return found == nullptr ? std::string{} : found->write(plan);
 }
 
 }  // namespace oomplan

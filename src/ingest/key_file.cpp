@@ -1,6 +1,11 @@
 #include "key_file.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "embedded.hpp"
 
@@ -8,6 +13,7 @@ namespace oomplan::ingestion {
 namespace {
 
 std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
+  if (name == "keys") return &file.keys;
   if (name == "reasons") return &file.reasons;
   if (name == "no_effect") return &file.no_effect;
   if (name == "refused") return &file.refused;
@@ -49,14 +55,13 @@ KeyFile parse_key_file(std::string_view text) {
   return out;
 }
 
-const KeyFile& axolotl_keys() {
-  static const KeyFile file = embedded("axolotl/keys.yaml");
-  return file;
-}
-
-const KeyFile& hf_keys() {
-  static const KeyFile file = embedded("hf/keys.yaml");
-  return file;
+const KeyFile& key_file(std::string_view dialect) {
+  static std::mutex mutex;
+  static std::map<std::string, KeyFile, std::less<>> files;
+  const std::lock_guard lock(mutex);
+  const auto found = files.find(dialect);
+  if (found != files.end()) return found->second;
+  return files.emplace(std::string(dialect), embedded(std::string(dialect) + "/keys.yaml")).first->second;
 }
 
 }  // namespace oomplan::ingestion

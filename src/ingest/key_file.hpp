@@ -13,6 +13,7 @@ struct KeyLine {
 };
 
 struct KeyFile {
+  std::vector<KeyLine> keys{};        ///< A key, and how it is read (arguments.hpp).
   std::vector<KeyLine> reasons{};     ///< A word, and what it says of a key.
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.
   std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
@@ -25,8 +26,8 @@ struct KeyFile {
 /// value plain or within double quotes without escapes. The views point into `text`.
 KeyFile parse_key_file(std::string_view text);
 
-/// The file that came with the program for the dialect ("axolotl"), read when it is first asked for.
-const KeyFile& axolotl_keys();
-const KeyFile& hf_keys();
+/// The file that came with the program for the dialect ("axolotl"), read when it is first asked for; empty where there
+/// is none.
+const KeyFile& key_file(std::string_view dialect);
 
 }  // namespace oomplan::ingestion

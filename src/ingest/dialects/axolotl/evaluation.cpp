@@ -9,8 +9,6 @@
 namespace oomplan::ingestion::axolotl {
 namespace {
 
-constexpr std::string_view normalize = "axolotl 0.18.0: normalize_config";
-
 // normalize_config makes of them a part of the run to evaluate after, and drops it where that is not less than all.
 bool within_run(const Input& evals, const Inputs& inputs) {
   const Input* given = asking(inputs, {"num_epochs"});
@@ -32,20 +30,20 @@ bool is_off(const Inputs& inputs, std::string_view key) {
   return found != inputs.end() && found->value->as_boolean() == false;
 }
 
-void plan_unpacked(const Inputs& inputs, const Batch& batch, Draft& draft) {
+void plan_unpacked(const Inputs& inputs, const Batch& batch, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   plan.evaluation.padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
   if (auto rows = count_of(inputs, "eval_batch_size", draft, read_pydantic_positive)) {
     plan.evaluation.rows = *std::move(rows);
   } else if (batch.packed) {
-    plan.evaluation.rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
+    plan.evaluation.rows = {batch.rows, stack.origin("axolotl", "normalize_config: micro_batch_size")};
   }
   auto length = count_of(inputs, "eval_sequence_len", draft, read_pydantic_positive);
   if (length && asking(inputs, {"test_datasets"}) != nullptr) {
     plan.evaluation.length = *std::move(length);
     plan.evaluation.length.value = Bytes(plan.evaluation.length.value).rounded_up(batch.multiple).count();
   } else if (batch.packed) {
-    plan.evaluation.length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
+    plan.evaluation.length = {batch.length, stack.origin("axolotl", "sequence_len")};
   }
 }
 
@@ -60,35 +58,20 @@ void check_packed(const Inputs& inputs, const Batch& batch, Draft& draft) {
 
 }  // namespace
 
-void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft) {
+void plan_evaluation(const Inputs& inputs, const Batch& batch, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  no_evaluation(plan, normalize);
   const Input* asks = when(inputs);
   if (asks == nullptr) return;
   plan.evaluation.evaluates = {true, origin_of(*asks)};
   // The sampler that packs takes training's batch, whatever evaluation's is. Rows that val_set_size takes from the
   // training set are at most sequence_len long already (utils/data/sft.py).
   if (!batch.packed || is_off(inputs, "eval_sample_packing")) {
-    plan_unpacked(inputs, batch, draft);
+    plan_unpacked(inputs, batch, stack, draft);
   } else {
     check_packed(inputs, batch, draft);
   }
   note_asking(inputs, {"eval_table_size", "do_bench_eval", "do_causal_lm_eval", "generate_samples"},
               "generation or scoring in evaluation", draft);
-}
-
-std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
-  const bool longer = plan.evaluation.padded.value && plan.evaluation.length.value > 0;
-  std::string out = longer ? "test_datasets: [{path: rows}]\neval_steps: 1\n" : "val_set_size: 0.1\neval_steps: 1\n";
-  if (!plan.evaluation.padded.value) return out;
-  out += "eval_sample_packing: false\n";
-  const auto add = [&](std::string_view key, std::int64_t value) {
-    if (value > 0) out += std::string(key) + ": " + std::to_string(value) + "\n";
-  };
-  add("eval_batch_size", plan.evaluation.rows.value);
-  add("eval_sequence_len", plan.evaluation.length.value);
-  return out;
 }
 
 }  // namespace oomplan::ingestion::axolotl

@@ -15,9 +15,6 @@ struct Batch {
 
 /// Reads when evaluation runs and what its batches are (axolotl 0.18.0: utils/config/__init__.py, core/builders,
 /// core/trainers/base.py).
-void plan_evaluation(const Inputs& inputs, const Batch& batch, Draft& draft);
-
-/// The plan's evaluation in these keys, as lines of YAML; empty where it has none.
-std::string write_evaluation(const TrainingPlan& plan);
+void plan_evaluation(const Inputs& inputs, const Batch& batch, const Stack& stack, Draft& draft);
 
 }  // namespace oomplan::ingestion::axolotl

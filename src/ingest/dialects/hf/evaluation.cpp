@@ -9,9 +9,6 @@
 namespace oomplan::ingestion::hf {
 namespace {
 
-constexpr std::string_view arguments = "transformers 5.23.0: TrainingArguments";
-constexpr std::int64_t default_rows = 8;  // per_device_eval_batch_size
-
 // A metric other than the loss comes from a compute_metrics, which wants predictions.
 const Input* other_metric(const Inputs& inputs) {
   constexpr std::array<std::string_view, 2> losses{"loss", "eval_loss"};
@@ -34,26 +31,23 @@ void note_kept(const Inputs& inputs, Draft& draft) {
   }
 }
 
-Setting<bool> evaluates(const Inputs& inputs, bool sft) {
+const Input* when(const Inputs& inputs, bool sft) {
   const Input* asks = asking(inputs, {"eval_strategy", "eval_on_start"});
-  if (asks == nullptr && !sft) asks = asking(inputs, {"do_eval"});
-  return asks == nullptr ? Setting<bool>{false, default_of(arguments)} : Setting<bool>{true, origin_of(*asks)};
-}
-
-Setting<std::int64_t> batch_of(const Inputs& inputs, Draft& draft) {
-  const auto rows = count_of(inputs, "per_device_eval_batch_size", draft);
-  return rows ? *rows : Setting<std::int64_t>{default_rows, default_of(arguments)};
+  return asks == nullptr && !sft ? asking(inputs, {"do_eval"}) : asks;
 }
 
 }  // namespace
 
 void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  no_evaluation(plan, arguments);
-  const Setting<std::int64_t> batch = batch_of(inputs, draft);
-  plan.evaluation.evaluates = evaluates(inputs, sft);
-  if (!plan.evaluation.evaluates.value) return;
-  plan.evaluation.rows = batch;
+  const auto batch = count_of(inputs, "per_device_eval_batch_size", draft);
+  const Input* asks = when(inputs, sft);
+  if (asks == nullptr) {
+    plan.evaluation.rows.value = 0;
+    return;
+  }
+  plan.evaluation.evaluates = {true, origin_of(*asks)};
+  if (batch) plan.evaluation.rows = *batch;
   const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
@@ -67,13 +61,6 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   if (sft) return;
   derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
   note_kept(inputs, draft);
-}
-
-std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
-  const std::int64_t rows = plan.evaluation.rows.value;
-  return "eval_strategy: steps\nper_device_eval_batch_size: " +
-         std::to_string(rows > 0 ? rows : plan.batch.micro_batch_size.value) + "\n";
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -16,7 +16,4 @@ struct Rows {
 /// scripts/sft.py, which gives no compute_metrics and a data set only where eval_strategy asks for one.
 void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& draft);
 
-/// The plan's evaluation in these keys, as lines of YAML; empty where it has none.
-std::string write_evaluation(const TrainingPlan& plan);
-
 }  // namespace oomplan::ingestion::hf
