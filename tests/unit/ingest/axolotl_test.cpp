@@ -299,8 +299,7 @@ TEST(Axolotl, ValuesAreWhatPydanticMakesOfThem) {
     EXPECT_THAT(errors_from(rest + none + "\n"), ElementsAre(HasSubstr("expected a positive integer"))) << none;
   }
   const auto checkpoints = [](const std::string& value) {
-    return plan_from(full + "flash_attention: true\ngradient_checkpointing: " + value + "\n")
-        .gradient_checkpointing.value;
+    return plan_from(full + "flash_attention: true\ngradient_checkpointing: " + value + "\n").checkpointing.on.value;
   };
   for (const char* no : {"false", "'false'", "0", "0.0", "'Off'", "n", "'0'"}) EXPECT_FALSE(checkpoints(no)) << no;
   for (const char* yes : {"true", "'T'", "1", "1.0", "'yes'"}) EXPECT_TRUE(checkpoints(yes)) << yes;

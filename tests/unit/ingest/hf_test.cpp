@@ -210,7 +210,7 @@ TEST(Hf, APackedSizeOfTheCommandLineStaysVisible) {
             "which packs the 2 rows of --set per_device_train_batch_size=2 into one");
   const std::string huge = "1000000000000";
   EXPECT_EQ(plan_from(sft + "packing: true\nmax_length: " + huge + "\nper_device_train_batch_size: " + huge + "\n")
-                .sequence_length.value,
+                .batch.sequence_length.value,
             std::numeric_limits<std::int64_t>::max());
 }
 
