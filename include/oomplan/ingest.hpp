@@ -46,9 +46,9 @@ struct IngestOptions {
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
-/// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.
+/// The plan with peft's default LoRA targets, which depend on the model. `model_type` as in config.json.
 /// Error: ingest/missing-fact where peft has no default for it.
-Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
+Result<TrainingPlan> with_default_targets(TrainingPlan plan, const std::string& model_type);
 
 /// The dialects, by name: "axolotl", "hf", "oomplan".
 std::vector<std::string_view> dialects();
@@ -67,6 +67,9 @@ struct KeyValue {
 /// each by the name that the config has for it. Empty where the dialect has none.
 std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
                                const TrainingPlan& after, const Document& document);
+
+/// How a config of this dialect asks for a fix of rules/ladder that no fact says, in words; empty where it has none.
+std::string_view words_for_fix(std::string_view fix, std::string_view dialect);
 
 /// The dialect's key that says the fact as it stands; nothing where it has none.
 std::optional<std::string> key_of_fact(std::string_view fact, const std::string& dialect);

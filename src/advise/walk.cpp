@@ -64,11 +64,8 @@ class Walk {
   }
 
   std::string words_of(const Rung& rung) const {
-    for (const std::string_view dialect : {std::string_view(question_.plan.dialect), std::string_view("any")}) {
-      for (const auto& [name, how] : rung.how)
-        if (name == dialect) return how;
-    }
-    return {};
+    const std::string_view words = words_for_fix(rung.fix.id, question_.plan.dialect);
+    return words.empty() ? rung.how : std::string(words);
   }
 
   LadderFix fix_of(const Rung& rung) const {
@@ -202,7 +199,7 @@ class Walk {
     const Result<Document> again = parse_document(text, document.file, document.syntax);
     if (!again) return false;
     Result<TrainingPlan> plan = ingest(*again, question_.ingest);
-    if (plan) plan = settle(std::move(*plan), question_.architecture.model_type);
+    if (plan) plan = with_default_targets(std::move(*plan), question_.architecture.model_type);
     return plan && same_plan(*plan, found_.plan);
   }
 

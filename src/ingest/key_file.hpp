@@ -18,6 +18,7 @@ struct KeyFile {
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.
   std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
   std::vector<KeyLine> unmodelled{};  ///< A condition, and the name of what then takes memory.
+  std::vector<KeyLine> fixes{};       ///< A fix of rules/ladder that no fact says, and the keys that ask for it.
   std::vector<KeyLine> others{};      ///< A mapping, and what a key in it that is not known may change.
 };
 

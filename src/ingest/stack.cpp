@@ -47,6 +47,9 @@ StackLayer read_layer(std::string_view name) {
   if (const Node* defaults = document->root.find("defaults")) {
     for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
   }
+  if (const Node* targets = document->root.find("targets")) {
+    for (const Entry& entry : targets->entries) out.targets.emplace_back(entry.key, texts_at(*targets, entry.key));
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "oomplan/document.hpp"
@@ -25,6 +26,7 @@ struct StackLayer {
   std::vector<std::string> on{};
   std::vector<std::string> needed{};  ///< Facts that a config has to give, whatever the layers below have.
   std::vector<Default> defaults{};
+  std::vector<std::pair<std::string, std::vector<std::string>>> targets{};  ///< Of peft: LoRA's modules by model_type.
 };
 
 /// Its layers from the top, and their defaults: the topmost layer that has one for a fact counts.

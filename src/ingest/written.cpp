@@ -123,6 +123,12 @@ std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
   return found->plain ? plain_text(plan) : nested_yaml(lines_of(*found, plan));
 }
 
+std::string_view words_for_fix(std::string_view fix, std::string_view dialect) {
+  const auto& fixes = key_file(dialect).fixes;
+  const auto found = std::ranges::find(fixes, fix, &KeyLine::what);
+  return found == fixes.end() ? std::string_view() : found->text;
+}
+
 std::optional<std::string> key_of_fact(std::string_view fact, const std::string& dialect) {
   const Dialect* found = find_dialect(dialect);
   if (found == nullptr || found->plain) return std::nullopt;

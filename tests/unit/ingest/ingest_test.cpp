@@ -158,14 +158,14 @@ TEST(Overrides, WhatIsWrongWithThem) {
 
 TEST(Settle, PeftsTargetsByModelType) {
   TrainingPlan plan = plan_from(least + "adapter: lora\n");
-  EXPECT_THAT(settle(plan, "gpt2")->adapter.targets,
+  EXPECT_THAT(with_default_targets(plan, "gpt2")->adapter.targets,
               is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
-  EXPECT_EQ(settle(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_THAT(said(settle(plan, "mamba").errors()),
+  EXPECT_EQ(with_default_targets(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(said(with_default_targets(plan, "mamba").errors()),
               ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
                                     "peft for mamba")));
   plan.adapter.targets.value = {"k_proj"};
-  EXPECT_EQ(settle(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
+  EXPECT_EQ(with_default_targets(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
 
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {

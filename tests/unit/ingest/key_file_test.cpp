@@ -6,8 +6,7 @@
 #include <set>
 
 #include "condition.hpp"
-#include "dialects/axolotl/keys.hpp"
-#include "dialects/hf/keys.hpp"
+#include "dialect.hpp"
 #include "embedded.hpp"
 #include "from_text.hpp"
 #include "project.hpp"
@@ -47,6 +46,9 @@ TEST_P(KeyFiles, AreReadByLinesAsYamlReadsThem) {
   EXPECT_EQ(lines_of(file().no_effect), lines_of(document.root.find("no_effect")));
   EXPECT_EQ(lines_of(file().refused), lines_of(document.root.find("refused")));
   EXPECT_EQ(lines_of(file().unmodelled), lines_of(document.root.find("unmodelled")));
+  EXPECT_EQ(lines_of(file().keys), lines_of(document.root.find("keys")));
+  EXPECT_EQ(lines_of(file().others), lines_of(document.root.find("others")));
+  EXPECT_EQ(lines_of(file().fixes), lines_of(document.root.find("fixes")));
   EXPECT_GT(file().no_effect.size(), 100U);
 }
 
@@ -54,6 +56,31 @@ TEST_P(KeyFiles, GiveEachKeyWithoutEffectItsReason) {
   const KeyFile keys = file();
   for (const KeyLine& line : keys.no_effect) {
     EXPECT_EQ(std::ranges::count(keys.reasons, line.text, &KeyLine::what), 1) << line.what << ": " << line.text;
+  }
+}
+
+TEST_P(KeyFiles, NameCodecsAndFactsThatThereAre) {
+  const KeyFile keys = file();
+  const std::vector<Key> arguments = argument_keys(keys);
+  ASSERT_EQ(arguments.size(), keys.keys.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    EXPECT_NE(arguments[i].codec, nullptr) << arguments[i].name;
+    EXPECT_EQ(arguments[i].fact != nullptr, keys.keys[i].text.find("->") != std::string_view::npos)
+        << arguments[i].name;
+  }
+}
+
+// What a fact is read from can say it: a value of the codec is one of the fact's.
+TEST_P(KeyFiles, GiveAFactValuesOfItsOwnType) {
+  for (const Key& key : argument_keys(file())) {
+    if (key.fact == nullptr) continue;
+    TrainingPlan plan;
+    EXPECT_TRUE(key.fact->set(key.fact->get(TrainingPlan()), {}, plan)) << key.name;
+    for (const char* value : {"true", "1", "0.5", "a", "sdpa", "bfloat16", "spawn", "{PYTORCH_ALLOC_CONF: a}"}) {
+      const Document document = yaml("key: " + std::string(value) + "\n");
+      const auto read = key.codec->read(*document.root.find("key"));
+      if (read) EXPECT_TRUE(key.fact->set(*read, {}, plan)) << key.name << ": " << value;
+    }
   }
 }
 
@@ -91,8 +118,8 @@ std::vector<std::string> not_in(const Names& fields, const std::vector<std::stri
 }
 
 TEST(ArgumentClasses, HaveNoFieldThatTheDialectDoesNotKnow) {
-  EXPECT_THAT(not_in(axolotl_fields(), keys_of(axolotl::table())), IsEmpty());
-  EXPECT_THAT(not_in(hf_fields(), keys_of(hf::table())), IsEmpty());
+  EXPECT_THAT(not_in(axolotl_fields(), find_dialect("axolotl")->keys()), IsEmpty());
+  EXPECT_THAT(not_in(hf_fields(), find_dialect("hf")->keys()), IsEmpty());
 }
 
 // "dropped" and the fields are each other's opposite; so are "script" and the fields of Hugging Face's.
@@ -104,15 +131,15 @@ void expect_said_of(const KeyFile& file, const Names& fields, std::string_view o
 }
 
 TEST(ArgumentClasses, HaveTheKeysWithoutEffectThatAreNotDropped) {
-  expect_said_of(axolotl_keys(), axolotl_fields(), "dropped", {});
-  expect_said_of(hf_keys(), hf_fields(), "script",
+  expect_said_of(key_file("axolotl"), axolotl_fields(), "dropped", {});
+  expect_said_of(key_file("hf"), hf_fields(), "script",
                  {"config", "predict_with_generate"});  // the command line's own, and Seq2SeqTrainingArguments'
 }
 
 TEST(ArgumentClasses, HaveTheKeysOfRules) {
   const Names fields = axolotl_fields();
   const Names plugins = plugin_fields();
-  for (const KeyLine& rule : axolotl_keys().unmodelled) {
+  for (const KeyLine& rule : key_file("axolotl").unmodelled) {
     const std::string_view key = outer(subject_of(rule.what));
     EXPECT_TRUE(fields.contains(key) || plugins.contains(key)) << rule.what;
     const bool asks = rule.what.find("plugins~") != std::string_view::npos || key == "nvfp4_merge_aware";
@@ -123,7 +150,7 @@ TEST(ArgumentClasses, HaveTheKeysOfRules) {
 TEST(ArgumentClasses, HaveLostTheArgumentsThatAreGone) {
   const Names fields = hf_fields();
   int gone = 0;
-  for (const KeyLine& rule : hf_keys().refused) {
+  for (const KeyLine& rule : key_file("hf").refused) {
     if (rule.text.find("has no such argument") == std::string_view::npos) continue;
     ++gone;
     EXPECT_FALSE(fields.contains(subject_of(rule.what))) << rule.what;
