@@ -44,6 +44,8 @@ struct Dialect {
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
   std::span<const Feature> features{};
   std::span<const Saying> sayings{};
+  /// Where its keys are also another's: two of these tell a config of it, and without them it is none.
+  std::span<const std::string_view> tells{};
   bool plain = false;  ///< Its keys are the facts by their names; it has no keys.yaml.
 
   std::vector<std::string_view> keys() const;

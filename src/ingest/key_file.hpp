@@ -13,6 +13,7 @@ struct KeyLine {
 };
 
 struct KeyFile {
+  std::string_view shares{};          ///< The dialect whose keys without effect, rules and reasons are its own too.
   std::vector<KeyLine> keys{};        ///< A key, and how it is read (arguments.hpp).
   std::vector<KeyLine> reasons{};     ///< A word, and what it says of a key.
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.

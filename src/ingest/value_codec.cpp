@@ -41,7 +41,7 @@ constexpr Codec<double> number{as::number.expected, read_number, write_float};
 constexpr Codec<double> fraction{as::fraction.expected, read_fraction, write_float};
 constexpr Codec<double> pydantic_number{as::number.expected, read_pydantic_number, write_float};
 constexpr Codec<double> pydantic_fraction{as::fraction.expected, read_pydantic_fraction, write_float};
-constexpr Codec<std::vector<std::string>> names{as::names.expected, read_names, write_names};
+constexpr Codec<std::vector<std::string>> name_list{as::names.expected, read_names, write_names};
 
 // ---- Of transformers and TRL ---------------------------------------------------------------------------------------
 
@@ -96,6 +96,30 @@ constexpr Codec<std::int64_t> pad_multiple{
 constexpr Codec<std::string> packing_strategy{"one of bfd, bfd_split, wrapped", read_one_of<strategies>, write_text,
                                               strategies.data(), strategies.size()};
 
+// ---- Of LLaMA-Factory ----------------------------------------------------------------------------------------------
+
+// Names with commas between them, or a list.
+std::optional<std::vector<std::string>> read_comma_names(const Node& node) {
+  const auto whole = read_names(node);
+  if (!whole || whole->size() != 1) return whole;
+  std::vector<std::string> out;
+  for (std::string_view rest = whole->front(); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    const auto first = name.find_first_not_of(' ');
+    if (first != name.npos) out.emplace_back(name.substr(first, name.find_last_not_of(' ') - first + 1));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
+  return out;
+}
+
+std::string write_comma_names(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ",") + name;
+  return yaml_text(out);
+}
+
+constexpr Codec<std::vector<std::string>> comma_names{as::names.expected, read_comma_names, write_comma_names};
+
 // ---- Of Axolotl ----------------------------------------------------------------------------------------------------
 
 // The schema's default is auto, and a null that somebody wrote overrules it.
@@ -129,6 +153,7 @@ constexpr std::array codecs{
     codec<as::attention>("attention"),
     codec<auto_boolean>("auto_boolean"),
     codec<as::checked_boolean>("checked_boolean"),
+    codec<comma_names>("comma_names"),
     codec<as::count>("count"),
     codec<environment>("environment"),
     codec<as::float_dtype>("float_dtype"),
@@ -136,7 +161,7 @@ constexpr std::array codecs{
     codec<given>("given"),
     codec<length_limit>("length_limit"),
     codec<load_dtype>("load_dtype"),
-    codec<names>("names"),
+    codec<name_list>("names"),
     codec<number>("number"),
     codec<as::optimizer>("optimizer"),
     codec<packing_strategy>("packing_strategy"),

@@ -49,7 +49,7 @@ TEST_P(KeyFiles, AreReadByLinesAsYamlReadsThem) {
   EXPECT_EQ(lines_of(file().keys), lines_of(document.root.find("keys")));
   EXPECT_EQ(lines_of(file().others), lines_of(document.root.find("others")));
   EXPECT_EQ(lines_of(file().fixes), lines_of(document.root.find("fixes")));
-  EXPECT_GT(file().no_effect.size(), 100U);
+  EXPECT_GT(file().no_effect.size(), 40U);
 }
 
 TEST_P(KeyFiles, GiveEachKeyWithoutEffectItsReason) {
@@ -84,7 +84,7 @@ TEST_P(KeyFiles, GiveAFactValuesOfItsOwnType) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles, testing::Values("axolotl", "hf"));
+INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles, testing::Values("axolotl", "hf", "llamafactory", "trainer"));
 
 // ---- Against the frameworks' own argument classes (scripts/framework_keys.py writes them) --------------------------
 
@@ -102,6 +102,11 @@ Names fields_of(std::initializer_list<const char*> classes) {
 
 Names axolotl_fields() { return fields_of({"axolotl-0.18.0.AxolotlInputConfig"}); }
 Names plugin_fields() { return fields_of({"axolotl-0.18.0.plugins"}); }
+Names llamafactory_fields() {
+  return fields_of({"transformers-5.6.0.Seq2SeqTrainingArguments", "llamafactory-0.9.5.ModelArguments",
+                    "llamafactory-0.9.5.DataArguments", "llamafactory-0.9.5.TrainingArguments",
+                    "llamafactory-0.9.5.FinetuningArguments", "llamafactory-0.9.5.GeneratingArguments"});
+}
 Names hf_fields() {
   return fields_of({"transformers-5.23.0.TrainingArguments", "trl-1.16.0.SFTConfig", "trl-1.16.0.ModelConfig",
                     "trl-1.16.0.ScriptArguments", "trl-1.16.0.DatasetMixtureConfig"});
@@ -120,6 +125,7 @@ std::vector<std::string> not_in(const Names& fields, const std::vector<std::stri
 TEST(ArgumentClasses, HaveNoFieldThatTheDialectDoesNotKnow) {
   EXPECT_THAT(not_in(axolotl_fields(), find_dialect("axolotl")->keys()), IsEmpty());
   EXPECT_THAT(not_in(hf_fields(), find_dialect("hf")->keys()), IsEmpty());
+  EXPECT_THAT(not_in(llamafactory_fields(), find_dialect("llamafactory")->keys()), IsEmpty());
 }
 
 // "dropped" and the fields are each other's opposite; so are "script" and the fields of Hugging Face's.

@@ -73,7 +73,7 @@ TEST_P(Codecs, AKeyHasOneMeaning) {
   EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("axolotl", "hf"));
+INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("axolotl", "hf", "llamafactory"));
 
 // ---- Stacks --------------------------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ Draft read(const Inputs& inputs, const Document& /*document*/) {
 
 namespace dialects {
 extern const Dialect oomplan;
-const Dialect oomplan{"oomplan", "the plan's own facts", "model", read, {}, {}, true};
+const Dialect oomplan{"oomplan", "the plan's own facts", "model", read, {}, {}, {}, true};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion
