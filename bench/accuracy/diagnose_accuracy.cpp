@@ -129,6 +129,12 @@ std::string shown_field(const Diagnosis& d, const std::string& key) {
   return key == "format" && d.root ? d.root->family : "nothing";
 }
 
+// The labels have words of their own for two phases.
+std::string_view phase_in_labels(std::string_view phase) {
+  if (phase == "optimizer_step") return "optimizer";
+  return phase == "evaluation" ? "eval" : phase;
+}
+
 bool contains(const Json& list, std::string_view value) {
   return std::any_of(list.begin(), list.end(), [&](const Json& item) { return item == value; });
 }
@@ -150,7 +156,7 @@ Json judge(const Json& label, const Diagnosis& d, Totals& totals) {
       unknown ? right && label["acceptable_causes"][0] == "not_oom" : cause == label["acceptable_causes"][0];
   const bool where = name_of(d.place) == label["where"];
   const bool phased = label["phase"] != "unknown";
-  const bool phase = contains(label["acceptable_phases"], d.moment.phase);
+  const bool phase = contains(label["acceptable_phases"], phase_in_labels(d.moment.phase));
   const bool false_oom = label["cause"] == "not_oom" && d.out_of_memory;
   std::string wrong;
   int good = 0;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oomplan/advice.hpp"
@@ -54,6 +55,10 @@ std::vector<std::string_view> keepable();
 /// Walks the ladder: sets of fixes from the cheapest on (science, then speed, then effort), until one fits. Nothing is
 /// passed over, so that no cheaper set fits. Errors: those of estimate(), where the plan itself cannot be decided.
 Result<Advice> find_advice(const AdviceQuestion& question, const Ladder& ladder);
+
+/// The fact that leaves the fix nothing to change in `plan`: "gradient_checkpointing is true". Empty where there is
+/// something to change, and where the ladder asks for no fact of a fix that it offers in words.
+std::string nothing_to_change(const Ladder& ladder, std::string_view id, const TrainingPlan& plan);
 
 /// `document` with `keys` changed at their places or added beside their siblings, all else byte for byte as it was;
 /// without a byte order mark, as Document::text. Errors: advise/no-patch, with the reason.

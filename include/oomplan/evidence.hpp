@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oomplan/bytes.hpp"
+#include "oomplan/footprint.hpp"
 #include "oomplan/join.hpp"
 #include "oomplan/memory_account.hpp"
 #include "oomplan/result.hpp"
@@ -131,9 +132,11 @@ struct Judgement {
   std::vector<std::string> against{};
 };
 
-/// When in the run: unknown, load, loader, forward, attention, loss, backward, optimizer, eval, checkpoint_save.
+/// When in the run.
 struct Moment {
-  std::string phase = "unknown";
+  std::string phase = "unknown";       ///< Else the name of a file of rules/moments.
+  std::optional<Phase> played{};       ///< The phase of the estimator that it is, or is part of.
+  bool host_memory_peaks = false;      ///< Host memory is at its highest there.
   std::string reason{};                ///< The frame or line that says so.
   Location where{};                    ///< Of that line.
   std::optional<std::int64_t> step{};  ///< The last step that the log counts before the failure.
@@ -147,9 +150,12 @@ struct Shown {
   Location where{};
 };
 
+/// Something to do or to leave. A fix of the ladder changes a training plan; an action is anything else.
 struct Fix {
+  enum class Kind { ladder, action };
   std::string id{};
   std::string text{};
+  Kind kind = Kind::action;
 };
 
 struct Diagnosis {

@@ -47,6 +47,11 @@ std::string wanted(const FactRule& rule) {
   return out;
 }
 
+std::string value_of(const TrainingPlan& plan, const std::string& fact) {
+  const std::string now = shown(plan, fact);
+  return fact + " is " + (now.empty() ? "not set" : now);
+}
+
 bool apply(TrainingPlan& plan, const FactRule& rule) {
   const std::string_view text = rule.value.text;
   const std::string now = shown(plan, rule.fact);
@@ -63,12 +68,15 @@ bool apply(TrainingPlan& plan, const FactRule& rule) {
 
 }  // namespace
 
+std::string refusing_fact(const TrainingPlan& plan, const Rung& rung) {
+  for (const FactRule& rule : rung.guard)
+    if (!holds(plan, rule)) return value_of(plan, rule.fact);
+  return {};
+}
+
 std::string objection(const TrainingPlan& plan, const Rung& rung) {
-  for (const FactRule& rule : rung.guard) {
-    if (holds(plan, rule)) continue;
-    const std::string now = shown(plan, rule.fact);
-    return rule.fact + " is " + (now.empty() ? "not set" : now) + ", not " + wanted(rule);
-  }
+  for (const FactRule& rule : rung.guard)
+    if (!holds(plan, rule)) return value_of(plan, rule.fact) + ", not " + wanted(rule);
   return {};
 }
 

@@ -14,6 +14,9 @@ namespace oomplan::advise {
 /// "> 8" for more than that, "lacks x" for text without x.
 std::string objection(const TrainingPlan& plan, const Rung& rung);
 
+/// The first fact that makes it none, with its value: "gradient_checkpointing is true"; empty where none does.
+std::string refusing_fact(const TrainingPlan& plan, const Rung& rung);
+
 /// The plan after taking it once. Edits: a value, "/ 2", or "append x" for comma-separated text.
 /// False where the result is no value of the fact.
 bool take(TrainingPlan& plan, const Rung& rung);

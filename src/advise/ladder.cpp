@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "embedded.hpp"
+#include "facts.hpp"
 #include "oomplan/advise.hpp"
 #include "rung.hpp"
 
@@ -47,6 +48,11 @@ std::vector<std::string> Ladder::ids() const {
   std::vector<std::string> out;
   for (const Rung& rung : *rungs_) out.push_back(rung.fix.id);
   return out;
+}
+
+std::string nothing_to_change(const Ladder& ladder, std::string_view id, const TrainingPlan& plan) {
+  const auto rung = std::ranges::find(ladder.rungs(), id, [](const Rung& r) -> const std::string& { return r.fix.id; });
+  return rung == ladder.rungs().end() ? std::string() : advise::refusing_fact(plan, *rung);
 }
 
 }  // namespace oomplan

@@ -45,7 +45,7 @@ std::vector<Fix> steps_of(const Advice& advice, const Question& question) {
     if (after != advice.steps.end())
       text += std::string(": then it needs ") + (after->at_least ? "at least " : "") + to_text(after->needed) + " of " +
               to_text(advice.gpu.total);
-    out.push_back({taken.id, std::move(text)});
+    out.push_back({taken.id, std::move(text), Fix::Kind::ladder});
   }
   out.push_back({"fix", fix_command(question) + " has them as a patch, and others."});
   return out;
@@ -58,11 +58,29 @@ void put_first(std::vector<Fix> fixes, Diagnosis& diagnosis) {
   diagnosis.to_do.insert(diagnosis.to_do.begin(), fixes.begin(), fixes.end());
 }
 
+/// What the config has already, or has no use for, is no advice.
+void leave_out_what_is_so(const Ladder& ladder, const Question& question, const TrainingPlan& plan,
+                          Diagnosis& diagnosis) {
+  std::vector<Fix> left;
+  for (Fix& fix : diagnosis.to_do) {
+    const std::string fact = fix.kind == Fix::Kind::ladder ? nothing_to_change(ladder, fix.id, plan) : std::string();
+    if (fact.empty()) {
+      left.push_back(std::move(fix));
+    } else {
+      diagnosis.not_to_do.push_back(
+          {fix.id, "It changes nothing in " + question.config + ", where " + fact + ".", fix.kind});
+    }
+  }
+  diagnosis.to_do = std::move(left);
+}
+
 }  // namespace
 
 void add_relief(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
   const Result<Ladder> ladder = Ladder::load();
-  if (!ladder || !is_relievable(diagnosis, findings)) return;
+  if (!ladder || !findings.plan) return;
+  leave_out_what_is_so(*ladder, question, *findings.plan, diagnosis);
+  if (!is_relievable(diagnosis, findings)) return;
   const Result<Advice> advice = find_advice({.plan = *findings.plan,
                                              .architecture = *findings.architecture,
                                              .gpu = findings.fits.front().gpu,

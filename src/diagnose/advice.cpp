@@ -69,10 +69,9 @@ std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case
   return out;
 }
 
-// An advice is no use where the finding already rules it out.
+// Drop advice that a finding rules out.
 bool ruled_out(const Fix& fix, const Diagnosis& d) {
-  if (fix.id == "expandable-segments" || fix.id == "close-other-processes")
-    return has_finding(d, "request_exceeds_total");
+  if (fix.id == "expandable-segments" || fix.id == "other-processes") return has_finding(d, "request_exceeds_total");
   return false;
 }
 
@@ -95,9 +94,9 @@ void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnos
     if (ruled_out(fix, out)) continue;
     const Line* on = already_on(rules, c, fix.id);
     if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
-      out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed."});
+      out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed.", fix.kind});
     } else if (on != nullptr) {
-      out.not_to_do.push_back({fix.id, "It is on already: line " + std::to_string(on->number) + "."});
+      out.not_to_do.push_back({fix.id, "It is on already: line " + std::to_string(on->number) + ".", fix.kind});
     } else if (out.to_do.size() < most_fixes) {
       out.to_do.push_back(fix);
     }

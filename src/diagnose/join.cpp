@@ -108,7 +108,7 @@ void match(const Sides& s, Join& out) {
   const auto asked = std::ranges::find(s.observed.facts, "requested", &Reading::name);
   if (asked == s.observed.facts.end() || asked->kind != Reading::Kind::bytes) return;
   out.requested = asked->text;
-  out.matches = matches_of(*asked, s.predicted.allocations, phase_of(s.observed.moment.phase));
+  out.matches = matches_of(*asked, s.predicted.allocations, s.observed.moment.played);
   if (out.matches.size() <= most_matches) return;
   out.more_matches = static_cast<std::int64_t>(out.matches.size() - most_matches);
   out.matches.resize(most_matches);
@@ -120,7 +120,7 @@ void match(const Sides& s, Join& out) {
 Join join(const Diagnosis& diagnosis, const Prediction& prediction) {
   Join out{.config = prediction.config, .problem = prediction.problem};
   if (!out.problem.empty() || prediction.peaks.empty()) return out;
-  std::optional<Phase> phase = diagnose::phase_of(diagnosis.moment.phase);
+  std::optional<Phase> phase = diagnosis.moment.played;
   if (std::ranges::none_of(prediction.peaks, [&](const PhasePeak& p) { return p.phase == phase; })) phase.reset();
   const diagnose::Sides sides{diagnosis, prediction, diagnose::gpu_numbers(diagnosis.facts),
                               diagnose::highest(prediction.peaks, phase),

@@ -1,7 +1,6 @@
 // When in the run: from the frames of the traceback that belongs to the failure, else from the progress lines before
 // it.
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "case.hpp"
@@ -11,15 +10,6 @@ namespace {
 
 constexpr std::size_t most_frame_lines = 140;
 
-// A phase found further out wins over one found further in where it stands before it here: a matmul within backward is
-// backward, a softmax within an evaluation is the evaluation's.
-constexpr std::array<std::string_view, 9> precedence{
-    "optimizer", "backward", "checkpoint_save", "eval", "loader", "loss", "attention", "load", "forward"};
-
-std::size_t rank_of(std::string_view phase) {
-  return static_cast<std::size_t>(std::find(precedence.begin(), precedence.end(), phase) - precedence.begin());
-}
-
 bool contains_any(const std::string& text, const std::vector<std::string>& parts) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](const std::string& part) { return text.find(part) != std::string::npos; });
@@ -27,6 +17,7 @@ bool contains_any(const std::string& text, const std::vector<std::string>& parts
 
 bool names_function(const std::string& function, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    if (name.ends_with('*')) return function.starts_with(name.substr(0, name.size() - 1));
     return name.starts_with('*') ? function.find(name.substr(1)) != std::string::npos : function == name;
   });
 }
@@ -42,7 +33,7 @@ class Finder {
 
   /// The line that tells the phase, in the traceback before the root, else in the one after it; none where the root
   /// stands in no log.
-  std::optional<std::pair<std::string, std::size_t>> find() {
+  std::optional<std::pair<const MomentText*, std::size_t>> find() {
     if (!root_.line) return std::nullopt;
     read(*root_.line, frames_.contains(*root_.line) ? "frame" : "");
     walk(-1);
@@ -81,7 +72,7 @@ class Finder {
       const bool in_frame = kind == "frame" && frame_tells(*frames_.at(at), moment);
       const bool found =
           in_frame || contains_any(kind == "frame" ? code_behind(*frames_.at(at), text) : text, moment.code);
-      if (found) consider(moment.phase, at);
+      if (found) consider(moment, at);
     }
   }
 
@@ -99,17 +90,18 @@ class Finder {
     return contains_any(path, moment.files) || names_function(frame.text_of("function"), moment.functions);
   }
 
-  // Innermost is met first when walking up; only a phase of higher precedence replaces it.
-  void consider(const std::string& phase, std::size_t at) {
-    if (in_closure_ && phase == "optimizer") return;
-    if (!best_ || rank_of(phase) < rank_of(best_->first)) best_ = {phase, at};
+  // Innermost is met first when walking up; only a moment of lower order replaces it: a matmul within backward is
+  // backward's, a softmax within an evaluation is the evaluation's.
+  void consider(const MomentText& moment, std::size_t at) {
+    if (in_closure_ && moment.played == Phase::optimizer_step) return;
+    if (!best_ || moment.order < best_->first->order) best_ = {&moment, at};
   }
 
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const Evidence& root_;
   std::map<std::size_t, const Evidence*> frames_{};
-  std::optional<std::pair<std::string, std::size_t>> best_{};
+  std::optional<std::pair<const MomentText*, std::size_t>> best_{};
   bool in_closure_ = false;
 };
 
@@ -153,11 +145,15 @@ Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, cons
     out.where = teller->where;
   } else if (const auto found = Finder(rules, evidence, lines, root).find()) {
     const Line& line = lines[found->second];
-    out.phase = found->first;
+    out.phase = found->first->phase;
     out.reason = line.body;
     out.where = place_of(line, files);
   }
   add_progress(evidence, root, out);
+  if (const MomentText* known = rules.find_moment(out.phase)) {
+    out.played = known->played;
+    out.host_memory_peaks = known->host_memory_peaks;
+  }
   return out;
 }
 

@@ -34,15 +34,6 @@ std::int64_t asked_for(std::int64_t bytes) {
   return saturating_mul(divided_up(bytes, 2 * mib), 2 * mib);
 }
 
-std::optional<Phase> phase_of(const std::string& moment) {
-  if (moment == "load") return Phase::load;
-  if (moment == "forward" || moment == "attention") return Phase::forward;
-  if (moment == "loss") return Phase::loss;
-  if (moment == "backward") return Phase::backward;
-  if (moment == "optimizer") return Phase::optimizer_step;
-  return std::nullopt;
-}
-
 std::vector<Match> matches_of(const Reading& requested, const std::vector<LiveGroup>& allocations,
                               std::optional<Phase> phase) {
   const SizeRange range = range_of(requested);

@@ -24,9 +24,6 @@ SizeRange range_of(const Reading& size);
 /// (CUDACachingAllocator.cpp, get_allocation_size).
 std::int64_t asked_for(std::int64_t bytes);
 
-/// The phase of the estimator in which a moment of the log lies.
-std::optional<Phase> phase_of(const std::string& moment);
-
 /// Those of `allocations` that `requested` may be, the likeliest first: made in `phase`, then of the exact size, then
 /// by their number.
 std::vector<Match> matches_of(const Reading& requested, const std::vector<LiveGroup>& allocations,

@@ -6,6 +6,7 @@
 
 #include "embedded.hpp"
 #include "oomplan/diagnose.hpp"
+#include "oomplan/text.hpp"
 
 namespace oomplan {
 namespace diagnose {
@@ -69,10 +70,36 @@ Diagnostics add_cause(const Document& document, std::string_view name, Rules& ru
   return {};
 }
 
+std::optional<Phase> phase_named(std::string_view name) {
+  const auto found = std::find(phase_names.begin(), phase_names.end(), name);
+  if (found == phase_names.end()) return std::nullopt;
+  return static_cast<Phase>(found - phase_names.begin());
+}
+
 Diagnostics add_moment(const Document& document, std::string_view name, Rules& rules) {
   const Node& root = document.root;
-  rules.moments.push_back({std::string(name), text_at(root, "meaning"), texts_at(root, "files"),
-                           texts_at(root, "functions"), texts_at(root, "code")});
+  const std::string part_of = text_at(root, "part_of");
+  MomentText out{.phase = std::string(name), .played = phase_named(part_of.empty() ? name : part_of)};
+  if (!part_of.empty() && !out.played) return {bad(document, "the estimator plays no phase \"" + part_of + "\"")};
+  const std::optional<std::int64_t> order = parse_integer(text_at(root, "order"));
+  if (!order || *order < 1 || *order > 1000) return {bad(document, "a moment needs its `order`, from 1 on")};
+  out.order = static_cast<int>(*order);
+  out.host_memory_peaks = text_at(root, "host_memory_peaks") == "true";
+  out.meaning = text_at(root, "meaning");
+  out.files = texts_at(root, "files");
+  out.functions = texts_at(root, "functions");
+  out.code = texts_at(root, "code");
+  rules.moments.push_back(std::move(out));
+  return {};
+}
+
+Diagnostics add_actions(const Document& document, std::string_view, Rules& rules) {
+  for (const Entry& entry : document.root.entries) rules.actions.push_back(entry.key);
+  return {};
+}
+
+Diagnostics add_ladder_fix(const Document&, std::string_view name, Rules& rules) {
+  rules.fixes.emplace_back(name);
   return {};
 }
 
@@ -83,9 +110,10 @@ Diagnostics add_launcher(const Document& document, std::string_view name, Rules&
   return {};
 }
 
-Diagnostics add_advice(const Document& document, std::string_view, Rules& rules) {
+Diagnostics add_advice(const Document& document, std::string_view name, Rules& rules) {
   const Node& root = document.root;
-  AdviceText out{.replaces = text_at(root, "replaces") == "true",
+  AdviceText out{.name = std::string(name),
+                 .replaces = text_at(root, "replaces") == "true",
                  .to_do = fixes_at(root, "do"),
                  .first = texts_at(root, "first"),
                  .drops = texts_at(root, "do_not_list")};
@@ -117,11 +145,26 @@ Diagnostics add_file(const File& file, Rules& rules) {
                   : folder == "moments"   ? add_moment
                   : folder == "launchers" ? add_launcher
                   : folder == "advice"    ? add_advice
+                  : folder == "actions"   ? add_actions
+                  : folder == "ladder"    ? add_ladder_fix
                                           : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = parse_document(std::string(file.text), file.shown, Syntax::yaml, budget);
   return document ? add(*document, name_in(file.path), rules) : document.errors();
+}
+
+// Which ids are the ladder's is known once all files are read.
+void name_kinds(Rules& rules) {
+  const auto name = [&](std::vector<Fix>& fixes) {
+    for (Fix& fix : fixes)
+      if (rules.is_fix(fix.id)) fix.kind = Fix::Kind::ladder;
+  };
+  for (CauseText& text : rules.causes) {
+    name(text.to_do);
+    name(text.not_to_do);
+  }
+  for (AdviceText& advice : rules.advice) name(advice.to_do);
 }
 
 void index(Rules& rules) {
@@ -143,6 +186,8 @@ const CauseText* Rules::find(Cause cause) const {
   return nullptr;
 }
 
+bool Rules::is_fix(std::string_view id) const { return std::find(fixes.begin(), fixes.end(), id) != fixes.end(); }
+
 const MomentText* Rules::find_moment(std::string_view phase) const {
   for (const MomentText& text : moments)
     if (text.phase == phase) return &text;
@@ -158,7 +203,9 @@ Result<Rulebook> Rulebook::load(const std::vector<RuleFile>& own) {
     const Diagnostics found = diagnose::add_file(file, *rules);
     errors.insert(errors.end(), found.begin(), found.end());
   }
+  if (errors.empty()) errors = diagnose::undeclared(*rules);
   if (!errors.empty()) return errors;
+  diagnose::name_kinds(*rules);
   diagnose::index(*rules);
   return Rulebook(std::move(rules));
 }

@@ -1,7 +1,9 @@
 // Everything of rules/, loaded.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,10 @@ struct CauseText {
 
 /// How a moment of the run is known, and what it means: rules/moments.
 struct MomentText {
-  std::string phase{};
+  std::string phase{};            ///< As the estimator names it, where it plays that phase.
+  std::optional<Phase> played{};  ///< That one, or the one that it is part of.
+  int order = 0;                  ///< Of two that the same traceback tells, the lower one counts.
+  bool host_memory_peaks = false;
   std::string meaning{};
   std::vector<std::string> files{};      ///< Parts of a frame's path.
   std::vector<std::string> functions{};  ///< Whole names of a frame's function.
@@ -40,6 +45,7 @@ struct LauncherText {
 
 /// What fits a moment, a framework or a launcher: rules/advice.
 struct AdviceText {
+  std::string name{};  ///< Of its file.
   std::vector<std::string> causes{};
   std::vector<std::string> phases{};    ///< Empty for any.
   std::vector<std::string> findings{};  ///< All of them must be there.
@@ -58,11 +64,18 @@ struct Rules {
   std::vector<MomentText> moments{};
   std::vector<LauncherText> launchers{};
   std::vector<AdviceText> advice{};
-  Prefilter loud{4};   ///< Anchors of the loud sentences, for whole logs.
-  Prefilter every{1};  ///< Anchors of all, for the lines kept.
+  std::vector<std::string> fixes{};    ///< The ids of rules/ladder.
+  std::vector<std::string> actions{};  ///< The ids of rules/actions.
+  Prefilter loud{4};                   ///< Anchors of the loud sentences, for whole logs.
+  Prefilter every{1};                  ///< Anchors of all, for the lines kept.
 
   const CauseText* find(Cause cause) const;
   const MomentText* find_moment(std::string_view phase) const;
+  /// Whether the id is the ladder's; an action's else.
+  bool is_fix(std::string_view id) const;
 };
+
+/// What names a fix, an action or a phase that nothing declares; and what is declared twice.
+Diagnostics undeclared(const Rules& rules);
 
 }  // namespace oomplan::diagnose

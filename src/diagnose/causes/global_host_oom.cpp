@@ -26,7 +26,8 @@ Judgement causes::global_host_oom(const Case& c) {
     out.against.push_back("a cgroup's limit reads the same where the head of the kernel's report is cut");
   }
   const bool named = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
-    return e.says == Says::kernel_killed || e.find("anon_rss") != nullptr || e.find("constraint") != nullptr;
+    return e.says == Says::kernel_killed || e.find("comm") != nullptr || e.find("anon_rss") != nullptr ||
+           e.find("constraint") != nullptr;
   });
   if (is_kernel_kill(c) && !named)
     out.against.push_back("\"invoked oom-killer\" says who asked for the page that was not there, not who was killed");

@@ -11,9 +11,8 @@ Judgement causes::sigkill_unknown(const Case& c) {
   Judgement out{.cause = Cause::sigkill_unknown, .weight = 60, .confidence = Confidence::possible};
   out.reason = "something sent SIGKILL; the kernel's OOM killer does, but so do people, schedulers and probes";
   if (silent) out.reason = "a process vanished without a word";
-  const std::string& phase = c.moment.phase;
-  if (phase == "load" || phase == "loader" || phase == "optimizer" || phase == "checkpoint_save")
-    out.arithmetic.push_back("it died in " + phase +
+  if (c.moment.host_memory_peaks)
+    out.arithmetic.push_back("it died in " + c.moment.phase +
                              ", where host memory peaks: out of host memory is likely, not proved");
   const std::optional<std::int64_t> kills = c.number("host_oom_kills");
   if (kills && *kills > 0)

@@ -53,7 +53,9 @@ Json of(const Judgement& j) {
 }
 
 Json of(const Finding& f) { return {{"id", f.id}, {"text", f.text}}; }
-Json of(const Fix& f) { return {{"id", f.id}, {"text", f.text}}; }
+Json of(const Fix& f) {
+  return {{"id", f.id}, {"kind", f.kind == Fix::Kind::ladder ? "fix" : "action"}, {"text", f.text}};
+}
 Json of(const Shown& s) { return {{"what", s.what}, {"text", s.text}, {"where", of(s.where)}}; }
 Json of(const Diagnostic& d) {
   return {{"severity", d.severity == Severity::error ? "error" : "warning"},

@@ -20,9 +20,9 @@ bool advises(const Diagnosis& d, const std::string& id) {
 std::string first(const Diagnosis& d) { return d.to_do.empty() ? std::string() : d.to_do.front().id; }
 
 TEST(Advice, LeadsWithWhatAttacksTheFailingAllocation) {
-  EXPECT_EQ(first(diagnosed(traced("m.py", "forward", "loss = F.cross_entropy(a, b)"))), "chunked-loss");
-  EXPECT_EQ(first(diagnosed(traced("torch/optim/adamw.py", "step", "adamw("))), "optimizer-8bit");
-  EXPECT_EQ(first(diagnosed(traced("t.py", "evaluate", "out = model(x)"))), "prediction-loss-only");
+  EXPECT_EQ(first(diagnosed(traced("m.py", "forward", "loss = F.cross_entropy(a, b)"))), "fused-loss");
+  EXPECT_EQ(first(diagnosed(traced("torch/optim/adamw.py", "step", "adamw("))), "adamw-8bit");
+  EXPECT_EQ(first(diagnosed(traced("t.py", "evaluate", "out = model(x)"))), "evaluation");
 }
 
 TEST(Advice, OfTrainingIsNotGivenToServers) {

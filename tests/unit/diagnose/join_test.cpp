@@ -3,6 +3,8 @@
 
 #include "oomplan/diagnose.hpp"
 #include "request.hpp"
+#include "rules.hpp"
+#include "support.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -79,6 +81,7 @@ Diagnosis failure(const std::string& phase, std::int64_t allocated, std::int64_t
   Diagnosis out{.out_of_memory = true, .place = Where::gpu};
   out.verdict.cause = Cause::vram_exhausted;
   out.moment.phase = phase;
+  if (const MomentText* moment = book().rules().find_moment(phase)) out.moment.played = moment->played;
   out.facts = {size("2.00 GiB", 2 * gib), named("allocated", allocated), named("total", total)};
   return out;
 }

@@ -17,12 +17,13 @@ std::string frame(const std::string& path, const std::string& function, const st
 }
 
 TEST(Moment, ComesFromTheFrames) {
-  EXPECT_EQ(phase(traced(frame("torch/optim/adamw.py", "step", "adamw("))), "optimizer");
+  EXPECT_EQ(phase(traced(frame("torch/optim/adamw.py", "step", "adamw("))), "optimizer_step");
   EXPECT_EQ(phase(traced(frame("torch/autograd/graph.py", "_engine_run_backward", "return run("))), "backward");
   EXPECT_EQ(phase(traced(frame("m.py", "forward", "y = self.conv(x)"))), "forward");
   EXPECT_EQ(phase(traced(frame("m.py", "f", "w = attn_weights.softmax(-1)"))), "attention");
   EXPECT_EQ(phase(traced(frame("m.py", "forward", "loss = F.cross_entropy(a, b)"))), "loss");
-  EXPECT_EQ(phase(traced(frame("t.py", "evaluate", "out = model(x)") + frame("m.py", "forward", "y = x"))), "eval");
+  EXPECT_EQ(phase(traced(frame("t.py", "evaluate", "out = model(x)") + frame("m.py", "forward", "y = x"))),
+            "evaluation");
   EXPECT_EQ(phase(traced(frame("m.py", "from_pretrained", "x"))), "load");
   EXPECT_EQ(phase(traced(frame("s.py", "save_checkpoint", "torch.save(x)"))), "checkpoint_save");
 }
@@ -34,7 +35,7 @@ TEST(Moment, InAClosureIsNotTheOptimizers) {
 }
 
 TEST(Moment, ComesFromProgressWhereThereAreNoFrames) {
-  EXPECT_EQ(phase("***** Running Evaluation *****\n" + oom(2, 80, 1, 78, 76, 1)), "eval");
+  EXPECT_EQ(phase("***** Running Evaluation *****\n" + oom(2, 80, 1, 78, 76, 1)), "evaluation");
   EXPECT_EQ(phase("***** Running Evaluation *****\nstep 5 loss 1\n" + oom(2, 80, 1, 78, 76, 1)), "unknown");
   EXPECT_EQ(diagnosed("step 41 loss 1\nstep 42 loss 1\n" + oom(2, 80, 1, 78, 76, 1)).moment.step, 42);
 }

@@ -1,0 +1,75 @@
+// A fix, an action and a phase have one name each, declared once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "rules.hpp"
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+/// The first error of the program's rules with one file more.
+std::string refusal(const std::string& path, const std::string& text) {
+  const Result<Rulebook> rules = Rulebook::load({{path, text, path}});
+  return rules ? std::string() : rules.errors().front().message;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Vocabulary, FixesAreTheLadders) {
+  const Rules& rules = book().rules();
+  EXPECT_GT(rules.fixes.size(), 30U);
+  for (const std::string& action : rules.actions) EXPECT_FALSE(rules.is_fix(action)) << action;
+  const CauseText* full = rules.find(Cause::vram_exhausted);
+  ASSERT_NE(full, nullptr);
+  for (const Fix& fix : full->to_do) EXPECT_EQ(fix.kind, Fix::Kind::ladder) << fix.id;
+  for (const Fix& fix : rules.find(Cause::disk_full)->to_do) EXPECT_EQ(fix.kind, Fix::Kind::action) << fix.id;
+}
+
+TEST(Vocabulary, EachActionIsOfUse) {
+  const Rules& rules = book().rules();
+  const auto names = [](const std::vector<Fix>& fixes, const std::string& id) {
+    return std::any_of(fixes.begin(), fixes.end(), [&](const Fix& fix) { return fix.id == id; });
+  };
+  for (const std::string& id : rules.actions) {
+    const bool used =
+        std::any_of(rules.causes.begin(), rules.causes.end(),
+                    [&](const CauseText& t) { return names(t.to_do, id) || names(t.not_to_do, id); }) ||
+        std::any_of(rules.advice.begin(), rules.advice.end(), [&](const AdviceText& t) { return names(t.to_do, id); });
+    EXPECT_TRUE(used) << id;
+  }
+}
+
+TEST(Vocabulary, RefusesWhatNothingDeclares) {
+  EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo: {chunked-loss: \"y\"}\n"),
+                       "names \"chunked-loss\", which is neither a fix of rules/ladder nor an action"));
+  EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo_not: {chunked-loss: \"y\"}\n"), "chunked-loss"));
+  for (const char* key :
+       {"do: {nothing: \"y\"}", "first: [nothing]", "do_not_list: [nothing]", "already: {nothing: [x]}"})
+    EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [disk_full]}\n" + std::string(key) + "\n"),
+                         "rules/advice/own.yaml names \"nothing\""))
+        << key;
+  EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [disk_full], phases: [optimizer]}\n"),
+                       "the phase \"optimizer\""));
+  EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [full_disk]}\n"), "the cause \"full_disk\""));
+  EXPECT_TRUE(contains(refusal("actions/own.yaml", "micro-batch: \"x\"\n"), "\"micro-batch\" is a fix"));
+}
+
+TEST(Vocabulary, PhasesOfTheEstimatorHaveItsNames) {
+  for (const Phase phase :
+       {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step, Phase::evaluation}) {
+    const MomentText* moment = book().rules().find_moment(name_of(phase));
+    ASSERT_NE(moment, nullptr) << name_of(phase);
+    EXPECT_EQ(moment->played, phase);
+  }
+  EXPECT_EQ(book().rules().find_moment("attention")->played, Phase::forward);
+  EXPECT_FALSE(book().rules().find_moment("checkpoint_save")->played);
+  EXPECT_TRUE(contains(refusal("moments/own.yaml", "order: 3\npart_of: optimizer\n"), "plays no phase \"optimizer\""));
+  EXPECT_TRUE(contains(refusal("moments/own.yaml", "meaning: x\n"), "`order`"));
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose
