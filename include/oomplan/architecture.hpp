@@ -24,13 +24,23 @@ struct OpSpec {
   std::vector<std::pair<std::string, Attribute>> attributes{};
 
   const Attribute* find(std::string_view name) const;
+  friend bool operator==(const OpSpec&, const OpSpec&) = default;
 };
 
 /// What the model is trained to do; decides inputs, head and loss.
 enum class Task : std::uint8_t { causal_lm, masked_lm };
 inline constexpr std::array<std::string_view, 2> task_names{"causal_lm", "masked_lm"};
 
-/// stem, then `layers` times the block, then tail. All blocks are alike.
+/// Layers in a row below one module, and what is played before the first of them.
+struct Segment {
+  std::string module{};  ///< "model.layers".
+  std::vector<OpSpec> stem{};
+  std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
+  std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+/// The segments of the body one after the other, then tail.
 struct Architecture {
   std::string name{};        ///< The file in models/architectures.
   std::string model_type{};  ///< As in config.json.
@@ -38,14 +48,12 @@ struct Architecture {
   Task task = Task::causal_lm;
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
-  std::int64_t layers = 0;
-  std::string block_module{};  ///< "model.layers".
+  std::int64_t layers = 0;               ///< Of all segments.
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;         ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;            ///< The exact count that the preset states; 0: none stated.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
-  std::vector<OpSpec> stem{};
-  std::vector<OpSpec> block{};
+  std::vector<Segment> body{};
   std::vector<OpSpec> tail{};
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
 };

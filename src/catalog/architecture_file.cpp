@@ -12,14 +12,14 @@
 #include "fields.hpp"
 #include "oomplan/dtype.hpp"
 #include "oomplan/text.hpp"
+#include "segments.hpp"
 
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 13> known_keys{
-    "model_types",   "task", "source", "config", "layers", "block_module", "tied_embeddings",
-    "max_positions", "stem", "block",  "tail",   "expect", "not_played"};
-constexpr std::int64_t most_layers = 10'000;
+constexpr std::array<std::string_view, 15> known_keys{
+    "model_types", "task", "source", "config", "layers", "block_module", "tied_embeddings", "max_positions",
+    "stem",        "body", "kinds",  "block",  "tail",   "expect",       "not_played"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -39,26 +39,6 @@ std::optional<T> value_as(Fields& fields, ConfigValues& values, std::string_view
   if (value && std::holds_alternative<T>(*value)) return std::get<T>(*value);
   if (fields.errors().empty()) fields.refuse(*node, shown(key) + " must be " + std::string(what));
   return std::nullopt;
-}
-
-OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item) {
-  Fields step(fields.document(), item, fields.errors());
-  OpSpec out{step.text("op"), step.text("module", false), {}};
-  for (const Entry& entry : item.entries) {
-    if (entry.key == "op" || entry.key == "module") continue;
-    if (std::optional<Attribute> value = values.value_of(entry.value))
-      out.attributes.emplace_back(entry.key, *std::move(value));
-  }
-  return out;
-}
-
-std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_view key) {
-  std::vector<OpSpec> out;
-  const Node* list = fields.required(key);
-  if (list == nullptr) return out;
-  if (!list->is_sequence()) fields.refuse(*list, shown(key) + " must be a list of ops, not " + shown(*list));
-  for (const Node& item : list->items) out.push_back(op_of(fields, values, item));
-  return out;
 }
 
 /// What the file says of itself; only its test reads it.
@@ -107,16 +87,11 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
 
 void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.task = task_of(fields).value_or(Task::causal_lm);
-  out.block_module = fields.text("block_module");
-  out.layers = value_as<std::int64_t>(fields, values, "layers", "a whole number").value_or(0);
   out.tied_embeddings = value_as<bool>(fields, values, "tied_embeddings", "true or false").value_or(false);
   out.max_positions = value_as<std::int64_t>(fields, values, "max_positions", "a whole number").value_or(0);
-  out.stem = ops_in(fields, values, "stem");
-  out.block = ops_in(fields, values, "block");
+  out.body = segments_in(fields, values);
+  for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = ops_in(fields, values, "tail");
-  if (out.layers < 0 || out.layers > most_layers)
-    values.refuse(*fields.find("layers"), "a model has from 0 to " + with_separators(most_layers) + " layers, not " +
-                                              std::to_string(out.layers));
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {

@@ -170,6 +170,11 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
   return value;
 }
 
+const Node* ConfigValues::list(std::string_view key) const {
+  const Node* node = config_.root.find(key);
+  return node != nullptr && node->is_sequence() ? node : nullptr;
+}
+
 void ConfigValues::refuse(const Node& node, std::string message) {
   const Node* own = is_name(node) ? given(name_in(node)) : nullptr;
   if (own != nullptr) return refuse_config(own, std::move(message));

@@ -40,6 +40,11 @@ class ConfigValues {
   /// gives.
   void refuse(const Node& node, std::string message);
 
+  /// The list that the config has under `key`; null where it has none.
+  const Node* list(std::string_view key) const;
+  /// Refuses a value of the config.
+  void refuse_given(const Node& node, std::string message) { refuse_config(&node, std::move(message)); }
+
   /// Those that have a value, in the order of their declaration.
   const std::vector<std::pair<std::string, Attribute>>& all() const { return all_; }
 

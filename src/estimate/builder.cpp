@@ -219,6 +219,14 @@ bool Attributes::flag(std::string_view name, bool otherwise) const {
   return otherwise;
 }
 
+Span Attributes::span(std::string_view name) const {
+  const std::string given = text(name, span_names[0]);
+  const auto* found = std::ranges::find(span_names, given);
+  if (found != span_names.end()) return static_cast<Span>(found - span_names.begin());
+  problem(name, "full, sliding or chunked");
+  return Span::full;
+}
+
 std::string Attributes::text(std::string_view name, std::string_view otherwise) const {
   const Attribute* a = spec_.find(name);
   if (a == nullptr) return std::string(otherwise);

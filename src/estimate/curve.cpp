@@ -15,7 +15,7 @@ struct Here {
   int layer = -1;                      ///< Of that.
 };
 
-/// Goes through every event of a run, repeated blocks one by one.
+/// Goes through every event of a run, repeated layers one by one.
 class Walker {
  public:
   explicit Walker(const Timeline& timeline) : timeline_(timeline), recorder_(timeline.recorder()) {}
@@ -37,7 +37,7 @@ class Walker {
  private:
   template <class Visit>
   void play(std::int32_t s, std::int64_t turn, Here& here, Visit& visit) const {
-    const std::int64_t block = timeline_.ascending(s) ? turn : timeline_.times(s) - 1 - turn;
+    const std::int64_t unit = timeline_.ascending(s) ? turn : timeline_.times(s) - 1 - turn;
     for (std::int32_t i = timeline_.at(s).first; i < timeline_.at(s).end; ++i) {
       const Event& event = recorder_.events[static_cast<std::size_t>(i)];
       const Storage& storage = recorder_.at(event.storage);
@@ -47,18 +47,17 @@ class Walker {
       here.total += bytes;
       if (event.allocates) {
         here.latest = event.storage;
-        here.layer = layer_of(storage.layer, block);
+        here.layer = layer_of(storage.layer, unit);
       }
       visit(here);
     }
   }
 
-  /// Among all blocks, not those built.
-  int layer_of(int built, std::int64_t block) const {
+  /// Among all layers, not those built.
+  int layer_of(int built, std::int64_t turn) const {
     const Repetition& repetition = timeline_.repetition();
-    if (repetition.whole() || built < repetition.middle()) return built;
-    const std::int64_t further = built == repetition.middle() ? block : repetition.times() - 1;
-    return built + static_cast<int>(further);
+    if (built < 0) return built;
+    return static_cast<int>(repetition.number(built, repetition.repeats(repetition.unit_of(built)) ? turn : 0));
   }
 
   const Timeline& timeline_;

@@ -10,10 +10,6 @@ namespace oomplan {
 namespace estimator {
 namespace {
 
-/// Two blocks at each end, which may differ (the first has no gradient to give, the last hands on to the head), one in
-/// the middle for all the others, and its neighbours to check it by.
-constexpr int enough_blocks = 5;
-
 struct Played {
   RunPtr run;
   Timeline timeline;
@@ -22,13 +18,12 @@ struct Played {
 Result<Played> play(const TrainingPlan& plan, const Architecture& architecture) {
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
-  const bool many = architecture.layers > enough_blocks;
-  for (const std::int64_t built : {many ? std::int64_t{enough_blocks} : architecture.layers, architecture.layers}) {
-    auto run = play_run(plan, *facts, architecture, static_cast<int>(built));
+  for (const auto fold : {Repetition::folded, Repetition::whole_of}) {
+    Repetition repetition = fold(architecture);
+    auto run = play_run(plan, *facts, architecture, repetition);
     if (!run) return run.errors();
-    const Repetition repetition{static_cast<int>(built), architecture.layers};
-    Timeline timeline((*run)->recorder(), repetition);
-    if (repetition.whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
+    Timeline timeline((*run)->recorder(), std::move(repetition));
+    if (timeline.repetition().whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
   }
   return Diagnostics{};
 }

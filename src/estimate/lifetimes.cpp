@@ -4,11 +4,7 @@
 
 namespace oomplan::estimator {
 
-bool Lifetimes::repeated(const Storage& storage) const {
-  return !timeline_.repetition().whole() && storage.layer == timeline_.repetition().middle();
-}
-
-/// The blocks in whose turn of the stretch the event is over.
+/// The units in whose turn of the stretch the event is over.
 Lifetimes::Range Lifetimes::passed(const Moment& now, const Place& place) const {
   const std::int64_t times = timeline_.times(place.stretch);
   std::int64_t turns = 0;
@@ -17,13 +13,14 @@ Lifetimes::Range Lifetimes::passed(const Moment& now, const Place& place) const 
   return times == 1 || timeline_.ascending(place.stretch) ? Range{0, turns} : Range{times - turns, times};
 }
 
-/// A neighbour frees what the middle block allocated: so does each of the repeated blocks with the one beside it, and
+/// A neighbour frees what the middle unit allocated: so does each of the repeated units with the one beside it, and
 /// the neighbour itself only with the outermost.
-Lifetimes::Range Lifetimes::freed_by_neighbour(const Moment& now, const Place& death) const {
-  const std::int64_t times = timeline_.repetition().times();
+Lifetimes::Range Lifetimes::freed_by_neighbour(const Moment& now, const Storage& storage, const Place& death) const {
+  const int middle = timeline_.unit_of(storage);
+  const std::int64_t times = timeline_.repetition().times(middle);
   const Stretch& own = timeline_.at(death.stretch);
-  const int step = own.layer - timeline_.repetition().middle();
-  const bool after = death.stretch > 0 && timeline_.at(death.stretch - 1).layer == timeline_.repetition().middle();
+  const int step = own.unit - middle;
+  const bool after = death.stretch > 0 && timeline_.at(death.stretch - 1).unit == middle;
   const std::int32_t twin = after ? death.stretch - 1 : death.stretch + 1;
   const Range by = passed(now, {twin, timeline_.at(twin).first + (death.event - own.first)});
   Range freed{std::max<std::int64_t>(by.first - step, 0), std::min(by.end - step, times)};
@@ -34,11 +31,12 @@ Lifetimes::Range Lifetimes::freed_by_neighbour(const Moment& now, const Place& d
 
 Lifetimes::Range Lifetimes::dead(const Moment& now, const Storage& storage, const Place& death) const {
   if (death.stretch < 0) return {};
-  const int m = timeline_.repetition().middle();
-  if (repeated(storage) && !timeline_.repeated(death.stretch)) return freed_by_neighbour(now, death);
+  const bool repeated = times(storage) > 1;
+  if (repeated && !timeline_.repeated(death.stretch)) return freed_by_neighbour(now, storage, death);
   const Range by = passed(now, death);
-  if (repeated(storage) || !timeline_.repeated(death.stretch)) return by;
-  const std::int64_t freer = storage.layer > m ? timeline_.repetition().times() - 1 : 0;
+  if (repeated || !timeline_.repeated(death.stretch)) return by;
+  const bool later = timeline_.unit_of(storage) > timeline_.at(death.stretch).unit;
+  const std::int64_t freer = later ? timeline_.times(death.stretch) - 1 : 0;
   return {0, by.holds(freer) ? 1 : 0};
 }
 
@@ -46,8 +44,8 @@ Live Lifetimes::live(StorageId id, const Range& alive) const {
   const int owner = timeline_.recorder().at(id).layer;
   if (owner < 0) return {id, 1, -1, -1};
   const Repetition& r = timeline_.repetition();
-  const std::int64_t first = owner > r.middle() && !r.whole() ? owner + r.times() - 1 : owner;
-  return {id, alive.end - alive.first, static_cast<int>(first + alive.first), static_cast<int>(first + alive.end - 1)};
+  return {id, alive.end - alive.first, static_cast<int>(r.number(owner, alive.first)),
+          static_cast<int>(r.number(owner, alive.end - 1))};
 }
 
 std::vector<Live> Lifetimes::alive_at(const Moment& now) const {

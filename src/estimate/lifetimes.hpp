@@ -24,11 +24,11 @@ class Lifetimes {
       : timeline_(timeline), births_(timeline.births()), deaths_(timeline.deaths()) {}
 
   std::vector<Live> alive_at(const Moment& now) const;
-  /// Whatever is allocated, each block's own counted.
+  /// Whatever is allocated, each layer's own counted.
   std::vector<Live> ever_alive() const;
 
  private:
-  /// Blocks first, first + 1, … end - 1 of those that the middle one stands for; a storage of another block has one.
+  /// Units first, first + 1, … end - 1 of those that a middle one stands for; a storage of another unit has one.
   struct Range {
     std::int64_t first = 0;
     std::int64_t end = 0;
@@ -36,10 +36,11 @@ class Lifetimes {
     bool holds(std::int64_t j) const { return first <= j && j < end; }
   };
 
-  bool repeated(const Storage& storage) const;
+  /// How many units a storage's stands for.
+  std::int64_t times(const Storage& storage) const { return timeline_.repetition().times(timeline_.unit_of(storage)); }
   Range passed(const Moment& now, const Place& place) const;
   Range dead(const Moment& now, const Storage& storage, const Place& death) const;
-  Range freed_by_neighbour(const Moment& now, const Place& death) const;
+  Range freed_by_neighbour(const Moment& now, const Storage& storage, const Place& death) const;
   Live live(StorageId id, const Range& alive) const;
 
   const Timeline& timeline_;

@@ -5,7 +5,7 @@
 namespace oomplan::estimator {
 namespace {
 
-void make_steps(const std::vector<OpSpec>& specs, Builder& builder, std::vector<std::unique_ptr<Module>>& out) {
+void make_steps(const std::vector<OpSpec>& specs, Builder& builder, Modules& out) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
@@ -19,49 +19,48 @@ void make_steps(const std::vector<OpSpec>& specs, Builder& builder, std::vector<
   }
 }
 
-/// What a block is called with besides the hidden states; a checkpoint holds on to it.
-Stream arguments_of_block(const Stream& outer) {
+Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x) {
   Stream s;
-  s.mask = outer.mask;
-  s.cos = outer.cos;
-  s.sin = outer.sin;
-  if (outer.cos) s.position_ids = outer.position_ids;  // Decoders with rotary embeddings pass them along.
-  return s;
-}
-
-Tensor play_block(Play& play, Stream s, const std::vector<std::unique_ptr<Module>>& block, const Tensor& x) {
+  s.arguments = arguments;
   s.hidden = x;
   for (const auto& step : block) step->forward(play, s);
   return s.hidden;
+}
+
+void play_layer(Play& play, const Modules& block, Stream& s) {
+  const Tensor x = s.hidden;
+  if (!play.facts.checkpointing) {
+    s.hidden = play_block(play, s.arguments, block, x);
+    return;
+  }
+  // The checkpoint holds on to what the block is called with.
+  const auto forward = [&play, &block, arguments = s.arguments](const Tensor& input) {
+    return play_block(play, arguments, block, input);
+  };
+  s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant);
 }
 
 }  // namespace
 
 void Stream::leave_base() {
   residual.reset();
-  mask.reset();
-  cos.reset();
-  sin.reset();
+  for (Tensor& mask : arguments.masks) mask.reset();
+  for (Tensor& cos : arguments.cos) cos.reset();
+  for (Tensor& sin : arguments.sin) sin.reset();
+  arguments.position_ids.reset();
   position_ids.reset();
   inputs_embeds.reset();
   position_embeds.reset();
 }
 
 void Model::forward(Play& play, Stream& s) const {
-  Torch& t = play.torch;
-  std::int16_t& layer = t.recorder.scope.layer;
-  for (const auto& step : stem) step->forward(play, s);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    Restore in_layer(layer, static_cast<std::int16_t>(i));
-    const auto& block = blocks[i];
-    const Tensor x = s.hidden;
-    const Stream arguments = arguments_of_block(s);
-    if (play.facts.checkpointing) {
-      s.hidden = t.checkpoint(
-          x, [&play, &block, arguments](Tensor input) { return play_block(play, arguments, block, input); },
-          play.facts.reentrant);
-    } else {
-      s.hidden = play_block(play, arguments, block, x);
+  std::int16_t& layer = play.torch.recorder.scope.layer;
+  std::int16_t built = 0;
+  for (const Segment& segment : body) {
+    for (const auto& step : segment.stem) step->forward(play, s);
+    for (const Modules& block : segment.blocks) {
+      Restore in_layer(layer, std::int16_t{built++});
+      play_layer(play, block, s);
     }
   }
   for (const auto& step : tail) step->forward(play, s);
@@ -80,21 +79,37 @@ Diagnostic no_target(const Facts& facts, const Builder& builder) {
   return d;
 }
 
-}  // namespace
-
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, int built) {
-  Builder builder(torch, facts, architecture);
-  Model model;
-  builder.modules.emplace_back("");
-  make_steps(architecture.stem, builder, model.stem);
-  builder.prefix = architecture.block_module + ".*";
-  for (int i = 0; i < built; ++i) {
-    Restore in_layer(torch.recorder.scope.layer, static_cast<std::int16_t>(i));
-    builder.repeats = i == built / 2 ? architecture.layers - built + 1 : 1;
-    make_steps(architecture.block, builder, model.blocks.emplace_back());
+void make_layers(const Segment& segment, const Unit& unit, Builder& builder, std::vector<Modules>& out) {
+  builder.prefix = segment.module + ".*";
+  builder.repeats = unit.times;
+  for (int i = 0; i < unit.layers; ++i) {
+    Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
+    const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
+    make_steps(segment.kinds[kind], builder, out.emplace_back());
   }
   builder.prefix.clear();
   builder.repeats = 1;
+}
+
+void make_body(const Repetition& repetition, Builder& builder, std::vector<Model::Segment>& out) {
+  auto unit = repetition.units().begin();
+  for (const Segment& segment : builder.architecture.body) {
+    Model::Segment& made = out.emplace_back();
+    make_steps(segment.stem, builder, made.stem);
+    for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
+         ++unit) {
+      make_layers(segment, *unit, builder, made.blocks);
+    }
+  }
+}
+
+}  // namespace
+
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition) {
+  Builder builder(torch, facts, architecture);
+  Model model;
+  builder.modules.emplace_back("");
+  make_body(repetition, builder, model.body);
   make_steps(architecture.tail, builder, model.tail);
   if (facts.lora && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));

@@ -5,15 +5,20 @@
 #include <vector>
 
 #include "play.hpp"
+#include "repetition.hpp"
 
 namespace oomplan::estimator {
 
-/// The modules and weights of a model. Of many equal blocks only some are built; `layers` says which real layers the
-/// built ones stand for.
+using Modules = std::vector<std::unique_ptr<Module>>;
+
+/// The modules and weights of a model. Of many equal layers only some are built, as a Repetition says.
 struct Model {
-  std::vector<std::unique_ptr<Module>> stem{};
-  std::vector<std::vector<std::unique_ptr<Module>>> blocks{};
-  std::vector<std::unique_ptr<Module>> tail{};
+  struct Segment {
+    Modules stem{};
+    std::vector<Modules> blocks{};
+  };
+  std::vector<Segment> body{};
+  Modules tail{};
   std::vector<Tensor> parameters{};
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
@@ -24,7 +29,7 @@ struct Model {
   void forward(Play& play, Stream& stream) const;
 };
 
-/// Builds `built` blocks (at most architecture.layers); the middle one stands for all that are not built.
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, int built);
+/// Builds the layers of `architecture` that `repetition` names.
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition);
 
 }  // namespace oomplan::estimator

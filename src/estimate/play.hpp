@@ -1,6 +1,7 @@
 // What plays a model: its modules, built from an Architecture, and the values that flow between them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -45,6 +46,22 @@ struct Facts {
   Loss loss = Loss::full_logits;
 };
 
+/// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.
+enum class Span : std::uint8_t { full, sliding, chunked };
+inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "chunked"};
+
+/// What every block is called with besides the hidden states; a checkpoint holds on to it.
+struct Arguments {
+  template <class T>
+  using BySpan = std::array<T, span_names.size()>;
+  Tensor position_ids{};
+  BySpan<Tensor> masks{};
+  BySpan<Tensor> cos{};
+  BySpan<Tensor> sin{};
+
+  Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
+};
+
 /// The variables of a model's forward function, by the names that the framework's code gives them.
 struct Stream {
   Tensor input_ids{};
@@ -57,9 +74,7 @@ struct Stream {
   Tensor residual{};
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
   Tensor attn_weights{};  ///< Of eager attention, held likewise.
-  Tensor mask{};
-  Tensor cos{};
-  Tensor sin{};
+  Arguments arguments{};
   Tensor logits{};
   Tensor loss{};
 
@@ -114,7 +129,7 @@ class Builder {
   Torch& torch;
   const Facts& facts;
   const Architecture& architecture;
-  std::string prefix{};                ///< "model.layers.*" while a block is built.
+  std::string prefix{};                ///< "model.layers.*" while a layer is built.
   std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
   std::vector<Tensor> parameters{};    ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
@@ -154,6 +169,8 @@ class Attributes {
   std::int64_t quotient(std::string_view name, std::string_view by) const;
   double number(std::string_view name, double otherwise) const;
   bool flag(std::string_view name, bool otherwise) const;
+  /// "full" where it is not given.
+  Span span(std::string_view name) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   const std::string& module() const { return spec_.module; }
   const Attribute* find(std::string_view name) const { return spec_.find(name); }

@@ -163,11 +163,12 @@ void LeaveRun::operator()(Run* run) const {
   left_run.reset(run);
 }
 
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built) {
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                        const Repetition& repetition) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Torch& torch = run->torch;
   torch.recorder.mark(Phase::load);
-  Result<Model> model = build(torch, facts, architecture, built);
+  Result<Model> model = build(torch, facts, architecture, repetition);
   if (!model) return model.errors();
   run->model = std::move(*model);
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);

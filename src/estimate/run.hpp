@@ -22,7 +22,8 @@ struct LeaveRun {
 };
 using RunPtr = std::unique_ptr<Run, LeaveRun>;
 
-/// Plays `plan` with `built` of the model's blocks.
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture, int built);
+/// Plays `plan` with the model's layers as `repetition` builds them.
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+                        const Repetition& repetition);
 
 }  // namespace oomplan::estimator

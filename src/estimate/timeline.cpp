@@ -1,9 +1,11 @@
 #include "timeline.hpp"
 
+#include <utility>
+
 namespace oomplan::estimator {
 namespace {
 
-std::vector<Stretch> cut(const Recorder& r) {
+std::vector<Stretch> cut(const Recorder& r, const Repetition& repetition) {
   std::vector<Stretch> out;
   const auto end = static_cast<std::int32_t>(r.events.size());
   auto mark = r.marks.begin();
@@ -11,18 +13,24 @@ std::vector<Stretch> cut(const Recorder& r) {
     while (mark != r.marks.end() && mark->first <= first) ++mark;
     const std::int32_t limit = mark == r.marks.end() ? end : mark->first;
     const Event* event = &r.events[static_cast<std::size_t>(first)];
-    const std::int16_t layer = event->layer;
+    std::int16_t layer = event->layer;
+    const int unit = repetition.unit_of(layer);
     std::int32_t next = first;
-    while (next < limit && event++->layer == layer) ++next;
-    out.push_back({first, next, layer, static_cast<std::int32_t>(mark - r.marks.begin())});
+    for (; next < limit; ++next, ++event) {
+      if (event->layer == layer) continue;
+      if (repetition.unit_of(event->layer) != unit) break;
+      layer = event->layer;
+    }
+    const auto segment = static_cast<std::int32_t>(mark - r.marks.begin());
+    out.push_back({first, next, static_cast<std::int16_t>(unit), segment});
   }
   return out;
 }
 
 }  // namespace
 
-Timeline::Timeline(const Recorder& recorder, const Repetition& repetition)
-    : recorder_(recorder), repetition_(repetition), stretches_(cut(recorder)) {}
+Timeline::Timeline(const Recorder& recorder, Repetition repetition)
+    : recorder_(recorder), repetition_(std::move(repetition)), stretches_(cut(recorder, repetition_)) {}
 
 std::vector<Place> Timeline::places(bool allocations) const {
   std::vector<Place> out(recorder_.storages.size());

@@ -26,15 +26,12 @@ class Unroller {
   }
 
  private:
-  int middle() const { return timeline_.repetition().middle(); }
-  std::int64_t times() const { return timeline_.repetition().times(); }
-
-  // The middle block's own storage for each of its neighbours': what stands at the same place of the stretch beside.
+  // The middle unit's own storage for each of its neighbours': what stands at the same place of the stretch beside.
   void find_twins() {
     twins_.assign(recorder_.storages.size(), StorageId::none);
     const std::vector<Stretch>& all = timeline_.stretches();
     for (std::size_t s = 1; s + 1 < all.size(); ++s) {
-      if (all[s].layer != middle()) continue;
+      if (!timeline_.repeated(static_cast<std::int32_t>(s))) continue;
       find_twins(all[s], all[s - 1]);
       find_twins(all[s], all[s + 1]);
     }
@@ -64,14 +61,16 @@ class Unroller {
       handles_.push_back(out_.size());
   }
 
-  void play(const Stretch& stretch, std::int64_t block) {
-    const bool repeats = !timeline_.repetition().whole() && stretch.layer == middle();
+  /// `turn`: of the units that a repeated stretch stands for.
+  void play(const Stretch& stretch, std::int64_t turn) {
+    const bool repeats = timeline_.repetition().repeats(stretch.unit);
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
       add_handles(i);
       const Event& e = event(i);
       const std::int64_t bytes = recorder_.at(e.storage).bytes;
       if (bytes == 0 || recorder_.at(e.storage).bucket == Bucket::paged) continue;  // Not the allocator's.
-      std::int32_t& slot = repeats ? slot_in_block(e.storage, block) : slot_outside(e.storage, stretch.layer);
+      std::int32_t& slot =
+          repeats ? slot_in_unit(e.storage, stretch.unit, turn) : slot_outside(e.storage, stretch.unit);
       e.allocates ? allocate(slot, bytes) : free(slot);
     }
   }
@@ -88,35 +87,39 @@ class Unroller {
     out_.push_back({oomplan::Event::Kind::free, static_cast<std::uint32_t>(slot), 0});
   }
 
-  // What a repeated block sees of a neighbour's is, but for the outermost, another repeated block's.
-  std::int32_t& slot_in_block(StorageId id, std::int64_t block) {
-    const int distance = recorder_.at(id).layer - middle();
-    if (distance == 0) return repeated(id, block);
-    const std::int64_t owner = block + distance;
+  // What a repeated unit sees of a neighbour's is, but for the outermost, another repeated unit's.
+  std::int32_t& slot_in_unit(StorageId id, int unit, std::int64_t turn) {
+    const int distance = unit_of(id) - unit;
+    if (distance == 0) return repeated(id, turn);
+    const std::int64_t owner = turn + distance;
     const StorageId twin = twins_[static_cast<std::size_t>(id)];
-    if (owner < 0 || owner >= times() || twin == StorageId::none) return of_storages_[static_cast<std::size_t>(id)];
-    return repeated(twin, owner);
+    const bool another = owner >= 0 && owner < timeline_.repetition().times(unit) && twin != StorageId::none;
+    return another ? repeated(twin, owner) : of_storages_[static_cast<std::size_t>(id)];
   }
 
-  std::int32_t& slot_outside(StorageId id, int layer) {
-    const bool repeats = !timeline_.repetition().whole() && recorder_.at(id).layer == middle();
-    if (!repeats) return of_storages_[static_cast<std::size_t>(id)];
-    return repeated(id, layer < middle() ? 0 : times() - 1);
+  std::int32_t& slot_outside(StorageId id, int unit) {
+    const int owner = unit_of(id);
+    const std::int64_t times = timeline_.repetition().times(owner);
+    if (times == 1) return of_storages_[static_cast<std::size_t>(id)];
+    return repeated(id, unit < owner ? 0 : times - 1);
   }
 
-  std::int32_t& repeated(StorageId id, std::int64_t block) {
+  std::int32_t& repeated(StorageId id, std::int64_t turn) {
     std::int32_t& first = of_storages_[static_cast<std::size_t>(id)];
     if (first == unborn) {
-      first = static_cast<std::int32_t>(of_blocks_.size());
-      of_blocks_.resize(of_blocks_.size() + static_cast<std::size_t>(times()), unborn);
+      first = static_cast<std::int32_t>(of_units_.size());
+      const std::int64_t times = timeline_.repetition().times(unit_of(id));
+      of_units_.resize(of_units_.size() + static_cast<std::size_t>(times), unborn);
     }
-    return of_blocks_[static_cast<std::size_t>(first) + static_cast<std::size_t>(block)];
+    return of_units_[static_cast<std::size_t>(first) + static_cast<std::size_t>(turn)];
   }
+
+  int unit_of(StorageId id) const { return timeline_.unit_of(recorder_.at(id)); }
 
   const Timeline& timeline_;
   const Recorder& recorder_;
-  std::vector<std::int32_t> of_storages_;  ///< Their slots; of a repeated block's, where in of_blocks_ they begin.
-  std::vector<std::int32_t> of_blocks_{};  ///< Of each repeated block's own.
+  std::vector<std::int32_t> of_storages_;  ///< Their slots; of a repeated unit's, where in of_units_ they begin.
+  std::vector<std::int32_t> of_units_{};   ///< Of each repeated unit's own.
   std::vector<StorageId> twins_{};
   std::size_t mark_ = 0;
   std::size_t emptied_ = 0;

@@ -1,4 +1,4 @@
-// Every allocation and free of a run in order, all of its blocks counted: what an allocator is replayed on.
+// Every allocation and free of a run in order, all of its layers counted: what an allocator is replayed on.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace oomplan::estimator {
 
-/// What playing every block would have written down, where repeats_exactly(timeline): allocations, frees, and a mark
+/// What playing every layer would have written down, where repeats_exactly(timeline): allocations, frees, and a mark
 /// where a phase begins, its code 16 x step + 1 + phase (load: 0). Empty storages are left out.
 struct Unrolled {
   std::vector<oomplan::Event> events{};

@@ -46,7 +46,14 @@ Tensor unpadded_flash(Torch& t, const Tensor& query_states, const Tensor& key_st
   return padded(t, t.transpose(out, 1, 2), indices, {s[0], s[2], s[1], s[3]});
 }
 
-Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, Softmax softmax) {
+Tensor softcapped(Torch& t, const Tensor& weights) {
+  Tensor out = t.div_scalar(weights);
+  out = t.tanh(out);
+  return t.mul_scalar(out);
+}
+
+Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
+  const Tensor& mask = s.arguments.mask(kind.span);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const Tensor key = repeat_kv(t, k, groups);
   const Tensor value = repeat_kv(t, v, groups);
@@ -54,14 +61,15 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
   {
     InBucket scores(t, Bucket::attention_scores);
     weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
-    if (s.mask) weights = t.add(weights, s.mask);
-    if (softmax == Softmax::in_fp32) {
+    if (kind.softcapped) weights = softcapped(t, weights);
+    if (mask) weights = t.add(weights, mask);
+    if (kind.softmax == Softmax::in_fp32) {
       weights = t.to(t.softmax_last(weights, DType::fp32), q->dtype);
     } else {
       weights = t.softmax_last(weights);
     }
-    if (softmax == Softmax::cast_to_values) weights = t.to(weights, value->dtype);
-    weights = t.dropout(weights, dropout);
+    if (kind.softmax == Softmax::cast_to_values) weights = t.to(weights, value->dtype);
+    weights = t.dropout(weights, kind.dropout);
   }
   Tensor out = t.matmul(weights, value);
   out = t.contiguous(t.transpose(out, 1, 2));
@@ -71,19 +79,19 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
 
 }  // namespace
 
-Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal,
-              Softmax softmax) {
+Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
   Torch& t = play.torch;
-  if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, dropout, softmax);
+  if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
   if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask) {
-    return unpadded_flash(t, q, k, v, dropout, causal);
+    return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
+  const Tensor& mask = s.arguments.mask(kind.span);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
-  const bool gqa = groups > 1 && !s.mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);
   const Tensor value = gqa ? v : repeat_kv(t, v, groups);
-  const bool is_causal = causal && !s.mask && q->sizes[2] > 1;
-  const Tensor out = t.attention(q, key, value, s.mask, dropout, is_causal, gqa);
+  const bool is_causal = kind.causal && !mask && q->sizes[2] > 1;
+  const Tensor out = t.attention(q, key, value, mask, kind.dropout, is_causal, gqa);
   return t.contiguous(t.transpose(out, 1, 2));
 }
 

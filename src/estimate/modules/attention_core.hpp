@@ -12,9 +12,16 @@ enum class Softmax {
   as_is,           ///< softmax(...), as BERT.
 };
 
+struct AttentionKind {
+  double dropout = 0.0;
+  bool causal = true;
+  Softmax softmax = Softmax::in_fp32;
+  Span span = Span::full;   ///< Whose mask it is given.
+  bool softcapped = false;  ///< Eager attention's logits go through a tanh.
+};
+
 /// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width; the weights
 /// that eager attention returns too stay with the block (`hidden_states, _ = self_attn(...)`).
-Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal,
-              Softmax softmax);
+Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind);
 
 }  // namespace oomplan::estimator

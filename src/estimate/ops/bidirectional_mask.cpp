@@ -14,7 +14,7 @@ class BidirectionalMask final : public Module {
     if (!f.padding_mask || f.attention == Attention::flash_attention_2) return;
     InBucket scores(t, Bucket::attention_scores);
     const Tensor every = t.empty({1, 1, f.length, 1}, DType::boolean, "aten::ge");
-    s.mask = attention_mask(play, every, s.hidden->dtype);
+    s.arguments.mask(Span::full) = attention_mask(play, every, s.hidden->dtype);
   }
 };
 

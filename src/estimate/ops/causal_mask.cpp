@@ -7,7 +7,7 @@ namespace {
 
 class CausalMask final : public Module {
  public:
-  CausalMask(const Attributes& a, Builder& b) : window_(a.integer("window", 0)) {
+  CausalMask(const Attributes& a, Builder& b) : window_(a.integer("window", 0)), span_(a.span("span")) {
     // Qwen's use_sliding_window gives some layers another mask than the others.
     const bool some = a.flag("some_layers_windowed", false);
     if (some && b.facts.length >= window_) a.unmodelled("sliding-window layers among full ones");
@@ -21,7 +21,7 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
-    s.mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype);
+    s.arguments.mask(span_) = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype);
   }
 
  private:
@@ -35,6 +35,7 @@ class CausalMask final : public Module {
   }
 
   std::int64_t window_;
+  Span span_;
 };
 
 }  // namespace

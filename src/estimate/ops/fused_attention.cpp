@@ -35,7 +35,7 @@ class FusedAttention final : public Module {
     const Tensor k = heads(t, parts[1]);
     const Tensor v = heads(t, parts[2]);
     const Tensor q = heads(t, parts[0]);
-    Tensor out = attend(play, s, q, k, v, dropout_, true, Softmax::cast_to_values);
+    Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .softmax = Softmax::cast_to_values});
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     out = c_proj_(play, out);
     return t.dropout(out, residual_dropout_);

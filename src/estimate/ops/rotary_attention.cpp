@@ -26,7 +26,10 @@ Tensor rotated(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin) 
 class RotaryAttention final : public Module {
  public:
   RotaryAttention(const Attributes& a, Builder& b)
-      : head_dim_(a.integer("head_dim")), dropout_(a.number("dropout", 0.0)), module_(b.module_id(a.module())) {
+      : head_dim_(a.integer("head_dim")),
+        kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span"), .softcapped = a.find("softcap") != nullptr},
+        rotary_(static_cast<std::size_t>(a.span("rotary"))),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
@@ -67,20 +70,21 @@ class RotaryAttention final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     auto [q, k, v] = projections(play, x);
     {
-      const Tensor cos = t.unsqueeze(s.cos, 1);
-      const Tensor sin = t.unsqueeze(s.sin, 1);
+      const Tensor cos = t.unsqueeze(s.arguments.cos[rotary_], 1);
+      const Tensor sin = t.unsqueeze(s.arguments.sin[rotary_], 1);
       Tensor q_rotated = rotated(t, q, cos, sin);
       Tensor k_rotated = rotated(t, k, cos, sin);
       q = std::move(q_rotated);
       k = std::move(k_rotated);
     }
-    const Tensor out = attend(play, s, q, k, v, dropout_, true, Softmax::in_fp32);
+    const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     return fused_o_.complete() ? fused_o_(play, flat)[0] : o_proj_(play, flat);
   }
 
   std::int64_t head_dim_;
-  double dropout_;
+  AttentionKind kind_;
+  std::size_t rotary_;  ///< Whose cos and sin.
   std::int32_t module_;
   Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
   RmsNorm q_norm_{}, k_norm_{};

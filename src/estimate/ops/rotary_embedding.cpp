@@ -6,7 +6,8 @@ namespace {
 
 class RotaryEmbedding final : public Module {
  public:
-  RotaryEmbedding(const Attributes& a, Builder& b) : half_(a.integer("head_dim") / 2) {
+  RotaryEmbedding(const Attributes& a, Builder& b)
+      : half_(a.integer("head_dim") / 2), span_(static_cast<std::size_t>(a.span("span"))) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -23,12 +24,14 @@ class RotaryEmbedding final : public Module {
     const Tensor emb = t.cat({freqs, freqs}, 2);
     const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
     const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
-    s.cos = t.to(cos, dtype);
-    s.sin = t.to(sin, dtype);
+    s.arguments.cos[span_] = t.to(cos, dtype);
+    s.arguments.sin[span_] = t.to(sin, dtype);
+    s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
   }
 
  private:
   std::int64_t half_;
+  std::size_t span_;
   Tensor inverse_frequencies_{};
   Tensor original_{};
 };

@@ -80,18 +80,18 @@ TEST(ArchitectureFile, NamesDefaultsQuotientsAndProducts) {
   EXPECT_EQ(out->max_positions, 512);
   EXPECT_EQ(out->checkpoint_dtype, DType::fp32);
   EXPECT_FALSE(out->names_dtype);
-  ASSERT_EQ(out->stem.size(), 1U);
-  EXPECT_EQ(out->stem[0].module, "wte");
-  EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), 100);
-  ASSERT_EQ(out->block.size(), 2U);
-  EXPECT_EQ(attribute<std::int64_t>(out->block[0], "window"), 512);
-  EXPECT_EQ(attribute<double>(out->block[0], "dropout"), 0.1);
-  EXPECT_FALSE(attribute<bool>(out->block[0], "bias"));
-  EXPECT_EQ(out->block[1].module, "");
-  EXPECT_EQ(attribute<std::int64_t>(out->block[1], "inner"), 256);
-  EXPECT_EQ(attribute<std::int64_t>(out->block[1], "kv"), 64);
-  EXPECT_EQ(attribute<std::string>(out->block[1], "act"), "gelu");
-  EXPECT_EQ(attribute<std::string>(out->block[1], "approximate"), "tanh");
+  ASSERT_EQ(out->body.front().stem.size(), 1U);
+  EXPECT_EQ(out->body.front().stem[0].module, "wte");
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().stem[0], "rows"), 100);
+  ASSERT_EQ(out->body.front().kinds.front().size(), 2U);
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().kinds.front()[0], "window"), 512);
+  EXPECT_EQ(attribute<double>(out->body.front().kinds.front()[0], "dropout"), 0.1);
+  EXPECT_FALSE(attribute<bool>(out->body.front().kinds.front()[0], "bias"));
+  EXPECT_EQ(out->body.front().kinds.front()[1].module, "");
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().kinds.front()[1], "inner"), 256);
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().kinds.front()[1], "kv"), 64);
+  EXPECT_EQ(attribute<std::string>(out->body.front().kinds.front()[1], "act"), "gelu");
+  EXPECT_EQ(attribute<std::string>(out->body.front().kinds.front()[1], "approximate"), "tanh");
   EXPECT_TRUE(out->tail.empty());
 }
 
@@ -99,15 +99,15 @@ TEST(ArchitectureFile, AnAbsentValueLeavesTheAttributeOut) {
   const Result<Architecture> out =
       read(R"({"model_type": "tiny", "n_embd": 64, "heads": 4})", with("max_positions: $window", "max_positions: 0"));
   ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
-  EXPECT_EQ(out->block[0].find("window"), nullptr);
-  EXPECT_EQ(attribute<std::int64_t>(out->block[0], "width"), 64);
+  EXPECT_EQ(out->body.front().kinds.front()[0].find("window"), nullptr);
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().kinds.front()[0], "width"), 64);
   for (const auto& [key, value] : out->config) EXPECT_NE(key, "window");
 }
 
 TEST(ArchitectureFile, ADefaultHasTheTypeOfItsKey) {
   const Result<Architecture> out = read(good, with("default: 0.1", "default: 0"));
   ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
-  EXPECT_EQ(attribute<double>(out->block[0], "dropout"), 0.0);
+  EXPECT_EQ(attribute<double>(out->body.front().kinds.front()[0], "dropout"), 0.0);
 }
 
 TEST(ArchitectureFile, AFileServesTheTypesThatItLists) {
@@ -292,7 +292,7 @@ TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
   const auto has_window = [&](const std::string& window) {
     const std::string fixed = std::string(file).replace(file.find("max_positions: $window"), 22, "max_positions: 0");
     const Result<Architecture> out = read(R"({"model_type": "tiny", "width": 64, "heads": 4)" + window + "}", fixed);
-    return out.ok() && out->block[0].find("window") != nullptr;
+    return out.ok() && out->body.front().kinds.front()[0].find("window") != nullptr;
   };
   EXPECT_TRUE(has_window(""));
   EXPECT_FALSE(has_window(R"(, "window": null)"));
@@ -301,12 +301,77 @@ TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
   EXPECT_EQ(less->max_positions, 510);
 }
 
+/// The kinds of the first segment's layers as letters, each kind's own ops after it.
+std::string kinds(const std::string& rules, const std::string& more = "", const std::string& layers = "6") {
+  std::string file = with("layers: 3\n", "layers: " + layers + "\nkinds:\n" + rules);
+  const std::size_t mlp = file.find("  - {op: mlp");
+  file.insert(mlp, "  - {op: near, only: sliding}\n  - {op: sparse, only: experts}\n");
+  const Result<Architecture> out =
+      read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}", file);
+  if (!out) return out.errors()[0].message;
+  const Segment& segment = out->body.front();
+  std::string text;
+  for (const std::uint8_t kind : segment.layers) {
+    std::string ops;
+    for (const OpSpec& op : segment.kinds[kind]) ops += op.op == "near" ? "s" : op.op == "sparse" ? "e" : "";
+    text += ops.empty() ? "-" : "(" + ops + ")";
+  }
+  return text;
+}
+
+TEST(ArchitectureFile, KindsOfLayersByRule) {
+  EXPECT_EQ(kinds("  a: [{pattern: [sliding, full]}]\n"), "(s)-(s)-(s)-");
+  EXPECT_EQ(kinds("  a: [{every: 3, is: full}, {is: sliding}]\n"), "(s)(s)-(s)(s)-");
+  EXPECT_EQ(kinds("  a: [{first: 2, is: dense}, {is: experts}]\n"), "--(e)(e)(e)(e)");
+  EXPECT_EQ(kinds("  a: [{from: 4, is: sliding}, {is: full}]\n"), "----(s)(s)");
+  EXPECT_EQ(kinds("  a: [{listed: dense_layers, is: dense}, {is: experts}]\n", R"(, "dense_layers": [0, 4])"),
+            "-(e)(e)(e)-(e)");
+  EXPECT_EQ(kinds("  a: [{unless: $bias, is: full}, {is: sliding}]\n"), "------");
+  EXPECT_EQ(kinds("  a: [{if: $window, is: sliding}, {is: full}]\n"), "(s)(s)(s)(s)(s)(s)");
+}
+
+TEST(ArchitectureFile, KindsOfTwoThingsMeet) {
+  EXPECT_EQ(kinds("  a: [{pattern: [sliding, full]}]\n  b: [{first: 3, is: dense}, {is: experts}]\n"),
+            "(s)-(s)(e)(se)(e)");
+}
+
+TEST(ArchitectureFile, KindsAsTheConfigListsThem) {
+  const std::string rules = "  a: [{key: layer_types}, {is: full}]\n";
+  EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full", "sliding", "full"])", "3"), "-(s)-");
+  EXPECT_EQ(kinds(rules, R"(, "layer_types": null)", "3"), "---");
+  EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full"])", "3"), "\"layer_types\" has 1 entries for 3 layers");
+  EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full", "linear", "full"])", "3"),
+            "layers of kind \"linear\" are not known in this family");
+  EXPECT_EQ(kinds("  a: [{key: flags, names: {1: sliding, 0: full}}]\n", R"(, "flags": [1, 0])", "2"), "(s)-");
+}
+
+TEST(ArchitectureFile, ALayerThatNoRuleKnowsIsAnError) {
+  EXPECT_EQ(kinds("  a: [{first: 2, is: full}]\n"), "no rule says of which kind some layer is");
+}
+
+TEST(ArchitectureFile, ABodyOfSeveralSegments) {
+  std::string file = with("layers: 3\nblock_module: layers\n", "");
+  const std::size_t stem = file.find("stem:");
+  file.replace(stem, file.find("tail:") - stem, R"(body:
+  - {module: encoder, layers: 4, stem: [{op: embedding, rows: 100}], block: [{op: mlp}]}
+  - {module: decoder, layers: $heads, stem: [], kinds: {a: [{every: 2, is: cross}, {is: own}]},
+     block: [{op: mlp}, {op: cross, only: cross}]}
+)");
+  const Result<Architecture> out = read(good, file);
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  ASSERT_EQ(out->body.size(), 2U);
+  EXPECT_EQ(out->layers, 8);
+  EXPECT_EQ(out->body[1].module, "decoder");
+  EXPECT_EQ(out->body[1].layers, (std::vector<std::uint8_t>{0, 1, 0, 1}));
+  EXPECT_EQ(out->body[1].kinds[1].size(), 2U);
+}
+
 TEST(ArchitectureFile, HugeProductsSaturate) {
   const Result<Architecture> out = read(
       R"({"model_type": "tiny", "width": 16777216, "heads": 16777216, "window": 1, "kv_heads": 16777216, "head_dim": 16777216})",
       with("rows: 100", "rows: {product: [$width, $width, $width]}"));
   ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
-  EXPECT_EQ(attribute<std::int64_t>(out->stem[0], "rows"), INT64_MAX);
+  EXPECT_EQ(attribute<std::int64_t>(out->body.front().stem[0], "rows"), INT64_MAX);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(Models, EveryPresetOfAKnownArchitectureIsAModel) {
     EXPECT_EQ(found.source, id);
     EXPECT_EQ(found.model_type, type);
     EXPECT_GT(found.layers, 0) << id;
-    EXPECT_FALSE(found.block.empty()) << id;
+    EXPECT_FALSE(found.body.front().kinds.empty()) << id;
     EXPECT_GT(found.parameters, 0) << id;
   }
 }
@@ -84,7 +84,7 @@ TEST(Models, Llama31) {
   EXPECT_EQ(found.task, Task::causal_lm);
   EXPECT_EQ(found.checkpoint_dtype, DType::bf16);
   EXPECT_EQ(found.layers, 32);
-  EXPECT_EQ(found.block_module, "model.layers");
+  EXPECT_EQ(found.body.front().module, "model.layers");
   EXPECT_FALSE(found.tied_embeddings);
   EXPECT_EQ(found.parameters, 8'030'261'248);
   EXPECT_EQ(config(found, "hidden_size"), 4096);

@@ -185,14 +185,14 @@ TEST(ModelErrors, AnActivationThatNobodyPlays) {
 
 TEST(ModelErrors, AnOpThatDoesNotExistAndAnAttributeThatIsMissing) {
   Architecture model = example::architecture(example::llama());
-  model.block.front().op = "teleport";
+  model.body.front().kinds.front().front().op = "teleport";
   auto footprint = estimate(example::plan(2, 16), model);
   ASSERT_FALSE(footprint.ok());
   EXPECT_EQ(footprint.errors()[0].code, "estimate/bad-architecture");
   EXPECT_EQ(footprint.errors()[0].message, "llama: there is no op \"teleport\"");
 
   model = example::architecture(example::llama());
-  model.stem.front().attributes.clear();
+  model.body.front().stem.front().attributes.clear();
   footprint = estimate(example::plan(2, 16), model);
   ASSERT_FALSE(footprint.ok());
   EXPECT_EQ(footprint.errors()[0].message, "llama: op embedding: attribute rows: expected a positive integer");

@@ -125,9 +125,9 @@ Architecture deep(const Named& run, std::int64_t layers) {
   return example::architecture(example::with(run.model, {{key, std::to_string(layers)}}));
 }
 
-RunPtr play(const Named& run, const Architecture& model, int built) {
+RunPtr play(const Named& run, const Architecture& model, const Repetition& repetition) {
   const auto facts = resolve(run.plan, model);
-  auto out = facts ? play_run(run.plan, *facts, model, built) : Result<RunPtr>(facts.errors());
+  auto out = facts ? play_run(run.plan, *facts, model, repetition) : Result<RunPtr>(facts.errors());
   if (out) return std::move(*out);
   ADD_FAILURE() << run.name << ": " << to_text(out.errors().front());
   return RunPtr(new Run);
@@ -192,8 +192,8 @@ std::string difference(const Groups& played, const Groups& expected) {
 void expect_same(const Named& named, std::int64_t layers) {
   SCOPED_TRACE(named.name + ", " + std::to_string(layers) + " layers");
   const Architecture model = deep(named, layers);
-  const RunPtr all = play(named, model, static_cast<int>(layers));
-  const Repetition whole{static_cast<int>(layers), layers};
+  const Repetition whole = Repetition::whole_of(model);
+  const RunPtr all = play(named, model, whole);
   const Footprint f = example::played(named.plan, model);
 
   const std::vector<FullPeak> moments = peaks(all->recorder(), whole);
@@ -227,10 +227,11 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
   for (const Named& run : runs()) {
     SCOPED_TRACE(run.name);
     const Architecture model = deep(run, 11);
-    const RunPtr few = play(run, model, 5);
-    const RunPtr all = play(run, model, 11);
+    const Repetition folded = Repetition::folded(model);
+    const RunPtr few = play(run, model, folded);
+    const RunPtr all = play(run, model, {11, 11});
     const auto whole = unroll(Timeline(all->recorder(), {11, 11}));
-    EXPECT_TRUE(unroll(Timeline(few->recorder(), {5, 11})) == whole);
+    EXPECT_TRUE(unroll(Timeline(few->recorder(), folded)) == whole);
     EXPECT_EQ(whole.handles.size(), 2U);
     const auto marks = std::ranges::count(whole.events, oomplan::Event::Kind::mark, &oomplan::Event::kind);
     EXPECT_EQ(std::ssize(whole.events) - marks, event_count(all->recorder(), {11, 11}));
@@ -268,10 +269,91 @@ TEST(Lengths, AStepIsWrittenDownAgainAsItWouldBePlayed) {
   }
 }
 
+/// A Llama whose layers are of kinds: those given with another MLP than the others.
+Architecture mixed(const std::vector<int>& kinds) {
+  Architecture model = example::architecture(example::llama());
+  Segment& body = model.body.front();
+  body.kinds.push_back(body.kinds.front());
+  for (OpSpec& op : body.kinds.back()) {
+    if (op.op != "gated_mlp") continue;
+    for (auto& [name, value] : op.attributes) {
+      if (name == "inner") value = std::int64_t{768};
+    }
+  }
+  body.layers.assign(kinds.begin(), kinds.end());
+  model.layers = std::ssize(kinds);
+  return model;
+}
+
+std::vector<int> repeated(const std::vector<int>& period, int times, std::vector<int> out = {}) {
+  for (int i = 0; i < times; ++i) out.insert(out.end(), period.begin(), period.end());
+  return out;
+}
+
+/// Folded and whole, a model's events are the same.
+void expect_same_events(const Named& run, const Architecture& model) {
+  const Repetition folded = Repetition::folded(model);
+  const RunPtr few = play(run, model, folded);
+  const Repetition whole = Repetition::whole_of(model);
+  const RunPtr all = play(run, model, whole);
+  const Timeline timeline(few->recorder(), folded);
+  EXPECT_TRUE(repeats_exactly(timeline)) << run.name;
+  EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << run.name;
+  EXPECT_EQ(few->model.total, all->model.total);
+}
+
+TEST(Folding, IsByThePeriodOfTheLayersKinds) {
+  const Repetition r = Repetition::folded(mixed(repeated({0, 1}, 9)));
+  ASSERT_EQ(r.units().size(), 5U);
+  EXPECT_EQ(r.unit(2).times, 5);
+  EXPECT_EQ(r.unit(2).layers, 2);
+  EXPECT_EQ(r.number(6, 0), 14);
+  EXPECT_EQ(r.number(5, 4), 13);
+}
+
+TEST(Folding, LeavesWhatComesBeforeAndAfter) {
+  std::vector<int> kinds = repeated({0, 0, 1}, 7, {1, 1});
+  kinds.push_back(0);
+  const Repetition r = Repetition::folded(mixed(kinds));
+  ASSERT_EQ(r.units().size(), 1U + 5 + 2);  // From the second layer on: 1, 0, 0, seven times.
+  EXPECT_EQ(r.unit(3).times, 3);
+  EXPECT_EQ(r.number(static_cast<int>(2 + 15), 0), std::ssize(kinds) - 1);
+}
+
+TEST(Folding, PlaysWhatDoesNotRepeatWhole) {
+  EXPECT_TRUE(Repetition::folded(mixed({0, 1, 0, 0, 1, 1, 0, 1})).whole());
+  EXPECT_TRUE(Repetition::folded(mixed(repeated({0, 1}, 5))).whole());
+}
+
+TEST(Folding, OfKindsOfLayersGivesTheEventsOfAllLayers) {
+  const std::vector<std::vector<int>> models{repeated({0, 1}, 8), repeated({0, 0, 1}, 7, {1, 1}),
+                                             repeated({0}, 9, {1})};
+  for (const Named& run : runs()) {
+    if (run.model != example::llama()) continue;
+    for (const std::vector<int>& kinds : models) expect_same_events(run, mixed(kinds));
+  }
+}
+
+TEST(Folding, OfSegmentsGivesTheEventsOfAllLayers) {
+  Architecture model = mixed(repeated({0}, 8));
+  model.body.push_back(model.body.front());
+  model.body.back().module = "model.more";
+  model.body.back().stem = {{.op = "keep_residual"}};
+  model.body.back().layers.assign(14, 1);
+  for (int i = 0; i < 14; i += 2) model.body.back().layers[static_cast<std::size_t>(i)] = 0;
+  model.layers = 22;
+  EXPECT_EQ(Repetition::folded(model).units().size(), 10U);
+  for (const Named& run : runs()) {
+    if (run.model == example::llama()) expect_same_events(run, model);
+  }
+}
+
 TEST(RepeatedBlocks, AreUsedForEveryKindOfRun) {
   for (const Named& run : runs()) {
-    const auto few = play(run, deep(run, 40), 5);
-    EXPECT_TRUE(repeats_exactly(few->recorder(), {5, 40})) << run.name;
+    const Architecture model = deep(run, 40);
+    const Repetition folded = Repetition::folded(model);
+    const auto few = play(run, model, folded);
+    EXPECT_TRUE(repeats_exactly(few->recorder(), folded)) << run.name;
   }
 }
 

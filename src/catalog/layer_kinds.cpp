@@ -1,0 +1,144 @@
+#include "layer_kinds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "errors.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 10> rule_keys{"is",   "key",   "names",  "pattern", "first",
+                                                     "from", "every", "listed", "if",      "unless"};
+
+/// What the rules of one list say: a name for each layer, empty where none did yet.
+class Rules {
+ public:
+  Rules(Fields& segment, ConfigValues& values, std::int64_t layers)
+      : segment_(segment), values_(values), names_(static_cast<std::size_t>(layers)) {}
+
+  void apply(const Node& item) {
+    Fields rule(segment_.document(), item, segment_.errors());
+    rule.only(rule_keys);
+    if (const Node* key = rule.find("key")) return apply_list(rule, *key);
+    if (const Node* pattern = rule.find("pattern")) return apply_pattern(*pattern);
+    const std::string is = rule.text("is");
+    if (is.empty() || !holds(rule)) return;
+    known_.insert(is);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].empty() && chooses(rule, static_cast<std::int64_t>(i))) names_[i] = is;
+    }
+  }
+
+  /// The names by layer, each of which some rule knows.
+  const std::vector<std::string>& finished(const Node& list) {
+    for (const std::string& name : names_) {
+      if (!segment_.errors().empty()) break;
+      if (name.empty()) segment_.refuse(list, "no rule says of which kind some layer is");
+    }
+    return names_;
+  }
+
+  /// Names that the config gives are checked against those that the file knows.
+  void check_given(const std::set<std::string, std::less<>>& in_block) {
+    for (const Node* item : given_) {
+      if (known_.contains(item->text) || in_block.contains(item->text)) continue;
+      values_.refuse_given(*item, "layers of kind " + shown(item->text) + " are not known in this family");
+      return;
+    }
+  }
+
+ private:
+  bool holds(Fields& rule) {
+    const auto flag = [&](const Node* node, bool wanted) {
+      const std::optional<Attribute> value = node != nullptr ? values_.value_of(*node) : std::nullopt;
+      const bool* given = value ? std::get_if<bool>(&*value) : nullptr;
+      return node == nullptr || (given != nullptr ? *given : bool(value)) == wanted;
+    };
+    return flag(rule.find("if"), true) && flag(rule.find("unless"), false);
+  }
+
+  std::optional<std::int64_t> number(const Node* node) {
+    const std::optional<Attribute> value = node != nullptr ? values_.value_of(*node) : std::nullopt;
+    const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    return integer == nullptr ? std::nullopt : std::optional(*integer);
+  }
+
+  bool chooses(Fields& rule, std::int64_t layer) {
+    if (const Node* first = rule.find("first")) return layer < number(first).value_or(0);
+    if (const Node* from = rule.find("from")) return layer >= number(from).value_or(0);
+    if (const Node* every = rule.find("every")) {
+      const std::int64_t step = number(every).value_or(0);
+      return step > 0 && (layer + 1) % step == 0;
+    }
+    if (const Node* listed = rule.find("listed")) return is_listed(listed->text, layer);
+    return true;
+  }
+
+  bool is_listed(std::string_view key, std::int64_t layer) {
+    const Node* list = values_.list(key);
+    return list != nullptr && std::ranges::any_of(list->items, [&](const Node& n) { return n.as_integer() == layer; });
+  }
+
+  void apply_list(Fields& rule, const Node& key) {
+    const Node* list = values_.list(key.text);
+    if (list == nullptr) return;
+    if (list->items.size() != names_.size()) {
+      values_.refuse_given(*list, shown(key.text) + " has " + std::to_string(list->items.size()) + " entries for " +
+                                      std::to_string(names_.size()) + " layers");
+      return;
+    }
+    const Node* words = rule.find("names");
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const Node* item = &list->items[i];
+      const Node* word = words != nullptr ? words->find(item->text) : item;
+      if (names_[i].empty() && word != nullptr) names_[i] = word->text;
+      word == nullptr || word == item ? given_.push_back(item) : void(known_.insert(word->text));
+    }
+  }
+
+  void apply_pattern(const Node& pattern) {
+    for (const Node& name : pattern.items) known_.insert(name.text);
+    for (std::size_t i = 0; i < names_.size() && !pattern.items.empty(); ++i) {
+      if (names_[i].empty()) names_[i] = pattern.items[i % pattern.items.size()].text;
+    }
+  }
+
+  Fields& segment_;
+  ConfigValues& values_;
+  std::vector<std::string> names_;
+  std::vector<const Node*> given_{};
+  std::set<std::string, std::less<>> known_{};
+};
+
+/// The kinds that ops of the block ask for.
+std::set<std::string, std::less<>> asked_for(Fields& segment) {
+  std::set<std::string, std::less<>> out;
+  const Node* block = segment.find("block");
+  for (std::size_t i = 0; block != nullptr && i < block->items.size(); ++i) {
+    if (const Node* only = block->items[i].find("only")) out.insert(only->text);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Kinds> kinds_of_layers(Fields& segment, ConfigValues& values, std::int64_t layers) {
+  std::vector<Kinds> out(static_cast<std::size_t>(layers));
+  const Node* kinds = segment.find("kinds");
+  if (kinds == nullptr) return out;
+  for (const Entry& entry : kinds->entries) {
+    Rules rules(segment, values, layers);
+    for (const Node& rule : entry.value.items) rules.apply(rule);
+    rules.check_given(asked_for(segment));
+    const std::vector<std::string>& names = rules.finished(entry.value);
+    for (std::size_t i = 0; i < names.size(); ++i) out[i].push_back(names[i]);
+  }
+  return out;
+}
+
+}  // namespace oomplan::catalog

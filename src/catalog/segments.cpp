@@ -1,0 +1,110 @@
+#include "segments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "errors.hpp"
+#include "layer_kinds.hpp"
+#include "oomplan/text.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 5> segment_keys{"module", "layers", "stem", "kinds", "block"};
+constexpr std::int64_t most_layers = 10'000;
+constexpr std::size_t most_kinds = 255;
+
+OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item) {
+  Fields step(fields.document(), item, fields.errors());
+  OpSpec out{step.text("op"), step.text("module", false), {}};
+  for (const Entry& entry : item.entries) {
+    if (entry.key == "op" || entry.key == "module" || entry.key == "only") continue;
+    if (std::optional<Attribute> value = values.value_of(entry.value))
+      out.attributes.emplace_back(entry.key, *std::move(value));
+  }
+  return out;
+}
+
+/// The list under `key`, or nothing where it is none.
+const std::vector<Node>& items_of(Fields& fields, std::string_view key) {
+  static const std::vector<Node> none;
+  const Node* list = fields.required(key);
+  if (list == nullptr) return none;
+  if (!list->is_sequence()) fields.refuse(*list, shown(key) + " must be a list of ops, not " + shown(*list));
+  return list->items;
+}
+
+std::int64_t layers_in(Fields& fields, ConfigValues& values) {
+  const Node* node = fields.required("layers");
+  const std::optional<Attribute> value = node != nullptr ? values.value_of(*node) : std::nullopt;
+  const auto* layers = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  if (layers == nullptr) {
+    if (fields.errors().empty()) fields.refuse(*node, "\"layers\" must be a whole number");
+    return 0;
+  }
+  if (*layers >= 0 && *layers <= most_layers) return *layers;
+  values.refuse(*node,
+                "a model has from 0 to " + with_separators(most_layers) + " layers, not " + std::to_string(*layers));
+  return 0;
+}
+
+/// The ops of a block that a layer of these kinds has: all that name none, and those that name one of them.
+std::vector<OpSpec> block_of(const Kinds& kinds, const std::vector<Node>& items, const std::vector<OpSpec>& ops) {
+  std::vector<OpSpec> out;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Node* only = items[i].find("only");
+    if (only == nullptr || std::ranges::count(kinds, only->text) > 0) out.push_back(ops[i]);
+  }
+  return out;
+}
+
+Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key) {
+  Segment out;
+  out.module = fields.text(module_key);
+  out.stem = ops_in(fields, values, "stem");
+  const std::vector<Node>& items = items_of(fields, "block");
+  const std::vector<OpSpec> ops = ops_in(fields, values, "block");
+  const std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
+  if (!fields.errors().empty()) return out;
+  std::vector<Kinds> seen;
+  for (const Kinds& kinds : layers) {
+    const auto found = std::ranges::find(seen, kinds);
+    out.layers.push_back(static_cast<std::uint8_t>(found - seen.begin()));
+    if (found != seen.end()) continue;
+    seen.push_back(kinds);
+    out.kinds.push_back(block_of(kinds, items, ops));
+    if (seen.size() <= most_kinds) continue;
+    fields.refuse(*fields.find("kinds"), "layers of more than " + std::to_string(most_kinds) + " kinds");
+    break;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_view key) {
+  std::vector<OpSpec> out;
+  for (const Node& item : items_of(fields, key)) out.push_back(op_of(fields, values, item));
+  return out;
+}
+
+std::vector<Segment> segments_in(Fields& fields, ConfigValues& values) {
+  std::vector<Segment> out;
+  const Node* body = fields.find("body");
+  if (body == nullptr) {
+    out.push_back(segment_of(fields, values, "block_module"));
+    return out;
+  }
+  for (const Node& item : body->items) {
+    Fields segment(fields.document(), item, fields.errors());
+    segment.only(segment_keys);
+    out.push_back(segment_of(segment, values, "module"));
+  }
+  if (out.empty()) fields.refuse(*body, "\"body\" must be a list of segments");
+  return out;
+}
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,99 @@
+#include "repetition.hpp"
+
+#include <algorithm>
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr std::int64_t enough = 5;           // Units built of a run that repeats.
+constexpr std::int64_t longest_period = 64;  // No model alternates over more layers.
+
+/// Layers [first, first + units * period) of a segment, alike from period to period.
+struct Run {
+  std::int64_t first = 0;
+  std::int64_t period = 1;
+  std::int64_t units = 0;
+  std::int64_t saved() const { return units > enough ? (units - enough) * period : 0; }
+};
+
+using Kinds = std::vector<std::uint8_t>;
+
+/// The run of this period from `first` on.
+Run run_from(const Kinds& kinds, std::int64_t first, std::int64_t period) {
+  const auto count = static_cast<std::int64_t>(kinds.size());
+  std::int64_t end = first;
+  while (end + period < count &&
+         kinds[static_cast<std::size_t>(end)] == kinds[static_cast<std::size_t>(end + period)]) {
+    ++end;
+  }
+  return {first, period, (end + period - first) / period};
+}
+
+/// The one that saves most layers, the shortest period and the first of them among equals.
+Run longest_run(const Kinds& kinds) {
+  const auto count = static_cast<std::int64_t>(kinds.size());
+  Run best;
+  for (std::int64_t period = 1; period <= std::min(longest_period, count / (enough + 1)); ++period) {
+    for (std::int64_t first = 0; first + period <= count;) {
+      const Run run = run_from(kinds, first, period);
+      if (run.saved() > best.saved()) best = run;
+      first += std::max<std::int64_t>(1, (run.units - 1) * period + 1);
+    }
+    if (best.saved() == count - enough) break;  // All are alike.
+  }
+  return best;
+}
+
+}  // namespace
+
+Repetition::Repetition(int built, std::int64_t layers) {
+  const std::int64_t middle = built / 2;
+  for (std::int64_t i = 0; i < built; ++i) {
+    const bool repeated = i == middle && built < layers;
+    add(0, i > middle ? layers - built + i : i, 1, repeated ? layers - built + 1 : 1);
+  }
+}
+
+Repetition Repetition::whole_of(const Architecture& architecture) {
+  Repetition out;
+  for (std::size_t s = 0; s < architecture.body.size(); ++s) {
+    out.add_each(static_cast<int>(s), 0, std::ssize(architecture.body[s].layers));
+  }
+  return out;
+}
+
+Repetition Repetition::folded(const Architecture& architecture) {
+  Repetition out;
+  for (std::size_t s = 0; s < architecture.body.size(); ++s) {
+    const int segment = static_cast<int>(s);
+    const Kinds& kinds = architecture.body[s].layers;
+    const Run run = longest_run(kinds);
+    const auto period = static_cast<int>(run.period);
+    const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;
+    out.add_each(segment, 0, run.first);
+    for (std::int64_t i = 0; left > 0 && i < enough; ++i) {
+      const std::int64_t at = i > enough / 2 ? i + left : i;
+      out.add(segment, run.first + at * run.period, period, i == enough / 2 ? left + 1 : 1);
+    }
+    out.add_each(segment, left > 0 ? run.first + run.units * run.period : run.first, std::ssize(kinds));
+  }
+  return out;
+}
+
+std::int64_t Repetition::number(int layer, std::int64_t turn) const {
+  const Unit& u = unit(unit_of(layer));
+  return u.number + turn * u.layers + (layer - u.first);
+}
+
+void Repetition::add(int segment, std::int64_t number, int layers, std::int64_t times) {
+  const auto first = static_cast<int>(unit_of_.size());
+  unit_of_.insert(unit_of_.end(), static_cast<std::size_t>(layers), static_cast<std::int16_t>(units_.size()));
+  units_.push_back({first, layers, segment, number, times});
+  whole_ = whole_ && times == 1;
+}
+
+void Repetition::add_each(int segment, std::int64_t from, std::int64_t to) {
+  for (std::int64_t i = from; i < to; ++i) add(segment, i, 1, 1);
+}
+
+}  // namespace oomplan::estimator

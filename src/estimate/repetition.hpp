@@ -1,0 +1,52 @@
+// Which layers of a model are built and played, and for how many of its layers each stands.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oomplan/architecture.hpp"
+
+namespace oomplan::estimator {
+
+/// Layers built side by side that repeat together: one where all are alike, a period where kinds of layers alternate.
+struct Unit {
+  int first = 0;  ///< Of the layers built.
+  int layers = 1;
+  int segment = 0;          ///< Of the architecture's body.
+  std::int64_t number = 0;  ///< Of `first` among the layers of its segment; where repeated, of the first turn.
+  std::int64_t times = 1;   ///< How many equal units of the model it stands for.
+};
+
+class Repetition {
+ public:
+  /// `built` of `layers` equal ones; where they are fewer, the middle one stands for those that are not built.
+  Repetition(int built, std::int64_t layers);
+  /// Every layer is built.
+  static Repetition whole_of(const Architecture& architecture);
+  /// Of each segment's longest run of equal periods five are built: two at each end, which may differ (the first has no
+  /// gradient to give, the last hands on to the head), one in the middle for all the others, and its neighbours to
+  /// check it by.
+  static Repetition folded(const Architecture& architecture);
+
+  const std::vector<Unit>& units() const { return units_; }
+  const Unit& unit(int index) const { return units_[static_cast<std::size_t>(index)]; }
+  /// The unit of a layer built; -1 outside any (layer -1).
+  int unit_of(int layer) const { return layer < 0 ? -1 : unit_of_[static_cast<std::size_t>(layer)]; }
+  std::int64_t times(int unit) const { return unit < 0 ? 1 : units_[static_cast<std::size_t>(unit)].times; }
+  bool repeats(int unit) const { return times(unit) > 1; }
+  /// No unit stands for more than itself.
+  bool whole() const { return whole_; }
+  /// The number that a layer built has in its segment, in the `turn`-th of its unit's repetitions.
+  std::int64_t number(int layer, std::int64_t turn) const;
+
+ private:
+  Repetition() = default;
+  void add(int segment, std::int64_t number, int layers, std::int64_t times);
+  void add_each(int segment, std::int64_t from, std::int64_t to);
+
+  std::vector<Unit> units_{};
+  std::vector<std::int16_t> unit_of_{};  ///< Of each layer built.
+  bool whole_ = true;
+};
+
+}  // namespace oomplan::estimator
