@@ -57,9 +57,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->allow_extra_args(false)
       ->needs(config)
       ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())
-      ->needs(config)
-      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, dialect_help())->needs(config)->type_name("NAME");
   add_models_option(app, question.models);
 }
 

@@ -60,11 +60,11 @@ TEST(Recognise, NothingKnown) {
   EXPECT_THAT(errors_from("{}"), ElementsAre(HasSubstr("no dialect knows enough")));
   EXPECT_THAT(errors_from(least, {"axolotol", {}, {}}),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect is called \"axolotol\" (known: axolotl, hf, "
-                          "oomplan)"));
+                          "llamafactory, oomplan)"));
 }
 
 TEST(Recognise, OtherKindsOfFileAreNamed) {
-  EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\nfinetuning_type: lora\n"),
+  EXPECT_THAT(errors_from("model_class: a\ndist_config: {}\npeft_config: {}\n"),
               ElementsAre("c.yaml: ingest/unknown-dialect: this is a LLaMA-Factory config, which oomplan does not read "
                           "as a training config"));
   EXPECT_THAT(errors_from("distributed_type: FSDP\nnum_machines: 1\nfsdp_config: {}\n"),
