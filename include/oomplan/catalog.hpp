@@ -13,6 +13,8 @@
 
 namespace oomplan {
 
+struct OptimizerFile;
+
 /// One data file: `path` below models/ ("gpus/l4.yaml"), `file` as messages name it.
 struct ModelFile {
   std::string path{};
@@ -49,9 +51,14 @@ Result<std::vector<Library>> find_libraries(const std::vector<std::string>& name
 /// Errors: catalog/bad-file (of a data file of the user's own).
 Result<PythonCosts> python_costs(const Catalog& catalog = {});
 
+/// An optimizer by the name that plans use; null where there is none. The files are those of the program: it is asked
+/// for each plan, and each is read once.
+const OptimizerFile* find_optimizer(std::string_view name);
+
 /// What there is, sorted by name; files that cannot be read are left out.
 std::vector<Gpu> known_gpus(const Catalog& catalog = {});
 std::vector<std::string> known_models(const Catalog& catalog = {});
 std::vector<std::string> known_model_types(const Catalog& catalog = {});
+std::vector<std::string> known_optimizers();
 
 }  // namespace oomplan

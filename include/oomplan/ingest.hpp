@@ -46,9 +46,9 @@ struct IngestOptions {
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
-/// The plan with peft's default LoRA targets, which depend on the model. `model_type` as in config.json.
+/// The plan with what depends on the model: peft's default LoRA targets, and what TRL refuses of it. `model_type` as in config.json.
 /// Error: ingest/missing-fact where peft has no default for it.
-Result<TrainingPlan> with_default_targets(TrainingPlan plan, const std::string& model_type);
+Result<TrainingPlan> with_model(TrainingPlan plan, const std::string& model_type);
 
 /// The dialects, by name: "axolotl", "hf", "oomplan".
 std::vector<std::string_view> dialects();

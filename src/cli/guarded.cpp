@@ -1,5 +1,6 @@
 #include "guarded.hpp"
 
+#include <cstring>
 #include <exception>
 
 namespace oomplan::cli {
@@ -22,6 +23,10 @@ GateItem guarded(const std::string& config, const std::function<GateItem()>& jud
   } catch (const std::exception& error) {
     return crashed(config, error.what());
   }
+}
+
+GateItem ended_by(int signal, const std::string& config) {
+  return crashed(config, std::string("its judgement ended by a signal: ") + ::strsignal(signal));
 }
 
 }  // namespace oomplan::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,24 +14,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(printable(text)); }
+Json place_or_null(int place) { return place > 0 ? Json(place) : Json(); }
+
+// As all other commands write it.
 Json json_of(const Diagnostic& diagnostic) {
-  const auto severity = [&] {
-    switch (diagnostic.severity) {
-      case Severity::note:
-        return "note";
-      case Severity::warning:
-        return "warning";
-      case Severity::error:
-        break;
-    }
-    return "error";
-  }();
-  return {{"severity", severity},
+  constexpr std::array<std::string_view, 3> severities{"note", "warning", "error"};
+  return {{"severity", severities.at(static_cast<std::size_t>(diagnostic.severity))},
           {"code", diagnostic.code},
           {"message", printable(diagnostic.message)},
-          {"file", printable(diagnostic.where.file)},
-          {"line", diagnostic.where.line},
-          {"hint", printable(diagnostic.hint)}};
+          {"file", text_or_null(diagnostic.where.file)},
+          {"line", place_or_null(diagnostic.where.line)},
+          {"column", place_or_null(diagnostic.where.column)},
+          {"hint", text_or_null(diagnostic.hint)}};
 }
 
 int exit_code_of(std::string_view verdict) {
@@ -51,6 +47,15 @@ Json json_of(const measure::FileTotals& file) {
 }
 
 }  // namespace
+
+Diagnostic diagnostic_of(const Json& json) {
+  const auto place = [&](const char* key) { return json[key].is_number_integer() ? json[key].get<int>() : 0; };
+  const auto text = [&](const char* key) { return json[key].is_string() ? json[key].get<std::string>() : ""; };
+  return {.code = text("code"),
+          .message = text("message"),
+          .where = {text("file"), place("line"), place("column")},
+          .hint = text("hint")};
+}
 
 std::string_view verdict_of(const Diagnostics& errors) {
   std::string_view out = "answered";

@@ -24,6 +24,9 @@ std::string_view verdict_of(const Diagnostics& errors);
 Outcome outcome_of(std::string_view schema, const nlohmann::ordered_json& body, const std::string& text, bool json,
                    const Diagnostics& diagnostics);
 
+/// An error of those that another process of ours wrote.
+Diagnostic diagnostic_of(const nlohmann::ordered_json& json);
+
 nlohmann::ordered_json json_of(const measure::ReadTotals& totals);
 nlohmann::ordered_json json_of(const measure::Cost& cost);
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "oomplan/code_point.hpp"
+
 namespace oomplan::diagnose {
 namespace {
 
@@ -29,26 +31,29 @@ std::optional<std::uint32_t> hex(std::string_view text, std::size_t count) {
   return out;
 }
 
-std::string utf8(std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { return static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
-  if (code < 0x80) return {static_cast<char>(code)};
-  if (code < 0x800) return {static_cast<char>(0xC0U | code >> 6U), tail(0)};
-  if (code < 0x10000) return {static_cast<char>(0xE0U | code >> 12U), tail(6), tail(0)};
-  return {static_cast<char>(0xF0U | (code >> 18U & 7U)), tail(12), tail(6), tail(0)};
+Escape character(std::uint32_t code, std::size_t size) {
+  Escape out{.size = size};
+  append_utf8(code, out.text);
+  return out;
 }
 
-struct Escape {
-  std::string text{};
-  std::size_t size = 0;  ///< With its backslash; 0 for none.
-};
-
-Escape code_escape(std::string_view text, std::size_t digits, bool is_byte) {
+// JSON writes what is past U+FFFF as two escapes, the halves of UTF-16.
+Escape code_escape(std::string_view text, std::size_t digits) {
   const auto code = hex(text.substr(2), digits);
   if (!code || *code > 0x10FFFF) return {};
-  return {is_byte ? std::string(1, static_cast<char>(*code)) : utf8(*code), digits + 2};
+  const std::size_t size = digits + 2;
+  const auto low = text.substr(size).starts_with("\\u") ? hex(text.substr(size + 2), 4) : std::nullopt;
+  const auto joined = low ? joined_surrogates(*code, *low) : std::nullopt;
+  return joined ? character(*joined, size + 6) : character(*code, size);
 }
 
-// The escape that `text` begins with; what JSON and repr write, and nothing else.
+Escape byte_escape(std::string_view text) {
+  const auto byte = hex(text.substr(2), 2);
+  return byte ? Escape{std::string(1, static_cast<char>(*byte)), 4} : Escape{};
+}
+
+}  // namespace
+
 Escape escape_at(std::string_view text) {
   if (text.size() < 2) return {};
   switch (text[1]) {
@@ -66,15 +71,17 @@ Escape escape_at(std::string_view text) {
     case '/':
       return {std::string(1, text[1]), 2};
     case 'u':
-      return code_escape(text, 4, false);
+      return code_escape(text, 4);
     case 'U':
-      return code_escape(text, 8, false);
+      return code_escape(text, 8);
     case 'x':
-      return code_escape(text, 2, true);
+      return byte_escape(text);
     default:
       return {};
   }
 }
+
+namespace {
 
 // "C:\new": a drive, or a share, before a single backslash.
 bool begins_path(std::string_view text, std::size_t at) {
@@ -115,24 +122,39 @@ Escape numbered_entity(std::string_view text) {
     }
   }
   if (code == 0 || code > 0x10FFFF) return {};
-  return {utf8(code), end + 1};
+  return character(code, end + 1);
 }
 
-// rsyslog writes a control character as # and three octal digits; after a word, "#012" is the number of an issue.
-Escape octal_escape(std::string_view text) {
-  if (!text.starts_with("#01")) return {};
-  const bool longer = text.size() > 4 && digit(text[4]) && !(text.size() > 5 && text[4] == '0');
-  if (text.size() < 4 || longer) return {};
+// Whether what stands around "#012" is what stands around the number of an issue: a word, or the first of a line,
+// before one blank, and no more than one behind it. A line that rsyslog has folded goes on there at its first letter,
+// or behind the blanks that it is indented by.
+bool is_number_of_issue(std::string_view text, std::size_t at) {
+  constexpr std::string_view openers = " \t([";
+  constexpr std::string_view closers = ".,;:!?)]";
+  const std::size_t end = at + 4;
+  const bool apart = at == 0 || openers.find(text[at - 1]) != std::string_view::npos;
+  const bool more_digits = end < text.size() && digit(text[end]) && !text.substr(end).starts_with("0x");
+  if (!apart || more_digits) return more_digits;
+  if (end == text.size() || closers.find(text[end]) != std::string_view::npos) return true;
+  return text[end] == ' ' && (end + 1 == text.size() || text[end + 1] != ' ');
+}
+
+// rsyslog writes a control character as # and three octal digits (runtime/parser.c), and leaves the # of a message
+// itself as it is.
+Escape octal_escape(std::string_view all, std::size_t at) {
+  const std::string_view text = all.substr(at);
+  if (!text.starts_with("#01") || text.size() < 4 || is_number_of_issue(all, at)) return {};
   if (text[3] == '2') return {"\n", 4};
   if (text[3] == '1') return {" ", 4};
   return text[3] == '5' ? Escape{"\r", 4} : Escape{};
 }
 
-Escape entity_at(std::string_view text) {
+Escape entity_at(std::string_view all, std::size_t at) {
+  const std::string_view text = all.substr(at);
   for (const Entity& entity : entities)
     if (text.starts_with(entity.name)) return {std::string(entity.text), entity.name.size()};
   const Escape numbered = numbered_entity(text);
-  return numbered.size > 0 ? numbered : octal_escape(text);
+  return numbered.size > 0 ? numbered : octal_escape(all, at);
 }
 
 template <class At>
@@ -140,7 +162,7 @@ Mapped replaced(const Mapped& text, std::string_view begins, At at) {
   Mapped out;
   const std::string_view all = text.text;
   for (std::size_t i = 0; i < all.size();) {
-    const Escape found = begins.find(all[i]) == std::string_view::npos ? Escape{} : at(all.substr(i));
+    const Escape found = begins.find(all[i]) == std::string_view::npos ? Escape{} : at(all, i);
     if (found.size == 0) {
       out.put(all.substr(i, 1), text.from[i]);
       ++i;
@@ -179,11 +201,13 @@ bool is_escaped(std::string_view text) {
   return line_end;
 }
 
-Mapped unescaped(const Mapped& text) { return replaced(text, "\\", escape_at); }
+Mapped unescaped(const Mapped& text) {
+  return replaced(text, "\\", [](std::string_view all, std::size_t at) { return escape_at(all.substr(at)); });
+}
 
 bool has_entities(std::string_view text) {
   for (std::size_t at = text.find_first_of("&<#"); at != std::string_view::npos; at = text.find_first_of("&<#", at + 1))
-    if (entity_at(text.substr(at)).size > 0) return true;
+    if (entity_at(text, at).size > 0) return true;
   return false;
 }
 

@@ -18,6 +18,14 @@ struct Mapped {
 
 Mapped mapped(std::string_view text);
 
+struct Escape {
+  std::string text{};
+  std::size_t size = 0;  ///< With its backslash; 0 for none.
+};
+
+/// The escape that `text` begins with, of those that JSON and Python's repr write.
+Escape escape_at(std::string_view text);
+
 /// Whether `text` was written with backslash escapes, as JSON and Python's repr do: line ends are among them, and no
 /// backslash is there that such a writer would not have written.
 bool is_escaped(std::string_view text);

@@ -4,49 +4,12 @@
 #include <array>
 #include <cstddef>
 
+#include "escapes.hpp"
+
 namespace oomplan::diagnose {
 namespace {
 
 constexpr auto keys = std::to_array<std::string_view>({"log", "message", "MESSAGE", "msg", "text", "textPayload"});
-
-unsigned hex(std::string_view digits) {
-  unsigned out = 0;
-  for (const char c : digits) {
-    const unsigned digit =
-        c >= '0' && c <= '9' ? static_cast<unsigned>(c - '0') : (static_cast<unsigned>(c | 0x20) - 'a' + 10);
-    out = out * 16 + (digit & 15U);
-  }
-  return out;
-}
-
-void put_utf8(unsigned code, std::string& out) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0U | (code >> 6U));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    out += static_cast<char>(0xE0U | (code >> 12U));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
-
-char unescaped(char c) {
-  switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-    case 'f':
-      return ' ';
-    default:
-      return c;
-  }
-}
 
 struct Text {
   std::string text{};
@@ -60,13 +23,13 @@ Text string_at(std::string_view text, std::size_t at) {
   for (; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] != '\\' || at + 1 >= text.size()) {
       out.text += text[at];
-    } else if (text[++at] == 'u' && at + 4 < text.size()) {
-      put_utf8(hex(text.substr(at + 1, 4)), out.text);
-      at += 4;
-    } else {
-      out.text += unescaped(text[at]);
-      out.lines = out.lines || (text[at] == 'n' && at + 2 < text.size() && text[at + 1] != '"');
+      continue;
     }
+    const Escape escape = escape_at(text.substr(at));
+    out.text += escape.size == 0 ? std::string(1, text[at + 1]) : escape.text;
+    const std::size_t last = at + std::max<std::size_t>(escape.size, 2) - 1;
+    out.lines = out.lines || (text[at + 1] == 'n' && last + 2 < text.size() && text[last + 1] != '"');
+    at = last;
   }
   out.end = std::min(at + 1, text.size());
   return out;

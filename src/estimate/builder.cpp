@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -23,27 +24,34 @@ void Builder::count(std::int64_t elements, bool is_trained) {
   if (is_trained) trained = saturating_add(trained, saturating_mul(elements, repeats));
 }
 
-Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DType dtype, bool is_trained) {
+Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool is_trained) {
   const std::size_t dot = name.rfind('.');
   Restore module(torch.recorder.scope.module, module_id(name.substr(0, dot == std::string::npos ? 0 : dot)));
-  Tensor p = torch.parameter(sizes, dtype, is_trained);
-  parameters.push_back(p);
+  const Tensor p = torch.parameter(sizes, dtype, is_trained);
+  parameters.push_back({path(name), part, sizes, is_trained, p, p});
   count(sizes.product(), is_trained);
   return p;
 }
 
-Tensor Builder::weight(const std::string& name, const Dims& sizes) {
-  // Axolotl's convert_embedding_modules_dtype and its like go by the module's name.
-  const bool named = name.find("norm") != std::string::npos || name.find("embed_tokens") != std::string::npos ||
-                     name.find("lm_head") != std::string::npos;
-  const DType dtype = facts.fp32_norms && named ? DType::fp32 : facts.weights;
-  loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
-  const Tensor p = register_weight(name, sizes, dtype, !facts.lora);
-  if (named) raised_.push_back(p);
-  return p;
+namespace {
+
+/// Axolotl's convert_embedding_modules_dtype and its like go by the module's name, not by what it is: GPT-2's norms and
+/// embeddings are not found.
+bool is_raised(std::string_view name) {
+  constexpr std::array<std::string_view, 3> words{"norm", "embed_tokens", "lm_head"};
+  return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-void Builder::cast(const Tensor& weight, DType dtype) {
+}  // namespace
+
+Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
+  const DType dtype = facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights;
+  loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
+  return register_weight(name, sizes, dtype, part, !facts.lora);
+}
+
+void Builder::cast(const Parameter& parameter, DType dtype) {
+  const Tensor& weight = parameter.held;
   Restore layer(torch.recorder.scope.layer, weight->layer);
   Restore module(torch.recorder.scope.module, weight->module);
   const Tensor made = torch.parameter(weight->sizes, dtype, false);
@@ -95,15 +103,17 @@ void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
   if (facts.fp32_while_loading && facts.weights != DType::fp32) {
     for (const DType dtype : {DType::fp32, facts.weights}) {
-      for (const Tensor& weight : raised_) cast(weight, dtype);
+      for (const Parameter& p : parameters) {
+        if (p.part != Part::adapter && is_raised(p.name)) cast(p, dtype);
+      }
     }
     torch.recorder.empty_cache();
   }
   // peft/utils/other.py: prepare_model_for_kbit_training, one parameter after the other.
   if (!facts.kbit_upcast) return;
-  for (const Tensor& p : parameters) {
-    const bool half = p->dtype == DType::bf16 || p->dtype == DType::fp16;
-    if (half && !of_adapters_.contains(p->storage)) cast(p, DType::fp32);
+  for (const Parameter& p : parameters) {
+    const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
+    if (half && p.part != Part::adapter) cast(p, DType::fp32);
   }
   torch.recorder.empty_cache();
 }
@@ -150,21 +160,19 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
     d.where = facts.lora_targets_at;
     problems.push_back(std::move(d));
   }
-  Tensor p = weight(name + ".weight", sizes);
-  p->embedding = true;
-  return p;
+  return weight(name + ".weight", sizes, Part::embedding);
 }
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
-  Tensor p = register_weight(name + ".weight", sizes, dtype, true);
+  Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, true);
   of_adapters_.insert(p->storage);
   return p;
 }
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {
   Tensor p = torch.parameter(sizes, dtype, false);
-  parameters.push_back(p);
+  parameters.push_back({{}, Part::matrix, sizes, false, p, p});
   return p;
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "optimizer.hpp"
+#include "oomplan/catalog.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -81,7 +81,7 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const std::string& name = plan.optimizer.name.value;
   const bool said = std::ranges::count(plan.unmodelled, "optimizer " + name, &Unmodelled::feature) > 0;
-  if (said || make_optimizer(name) != nullptr) return;
+  if (said || find_optimizer(name) != nullptr) return;
   errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
 }
 

@@ -19,7 +19,7 @@ struct Model {
   };
   std::vector<Segment> body{};
   Modules tail{};
-  std::vector<Tensor> parameters{};
+  Parameters parameters{};
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;

@@ -1,260 +1,198 @@
-// torch/optim (2.13), transformers/optimization.py (5.23), bitsandbytes/optim/optimizer.py.
 #include "optimizer.hpp"
 
+#include <algorithm>
 #include <array>
-#include <type_traits>
+
+#include "oomplan/catalog.hpp"
 
 namespace oomplan::estimator {
+
+namespace optimizers {
+#define OOMPLAN_ENTRY(name) extern const MakeOptimizerCode name;
+#include "registry/optimizers.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace optimizers
+
 namespace {
+
+struct Code {
+  std::string_view name;
+  const MakeOptimizerCode* make;
+};
+
+std::unique_ptr<OptimizerCode> make_code(std::string_view name) {
+  static constexpr std::array codes{
+#define OOMPLAN_ENTRY(name) Code{#name, &optimizers::name},
+#include "registry/optimizers.inc"
+#undef OOMPLAN_ENTRY
+  };
+  const auto* found = std::ranges::find(codes, name, &Code::name);
+  return found == codes.end() ? nullptr : (*found->make)();
+}
 
 /// Work on one parameter belongs to the layer that owns it.
 class InLayerOf {
  public:
-  InLayerOf(Torch& torch, const Tensor& p) : scope_(torch.recorder.scope, torch.recorder.scope) {
-    torch.recorder.scope.layer = p->layer;
-    torch.recorder.scope.module = p->module;
+  InLayerOf(Torch& torch, const Parameter& p) : scope_(torch.recorder.scope, torch.recorder.scope) {
+    torch.recorder.scope.layer = p.held->layer;
+    torch.recorder.scope.module = p.held->module;
   }
 
  private:
   Restore<Scope> scope_;
 };
 
-Tensor state(Torch& t, const Dims& sizes, DType dtype, const char* op) {
+template <class F>
+void for_each_of(Torch& t, const std::vector<const Parameter*>& parameters, F&& f) {
+  for (const Parameter* p : parameters) {
+    if (!p->held->grad) continue;
+    const InLayerOf layer(t, *p);
+    f(*p);
+  }
+}
+
+Dims sizes_of(const OptimizerState& state, const Tensor& p) {
+  using Sizes = OptimizerState::Sizes;
+  switch (state.sizes) {
+    case Sizes::parameter:
+      return p->sizes;
+    case Sizes::scalar:
+      return {};
+    case Sizes::values:
+      return {state.count};
+    case Sizes::blocks:
+      return {divided_up(p->numel(), state.count)};
+  }
+  return {};
+}
+
+Tensor like(Torch& t, const Tensor& p, const std::string& op) {
+  return t.empty_strided(p->sizes, p->strides, p->dtype, op.c_str());
+}
+
+/// One group of the file, over the parameters that it takes.
+class Group {
+ public:
+  Group(const OptimizerGroup& spec, bool fp32_embeddings)
+      : spec_(spec), fp32_embeddings_(fp32_embeddings), made_once_(spec.rules.size(), false) {
+    if (!spec.code.empty()) code_ = make_code(spec.code);
+  }
+
+  bool takes(const Parameter& p) const {
+    const auto in_name = [&](const std::string& part) { return p.name.find(part) != std::string::npos; };
+    return (spec_.parts.empty() || std::ranges::find(spec_.parts, p.part) != spec_.parts.end()) &&
+           std::ranges::none_of(spec_.except, in_name);
+  }
+  void take(const Parameter& p) { parameters_.push_back(&p); }
+  void forget() { parameters_.clear(); }
+
+  void step(Torch& t) {
+    if (state_.empty()) for_each_of(t, parameters_, [&](const Parameter& p) { create(t, p); });
+    if (!spec_.at_once.empty()) at_once(t);
+    if (!spec_.kept.empty()) one_by_one(t);
+    if (!code_) return;
+    code_->begin();
+    for_each_of(t, parameters_, [&](const Parameter& p) { code_->update(t, p); });
+    code_->end();
+  }
+
+ private:
+  bool holds(const OptimizerRule& rule, const Parameter& p) const {
+    return (rule.below == 0 || p.held->numel() < rule.below) &&
+           (!rule.fp32_embeddings || (fp32_embeddings_ && p.part == Part::embedding));
+  }
+
+  void create(Torch& t, const Parameter& p) {
+    for (std::size_t i = 0; i < spec_.rules.size(); ++i) {
+      const OptimizerRule& rule = spec_.rules[i];
+      if (!holds(rule, p)) continue;
+      if (!made_once_[i]) create(t, rule.once, p.held);
+      made_once_[i] = true;
+      return create(t, rule.states, p.held);
+    }
+  }
+
+  /// What is paged is managed memory (F.get_paged: cudaMallocManaged), filled and prefetched without a copy.
+  void create(Torch& t, const std::vector<OptimizerState>& states, const Tensor& p) {
+    for (const OptimizerState& s : states) {
+      state_.push_back(optimizer_state(t, sizes_of(s, p), s.dtype.value_or(p->dtype), s.op.c_str()));
+      const bool paged = s.paged_from > 0 && p->numel() >= s.paged_from;
+      if (paged) t.recorder.at(state_.back()->storage).bucket = Bucket::paged;
+    }
+  }
+
+  void at_once(Torch& t) {
+    std::vector<Tensor> made;
+    for_each_of(t, parameters_, [&](const Parameter& p) { made.push_back(like(t, p.held, spec_.at_once)); });
+    std::size_t i = 0;
+    for_each_of(t, parameters_, [&](const Parameter&) { made[i++].reset(); });
+  }
+
+  void one_by_one(Torch& t) {
+    Tensor kept;  // Python's name keeps the last parameter's until the next one's is made.
+    for_each_of(t, parameters_, [&](const Parameter& p) {
+      Tensor made;
+      for (const std::string& op : spec_.each) made = like(t, p.held, op);
+      Tensor next = like(t, p.held, spec_.kept);
+      made.reset();
+      kept = std::move(next);
+    });
+  }
+
+  const OptimizerGroup& spec_;
+  bool fp32_embeddings_;
+  std::vector<bool> made_once_;
+  std::unique_ptr<OptimizerCode> code_{};
+  std::vector<const Parameter*> parameters_{};
+  std::vector<Tensor> state_{};
+};
+
+class FromFile final : public Optimizer {
+ public:
+  FromFile(const OptimizerFile& file, bool fp32_embeddings) {
+    for (const OptimizerGroup& group : file.groups) groups_.emplace_back(group, fp32_embeddings);
+  }
+
+  /// One group's step is over before the next one's begins, as of several optimizers.
+  void step(Torch& t, const Parameters& parameters) override {
+    for (const Parameter& p : parameters) {
+      const auto taker = std::ranges::find_if(groups_, [&](const Group& g) { return g.takes(p); });
+      if (taker != groups_.end()) taker->take(p);
+    }
+    for (Group& group : groups_) {
+      group.step(t);
+      group.forget();
+    }
+  }
+
+ private:
+  std::vector<Group> groups_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings) {
+  const OptimizerFile* file = find_optimizer(name);
+  return file == nullptr ? nullptr : std::make_unique<FromFile>(*file, fp32_embeddings);
+}
+
+Tensor optimizer_state(Torch& t, const Dims& sizes, DType dtype, const char* op) {
   Tensor s = t.empty(sizes, dtype, op);
   t.recorder.at(s->storage).bucket = Bucket::optimizer;
   return s;
 }
 
-template <class F>
-void for_each_trained(Torch& t, const std::vector<Tensor>& parameters, F&& f) {
-  std::size_t i = 0;
-  for (const Tensor& p : parameters) {
-    if (!p->grad) continue;
+void clip_gradients(Torch& t, const Parameters& parameters) {
+  std::vector<std::pair<const Parameter*, Tensor>> norms;
+  for (const Parameter& p : parameters) {
+    if (!p.held->grad) continue;
     const InLayerOf layer(t, p);
-    f(i++, p);
+    norms.emplace_back(&p, t.empty({}, p.held->grad->dtype, "aten::linalg_vector_norm"));
   }
-}
-
-enum class AdamLoop { foreach, for_each, fused };
-
-/// torch.optim.AdamW. State in the parameter's dtype; foreach takes the square root of all second moments at once.
-template <AdamLoop loop>
-class AdamW final : public Optimizer {
- public:
-  void step(Torch& t, const std::vector<Tensor>& parameters) override {
-    if (state_.empty()) create(t, parameters);
-    if constexpr (loop == AdamLoop::foreach) {
-      std::vector<Tensor> roots;
-      for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-        roots.push_back(t.empty_strided(p->sizes, p->strides, p->dtype, "aten::_foreach_sqrt"));
-      });
-      for_each_trained(t, parameters, [&](std::size_t i, const Tensor&) { roots[i].reset(); });
-    }
-    if constexpr (loop == AdamLoop::for_each) {
-      Tensor denominator;  // Python's name keeps the last parameter's until the next one's is made.
-      for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-        Tensor root = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::sqrt");
-        Tensor quotient = t.empty_strided(p->sizes, p->strides, p->dtype, "aten::div");
-        root.reset();
-        denominator = std::move(quotient);
-      });
-    }
+  for (auto& [p, norm] : norms) {
+    const InLayerOf layer(t, *p);
+    norm.reset();
   }
-
- private:
-  void create(Torch& t, const std::vector<Tensor>& parameters) {
-    for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-      if constexpr (loop == AdamLoop::fused) state_.push_back(state(t, {}, DType::fp32, "aten::zeros"));
-      state_.push_back(state(t, p->sizes, p->dtype, "aten::zeros_like"));
-      state_.push_back(state(t, p->sizes, p->dtype, "aten::zeros_like"));
-    });
-  }
-
-  std::vector<Tensor> state_{};
-};
-
-/// torch.optim.SGD, with momentum or without.
-template <bool momentum>
-class Sgd final : public Optimizer {
- public:
-  void step(Torch& t, const std::vector<Tensor>& parameters) override {
-    if (!momentum || !state_.empty()) return;
-    for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-      state_.push_back(state(t, p->sizes, p->dtype, "aten::clone"));
-    });
-  }
-
- private:
-  std::vector<Tensor> state_{};
-};
-
-/// Optimizer8bit.get_state_buffer: a paged optimizer's state of a tensor that is not small is managed memory
-/// (F.get_paged: cudaMallocManaged), filled and prefetched without a copy. The scales beside it are ordinary tensors.
-Tensor state_buffer(Torch& t, const Tensor& p, DType dtype, bool paged) {
-  constexpr std::int64_t smallest_paged = 100'000;
-  Tensor s = state(t, p->sizes, dtype, "bitsandbytes::state");
-  if (paged && p->numel() >= smallest_paged) t.recorder.at(s->storage).bucket = Bucket::paged;
-  return s;
-}
-
-/// bitsandbytes' blockwise 8-bit AdamW: two bytes an element and an fp32 scale a block of 256 for each; small tensors
-/// and, where asked for, embeddings keep fp32 state.
-template <bool paged>
-class AdamW8bit final : public Optimizer {
- public:
-  explicit AdamW8bit(bool fp32_embeddings) : fp32_embeddings_(fp32_embeddings) {}
-
-  void step(Torch& t, const std::vector<Tensor>& parameters) override {
-    if (!state_.empty()) return;
-    bool mapped = false;
-    for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-      const std::int64_t n = p->numel();
-      if (n < smallest || (fp32_embeddings_ && p->embedding)) {
-        for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::fp32, paged));
-        return;
-      }
-      if (!std::exchange(mapped, true)) {
-        for (int i = 0; i < 2; ++i) state_.push_back(state(t, {256}, DType::fp32, "bitsandbytes::qmap"));
-      }
-      for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::uint8, paged));
-      const Dims blocks{divided_up(n, block)};
-      for (int i = 0; i < 2; ++i) state_.push_back(state(t, blocks, DType::fp32, "bitsandbytes::absmax"));
-    });
-  }
-
- private:
-  static constexpr std::int64_t smallest = 4096;
-  static constexpr std::int64_t block = 256;
-  bool fp32_embeddings_;
-  std::vector<Tensor> state_{};
-};
-
-/// bitsandbytes' paged AdamW with 32-bit state, whatever the parameter's dtype.
-class PagedAdamW32bit final : public Optimizer {
- public:
-  void step(Torch& t, const std::vector<Tensor>& parameters) override {
-    if (!state_.empty()) return;
-    for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-      for (int i = 0; i < 2; ++i) state_.push_back(state_buffer(t, p, DType::fp32, true));
-    });
-  }
-
- private:
-  std::vector<Tensor> state_{};
-};
-
-/// transformers' Adafactor without first moment, one parameter after the other. Python's names outlive a loop's pass,
-/// so the last gradient copy, parameter copy and update stay alive until the next replaces them.
-class Adafactor final : public Optimizer {
- public:
-  void step(Torch& t, const std::vector<Tensor>& parameters) override {
-    const bool first = rows_.empty();
-    Locals l;
-    for_each_trained(t, parameters, [&](std::size_t i, const Tensor& p) {
-      l.grad = t.to(p->grad, DType::fp32);
-      if (first) create(t, p);
-      l.weight = t.to(p, DType::fp32);
-      rms_[i] = root_mean_square(t, l.weight);
-      t.recorder.at(rms_[i]->storage).bucket = Bucket::optimizer;
-      Tensor squared = t.pointwise({&l.grad}, DType::fp32, "aten::pow");
-      Tensor sum = t.pointwise({&l.grad}, DType::fp32, "aten::add");
-      squared.reset();
-      l.update = std::move(sum);
-      if (columns_[i]) {
-        l.update = factored(t, rows_[i], columns_[i]);
-      } else {
-        l.update = t.pointwise({&rows_[i]}, DType::fp32, "aten::rsqrt");
-      }
-      root_mean_square(t, l.update);
-      t.pointwise({&l.update}, DType::fp32, "aten::neg");
-    });
-  }
-
- private:
-  struct Locals {
-    Tensor grad{}, weight{}, update{};
-  };
-
-  static Tensor root_mean_square(Torch& t, const Tensor&) {
-    const Tensor norm = t.empty({}, DType::fp32, "aten::linalg_vector_norm");
-    return t.div_scalar(norm);
-  }
-
-  static Tensor factored(Torch& t, const Tensor& row, const Tensor& column) {
-    const Tensor r = t.div_scalar(row);
-    const Tensor c = t.pointwise({&column}, DType::fp32, "aten::rsqrt");
-    Dims sizes = row->sizes;
-    sizes.push(column->sizes.back());
-    return t.empty(sizes, DType::fp32, "aten::mul");
-  }
-
-  void create(Torch& t, const Tensor& p) {
-    rms_.emplace_back();
-    if (p->dim() < 2) {
-      rows_.push_back(state(t, p->sizes, DType::fp32, "aten::zeros_like"));
-      columns_.emplace_back();
-      return;
-    }
-    Dims row = p->sizes;
-    row.erase(row.size() - 1);
-    Dims column = p->sizes;
-    column.erase(column.size() - 2);
-    rows_.push_back(state(t, row, DType::fp32, "aten::_to_copy"));
-    columns_.push_back(state(t, column, DType::fp32, "aten::_to_copy"));
-  }
-
-  std::vector<Tensor> rows_{};  ///< Of a matrix the rows' second moments, of a vector all of them.
-  std::vector<Tensor> columns_{};
-  std::vector<Tensor> rms_{};
-};
-
-struct Row {
-  std::string_view name;
-  std::unique_ptr<Optimizer> (*make)(bool fp32_embeddings);
-};
-
-template <class O>
-std::unique_ptr<Optimizer> make(bool fp32_embeddings) {
-  if constexpr (std::is_constructible_v<O, bool>) {
-    return std::make_unique<O>(fp32_embeddings);
-  } else {
-    return std::make_unique<O>();
-  }
-}
-
-constexpr std::array<Row, 9> optimizers{{
-    {"adamw_foreach", make<AdamW<AdamLoop::foreach>>},
-    {"adamw_for_each", make<AdamW<AdamLoop::for_each>>},
-    {"adamw_fused", make<AdamW<AdamLoop::fused>>},
-    {"adamw_8bit", make<AdamW8bit<false>>},
-    {"paged_adamw_8bit", make<AdamW8bit<true>>},
-    {"paged_adamw_32bit", make<PagedAdamW32bit>},
-    {"sgd", make<Sgd<false>>},
-    {"sgd_momentum", make<Sgd<true>>},
-    {"adafactor", make<Adafactor>},
-}};
-
-}  // namespace
-
-std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings) {
-  for (const Row& row : optimizers) {
-    if (row.name == name) return row.make(fp32_embeddings);
-  }
-  return nullptr;
-}
-
-std::vector<std::string_view> known_optimizers() {
-  std::vector<std::string_view> names;
-  for (const Row& row : optimizers) names.push_back(row.name);
-  return names;
-}
-
-void clip_gradients(Torch& t, const std::vector<Tensor>& parameters) {
-  std::vector<Tensor> norms;
-  for_each_trained(t, parameters, [&](std::size_t, const Tensor& p) {
-    norms.push_back(t.empty({}, p->grad->dtype, "aten::linalg_vector_norm"));
-  });
-  for_each_trained(t, parameters, [&](std::size_t i, const Tensor&) { norms[i].reset(); });
 }
 
 }  // namespace oomplan::estimator

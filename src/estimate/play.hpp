@@ -12,6 +12,7 @@
 #include "oomplan/architecture.hpp"
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
+#include "parameter.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -104,8 +105,8 @@ class Builder {
   Builder(Torch& with, const Facts& plan_facts, const Architecture& model)
       : torch(with), facts(plan_facts), architecture(model) {}
 
-  /// A weight that is neither quantised nor adapted: embedding, norm, bias.
-  Tensor weight(const std::string& name, const Dims& sizes);
+  /// A weight that is neither quantised nor adapted.
+  Tensor weight(const std::string& name, const Dims& sizes, Part part);
   /// The weight of an nn.Embedding.
   Tensor embedding(const std::string& name, const Dims& sizes);
   /// A weight of an adapter.
@@ -131,7 +132,7 @@ class Builder {
   const Architecture& architecture;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
   std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
-  std::vector<Tensor> parameters{};    ///< All, in order; tied ones once.
+  Parameters parameters{};             ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
@@ -148,15 +149,14 @@ class Builder {
   };
 
   std::set<std::string> matched_targets_{};
-  std::vector<Tensor> raised_{};  ///< Norms, embeddings and head.
   std::set<StorageId> of_adapters_{};
   std::vector<Loaded> loaded_{};
   std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
   void load_in_order();
   void warm_up();
   void upcast();
-  void cast(const Tensor& weight, DType dtype);
-  Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, bool trained);
+  void cast(const Parameter& parameter, DType dtype);
+  Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 
 /// Reads an op's attributes out of an OpSpec; what is missing or of the wrong kind goes to the builder's problems.

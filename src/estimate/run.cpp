@@ -83,14 +83,14 @@ void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Opti
   optimizer.step(t, model.parameters);
   t.recorder.mark(Phase::between);
   if (!plan.optimizer.set_grads_to_none.value) return;
-  for (const Tensor& p : model.parameters) {
-    Restore layer(t.recorder.scope.layer, std::int16_t{p->layer});
-    p->grad.reset();
+  for (const Parameter& p : model.parameters) {
+    Restore layer(t.recorder.scope.layer, std::int16_t{p.layer()});
+    p.held->grad.reset();
   }
 }
 
-bool any_gradient(const std::vector<Tensor>& parameters) {
-  return std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return bool(p->grad); });
+bool any_gradient(const Parameters& parameters) {
+  return std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return bool(p.held->grad); });
 }
 
 /// Nothing that a micro-batch of one length could see changes from one to the next but whether the parameters have
@@ -107,8 +107,8 @@ class MicroBatches {
     at->second.begin = torch_.recorder.position();
     micro_batch(play, model_, plan);
     at->second.end = torch_.recorder.position();
-    for (const Tensor& p : model_.parameters) {
-      const Tensor& g = p->grad;
+    for (const Parameter& p : model_.parameters) {
+      const Tensor& g = p.held->grad;
       at->second.gradients.push_back(g ? Gradient{g->storage, g->dtype, g->sizes, g->strides} : Gradient{});
     }
   }
@@ -133,7 +133,7 @@ class MicroBatches {
       const Gradient& g = played.gradients[i];
       if (g.storage == StorageId::none) continue;
       const auto storage = static_cast<StorageId>(static_cast<std::size_t>(g.storage) - played.begin.storage + first);
-      model_.parameters[i]->grad = torch_.on_storage(storage, g.sizes, g.strides, g.dtype);
+      model_.parameters[i].held->grad = torch_.on_storage(storage, g.sizes, g.strides, g.dtype);
     }
   }
 

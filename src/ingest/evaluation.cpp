@@ -13,17 +13,6 @@ const Input* asking(const Inputs& inputs, std::initializer_list<std::string_view
   return nullptr;
 }
 
-std::optional<Setting<std::int64_t>> count_of(const Inputs& inputs, std::string_view key, Draft& draft,
-                                              std::optional<std::int64_t> (*read)(const Node&)) {
-  const auto found = std::ranges::find(inputs, key, &Input::key);
-  if (found == inputs.end() || found->value->kind == Node::Kind::null) return std::nullopt;
-  const auto value = read(*found->value);
-  if (value) return Setting<std::int64_t>{*value, origin_of(*found)};
-  draft.errors.push_back(bad_value(*found, as::positive.expected, {}));
-  draft.bad_keys.push_back(found->key);
-  return std::nullopt;
-}
-
 void note_asking(const Inputs& inputs, std::initializer_list<std::string_view> keys, std::string_view feature,
                  Draft& draft) {
   if (const Input* input = asking(inputs, keys))

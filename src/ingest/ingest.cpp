@@ -57,6 +57,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
+  check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);

@@ -70,6 +70,22 @@ void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides
   replace(inputs, {"trainer", &document.root, &document, at, options.trainer_said});
 }
 
+void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft) {
+  const auto said = std::ranges::find(overrides.fields, "trainer", &Input::key);
+  if (dialect.has("trainer") || said == overrides.fields.end()) return;
+  const std::optional<std::string> wanted = as::trainer.read(*said->value);
+  if (!wanted) return;  // apply_fields says so
+  const std::string& own = draft.plan.recipe.trainer.value;
+  if (*wanted != own) {
+    const TrainerName* name = find_trainer(own);
+    draft.errors.push_back(at_value(*said, "ingest/conflict",
+                                    std::string(dialect.name) + "'s own keys say which trainer reads this config: " +
+                                        std::string(name == nullptr ? own : name->title) + " (" + own + ")",
+                                    "leave " + said->key_at.file + " out, or change the config"));
+  }
+  overrides.fields.erase(said);
+}
+
 void apply_fields(const Inputs& fields, Draft& draft) {
   for (const Input& input : fields) {
     const FactRow& row = *find_fact(input.key);

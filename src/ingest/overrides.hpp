@@ -22,6 +22,10 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
 /// Adds whose trainer it is, where no override has said so.
 void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides);
 
+/// Takes the trainer out of the overrides where the dialect has no key for it, since the framework has one trainer for
+/// such a config. Error: ingest/conflict, where that is another one.
+void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft);
+
 /// Puts the plan's fields in place; what was missing and is now given is no longer missing.
 void apply_fields(const Inputs& fields, Draft& draft);
 

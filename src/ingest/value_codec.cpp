@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inputs.hpp"
 #include "optimizers.hpp"
 #include "python_values.hpp"
 
@@ -56,6 +57,22 @@ std::optional<std::string> read_one_of(const Node& node) {
   const auto index = read_choice(node, Names.data(), Names.size());
   return index ? std::optional(std::string(Names.at(*index))) : std::nullopt;
 }
+
+// An enumeration of transformers' takes its words as they are written. A YAML `no` is here too: of a file it is no word
+// but false (hf/refused.cpp).
+template <const auto& Words>
+std::optional<std::string> read_word(const Node& node) {
+  const bool known = node.is_scalar() && std::ranges::count(Words, node.text) > 0;
+  return known ? std::optional(node.text) : std::nullopt;
+}
+
+constexpr std::array<std::string_view, 3> evaluation_strategies{"no", "steps", "epoch"};
+constexpr std::array<std::string_view, 4> save_strategies{"no", "steps", "epoch", "best"};
+constexpr Codec<std::string> evaluation_strategy{"one of \"no\", steps, epoch", read_word<evaluation_strategies>,
+                                                 write_text, evaluation_strategies.data(),
+                                                 evaluation_strategies.size()};
+constexpr Codec<std::string> save_strategy{"one of \"no\", steps, epoch, best", read_word<save_strategies>, write_text,
+                                           save_strategies.data(), save_strategies.size()};
 
 // from_pretrained(dtype=None) is "auto" (modeling_utils.py), so null says something here.
 constexpr Codec<WeightsDType> load_dtype{
@@ -146,16 +163,28 @@ constexpr Codec<std::int64_t> positive_or_null{as::positive.expected,
 constexpr Codec<bool> given{"a value", [](const Node& node) { return std::optional(node.kind != Node::Kind::null); },
                             write_boolean};
 
+// Rows of its own to evaluate on.
+constexpr Codec<bool> asked{"a list of datasets", [](const Node& node) { return std::optional(is_set(node)); },
+                            write_boolean};
+
+// It becomes an enumeration of transformers', which takes these words; `no` is one on a command line alone, since YAML
+// reads it as false.
+constexpr Codec<std::string> quoted_strategy{"one of \"no\" (in quotes), steps, epoch",
+                                             read_word<evaluation_strategies>, write_text, evaluation_strategies.data(),
+                                             evaluation_strategies.size()};
+
 // ---- By name -------------------------------------------------------------------------------------------------------
 
 constexpr std::array codecs{
     codec<as::argparse_boolean>("argparse_boolean"),
+    codec<asked>("asked"),
     codec<as::attention>("attention"),
     codec<auto_boolean>("auto_boolean"),
     codec<as::checked_boolean>("checked_boolean"),
     codec<comma_names>("comma_names"),
     codec<as::count>("count"),
     codec<environment>("environment"),
+    codec<evaluation_strategy>("evaluation_strategy"),
     codec<as::float_dtype>("float_dtype"),
     codec<fraction>("fraction"),
     codec<given>("given"),
@@ -176,6 +205,8 @@ constexpr std::array codecs{
     codec<as::pydantic_positive>("pydantic_positive"),
     codec<as::pydantic_text>("pydantic_text"),
     codec<quant_type>("quant_type"),
+    codec<quoted_strategy>("quoted_strategy"),
+    codec<save_strategy>("save_strategy"),
     codec<as::text>("text"),
     codec<as::trainer>("trainer"),
     codec<as::worker_start>("worker_start"),

@@ -15,6 +15,9 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 // Pages of the libraries that are touched only once rows are read, stacks, and what malloc holds beside the rows.
 constexpr std::int64_t later = 18 * mib;
 constexpr std::int64_t least_free = 8 * mib;
+// By how much two starts of one program differ in what they hold: which pages of the libraries the kernel maps beside
+// those that are touched. What is named as the least has to be enough next time.
+constexpr std::int64_t varies = 2 * mib;
 
 // What is freed and larger than this goes back to the kernel and is no part of the peak; what is smaller is kept, as a
 // page that is taken anew costs as much time as decoding it does, up to a quarter of what is free: at the end of one
@@ -26,13 +29,13 @@ void keep_heap_small(std::int64_t free) {
   mallopt(M_ARENA_MAX, 2);
 }
 
-/// Of one of `parts` parts of the budget, `base` is not for rows.
-Result<Room> divided(Bytes budget, std::int64_t parts, std::int64_t base) {
+/// Of one of `parts` parts of the budget, `base` is not for rows, and `more` of it may be at the next start.
+Result<Room> divided(Bytes budget, std::int64_t parts, std::int64_t base, std::int64_t more) {
   const std::int64_t free = budget.count() / parts - base;
   if (free < least_free) {
     return Diagnostic{.code = "measure/small-budget",
                       .message = "a budget of " + to_text(budget) + " is too small",
-                      .hint = "the least is " + to_text(Bytes(parts * ((base + least_free + mib) / mib * mib))) +
+                      .hint = "the least is " + to_text(Bytes(base + least_free + more).rounded_up(mib) * parts) +
                               ": the program itself takes most of that"};
   }
   return room_from(budget.count(), free);
@@ -53,7 +56,7 @@ Room room_from(std::int64_t budget, std::int64_t free) {
 }
 
 Result<Room> room_within(Bytes budget) {
-  Result<Room> room = divided(budget, 1, memory_of_this_process().rss + later);
+  Result<Room> room = divided(budget, 1, memory_of_this_process().rss + later, varies);
   if (room) keep_heap_small(room->free);
   return room;
 }
@@ -64,7 +67,7 @@ Room beside_table(const Room& room) {
   return out;
 }
 
-Result<Room> room_beside(Bytes budget, std::int64_t parts) { return divided(budget, parts, later); }
+Result<Room> room_beside(Bytes budget, std::int64_t parts) { return divided(budget, parts, later, 0); }
 
 Diagnostic over_budget(Location where, const std::string& what, std::int64_t needed, std::int64_t room) {
   return {

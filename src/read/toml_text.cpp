@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "code_point.hpp"
+#include "oomplan/code_point.hpp"
 
 namespace oomplan::read {
 namespace {

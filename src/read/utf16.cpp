@@ -1,19 +1,18 @@
 #include "utf16.hpp"
 
-#include "code_point.hpp"
+#include "oomplan/code_point.hpp"
 
 namespace oomplan::read {
 
 void Utf16::put(unsigned unit, std::string& out) {
-  const bool low = unit >= 0xDC00 && unit < 0xE000;
-  if (high_ != 0 && low) {
-    append_utf8(0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00), out);
+  if (const auto joined = joined_surrogates(high_, unit)) {
+    append_utf8(*joined, out);
     high_ = 0;
     return;
   }
-  if (high_ != 0) append_utf8(0xFFFD, out);
-  high_ = unit >= 0xD800 && unit < 0xDC00 ? unit : 0;
-  if (high_ == 0) append_utf8(low ? 0xFFFD : unit, out);
+  if (high_ != 0) append_utf8(high_, out);
+  high_ = is_high_surrogate(unit) ? unit : 0;
+  if (high_ == 0) append_utf8(unit, out);
 }
 
 std::string Utf16::to_utf8(std::string_view bytes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -88,6 +89,21 @@ TEST_P(OracleSet, TheTruthHasEveryPhaseOfBothSteps) {
 
 TEST_P(OracleSet, EveryPhasePeakIsWithinOnePercentInNearlyEveryCase) {
   EXPECT_GE(100 * summary().phases_within_percent, 95 * static_cast<int>(all().size()));
+}
+
+/// Sets of one subject each.
+class SubjectSet : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(, SubjectSet, ::testing::Values("optimizers/"),
+                         [](const auto& set) { return std::string(set.param, std::strlen(set.param) - 1); });
+
+TEST_P(SubjectSet, EachPhaseOfEachCaseIsWithinHalfAPercent) {
+  ASSERT_FALSE(estimated(GetParam()).empty());
+  for (const Estimated& e : estimated(GetParam())) {
+    EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
+    EXPECT_LE(std::abs(e.outcome.error), 0.5) << e.known.id;
+    EXPECT_LE(std::abs(e.outcome.worst_phase), 0.5) << e.known.id;
+  }
 }
 
 TEST(Oracle, ParametersOfSmallModelsAndTheirAdaptersAreCountedExactly) {

@@ -17,7 +17,7 @@
 #include "../headroom.hpp"
 #include "../models_cache.hpp"
 #include "../models_option.hpp"
-#include "../parallel.hpp"
+#include "../survivors.hpp"
 #include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/gate_view.hpp"
@@ -241,24 +241,30 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   const Fence fence(options.outside);
   const Court court{*policy, baseline, models, fence, options.trainer};
   gate.items.resize(configs.size());
-  for_each_index(configs.size(), [&](std::size_t i) {
-    gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });
-  });
+  for_each_surviving(
+      configs.size(),
+      [&](std::size_t i) { gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); }); },
+      [&](std::size_t i, int signal) { gate.items[i] = ended_by(signal, configs[i]); });
   gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
 
-std::vector<std::string> inputs_of(const Options& options, const std::vector<std::string>& configs) {
+/// A config that ends in a bug is not read once more.
+std::vector<std::string> inputs_of(const Options& options, const std::vector<std::string>& configs, const Gate& gate) {
   std::vector<std::string> out = options.configs;
   const Fence fence(options.outside);
   const auto take = [&](const std::string& config) {
     const IngestOptions within{.loader = loader_within(fence.around(config))};
     for (std::string& file : files_behind(config, within)) out.push_back(std::move(file));
   };
+
   if (!options.policy.empty()) out.push_back(options.policy);
   std::error_code ignored;
   const bool beside = fs::is_directory(options.baseline, ignored);
-  for (const std::string& config : configs) {
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const std::string& config = configs[i];
+    out.push_back(config);
+    if (i < gate.items.size() && has_bug(gate.items[i])) continue;
     take(config);
     if (beside) take((fs::path(options.baseline) / path_from_here(config)).string());
   }
@@ -281,7 +287,7 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   if (options.format != "json" && options.format != "github")
     for (const Diagnostic& warning : gate.warnings) out.err += to_text(warning);
   if (outputs.empty()) return out;
-  const std::vector<std::string> inputs = inputs_of(options, configs);
+  const std::vector<std::string> inputs = inputs_of(options, configs, gate);
   for (const Output& output : outputs) add_report(out, output.file, *gate_view(output.format, gate), inputs);
   return out;
 }

@@ -145,10 +145,7 @@ Outcome run_reader(const Options& options) {
   const Json read = Json::parse(watched->out, nullptr, false);
   if (!read.is_object() || read["verdict"] != "answered") {
     Diagnostics errors;
-    for (const Json& d : read.is_object() ? read["diagnostics"] : Json::array()) {
-      errors.push_back(
-          {.code = d["code"], .message = d["message"], .where = {d["file"], d["line"]}, .hint = d["hint"]});
-    }
+    for (const Json& one : read.is_object() ? read["diagnostics"] : Json::array()) errors.push_back(diagnostic_of(one));
     if (errors.empty()) {
       errors.push_back(
           {.code = "measure/failed", .message = "the reader ended with exit code " + std::to_string(watched->exit)});

@@ -11,8 +11,8 @@ class LayerNorm {
  public:
   LayerNorm() = default;
   LayerNorm(Builder& b, const std::string& name, std::int64_t width)
-      : weight_(b.weight(name + ".weight", {width})),
-        bias_(b.weight(name + ".bias", {width})),
+      : weight_(b.weight(name + ".weight", {width}, Part::norm)),
+        bias_(b.weight(name + ".bias", {width}, Part::norm)),
         module_(b.module_id(name)) {}
 
   Tensor operator()(Play& play, const Tensor& x) const {

@@ -22,9 +22,10 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   if (builder.facts.quantized && quantizable) {
     quantize(builder, name, in, out);
   } else {
-    weight_ = builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out});
+    weight_ =
+        builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out}, Part::matrix);
   }
-  if (bias) bias_ = builder.weight(name + ".bias", {out});
+  if (bias) bias_ = builder.weight(name + ".bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
@@ -35,8 +36,8 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   head.out_ = out;
   head.module_ = builder.module_id(name);
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
-  head.weight_ = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in});
-  if (bias) head.bias_ = builder.weight(name + ".bias", {out});
+  head.weight_ = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
+  if (bias) head.bias_ = builder.weight(name + ".bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;
 }

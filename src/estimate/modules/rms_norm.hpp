@@ -11,7 +11,7 @@ class RmsNorm {
  public:
   RmsNorm() = default;
   RmsNorm(Builder& builder, const std::string& name, std::int64_t width)
-      : weight_(builder.weight(name + ".weight", {width})), module_(builder.module_id(name)) {}
+      : weight_(builder.weight(name + ".weight", {width}, Part::norm)), module_(builder.module_id(name)) {}
   Tensor operator()(Play& play, const Tensor& x) const;
   explicit operator bool() const { return bool(weight_); }
 

@@ -56,7 +56,7 @@ TensorImpl* Torch::new_impl() {
 void Torch::free_impl(TensorImpl* impl) {
   const StorageId storage = std::exchange(impl->storage, StorageId::none);
   impl->output_nr = 0;
-  impl->requires_grad = impl->parameter = impl->embedding = false;
+  impl->requires_grad = impl->parameter = false;
   impl->accumulator = nullptr;
   impl->layer = -1;
   impl->module = -1;

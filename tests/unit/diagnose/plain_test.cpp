@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "escapes.hpp"
+#include "json_line.hpp"
 #include "unfold.hpp"
 
 namespace oomplan::diagnose {
@@ -48,6 +49,20 @@ TEST(Unfolded, TakesApartWhatLoggersFold) {
   EXPECT_EQ(texts(R"({"log":"{\"e\":\"a\\nb\"}"})").back(), "b\"}\"}") << "JSON in JSON";
   EXPECT_EQ(texts(R"(b'\xe2\x94\x82 a\nb')"), (Texts{"b'\u2502 a", "b'"}));
   EXPECT_EQ(texts(" 5%|# | 5/9 [00:01<00:02, 7.1it/s]Killed"), (Texts{" 5%|# | 5/9 [00:01<00:02, 7.1it/s]", "Killed"}));
+}
+
+TEST(Unfolded, TakesARsyslogLineApartButNoNumberOfAnIssue) {
+  EXPECT_EQ(texts("train[77]: #012Traceback:#012  File \"a.py\"#012    x()#012#012E: boom#0120x7f: f"),
+            (Texts{"train[77]:", "Traceback:", "  File \"a.py\"", "    x()", "E: boom", "0x7f: f"}));
+  for (const char* line : {"see issue #012 CUDA out of memory", "(#012) fixed", "#011: a", "see #012", "pull #0123 b"})
+    EXPECT_EQ(texts(line), Texts{line});
+}
+
+TEST(Unfolded, JoinsTheHalvesOfACharacter) {
+  const std::string face = "\U0001F600";
+  EXPECT_EQ(texts(R"(a="b \ud83d\ude00\nc")"), (Texts{"a=\"b " + face, "c\""}));
+  EXPECT_EQ(messages_of_json(R"({"message": "b \ud83d\ude00\nc"})").front(), "b " + face + "\nc");
+  EXPECT_EQ(texts(R"(a="b \ud83d\nc")"), (Texts{"a=\"b \uFFFD", "c\""})) << "a half alone";
 }
 
 TEST(Unfolded, KnowsWhereEachPieceWas) {

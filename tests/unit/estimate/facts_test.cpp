@@ -99,10 +99,10 @@ TEST(FactsErrors, EveryUnmodelledFeatureIsNamedWithItsPlace) {
 
 TEST(FactsErrors, AnOptimizerThatNobodyPlays) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer.name = {"muon", {Origin::Kind::config, "optim", {"config.yml", 5, 8}}};
+  p.optimizer.name = {"dion", {Origin::Kind::config, "optim", {"config.yml", 5, 8}}};
   const auto facts = resolve(p, example::architecture(example::llama()));
   ASSERT_FALSE(facts.ok());
-  EXPECT_EQ(facts.errors()[0].message, "optimizer \"muon\" is not modelled yet");
+  EXPECT_EQ(facts.errors()[0].message, "optimizer \"dion\" is not modelled yet");
   EXPECT_EQ(facts.errors()[0].where.line, 5);
 }
 
@@ -162,17 +162,17 @@ TEST(RunErrors, SizesThatNoSumCanHold) {
 
 TEST(FactsErrors, AllAreReportedAtOnce) {
   TrainingPlan p = example::plan(2, 65);
-  p.optimizer.name.value = "muon";
+  p.optimizer.name.value = "dion";
   p.quantization.kind.value = Quantization::nf4;
   EXPECT_EQ(errors(p, example::gpt2({{"n_positions", "64"}})).size(), 3U);
 }
 
 TEST(FactsErrors, EstimateReturnsThem) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer.name.value = "muon";
+  p.optimizer.name.value = "dion";
   const auto footprint = estimate(p, example::architecture(example::llama()));
   ASSERT_FALSE(footprint.ok());
-  EXPECT_EQ(footprint.errors()[0].message, "optimizer \"muon\" is not modelled yet");
+  EXPECT_EQ(footprint.errors()[0].message, "optimizer \"dion\" is not modelled yet");
 }
 
 TEST(ModelErrors, AnActivationThatNobodyPlays) {
@@ -200,11 +200,11 @@ TEST(ModelErrors, AnOpThatDoesNotExistAndAnAttributeThatIsMissing) {
 
 TEST(Facts, AnOptimizerThatTheConfigsReaderNamedIsNamedOnce) {
   TrainingPlan p = example::plan(2, 16);
-  p.optimizer.name.value = "muon";
-  EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: optimizer \"muon\" is not modelled yet"});
-  p.unmodelled = {{"optimizer muon", "optimizer", {}}};
+  p.optimizer.name.value = "dion";
+  EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: optimizer \"dion\" is not modelled yet"});
+  p.unmodelled = {{"optimizer dion", "optimizer", {}}};
   EXPECT_EQ(errors(p),
-            Messages{"estimate/unmodelled: optimizer: optimizer muon affects memory and is not modelled yet"});
+            Messages{"estimate/unmodelled: optimizer: optimizer dion affects memory and is not modelled yet"});
 }
 
 }  // namespace

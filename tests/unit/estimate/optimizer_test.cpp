@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "oomplan/catalog.hpp"
 #include "recording.hpp"
 
 namespace oomplan::estimator {
@@ -11,15 +12,19 @@ namespace {
 
 using ::testing::Contains;
 
+Parameter with_gradient(Torch& t, const Dims& sizes, DType dtype, Part part = Part::matrix) {
+  const Tensor p = leaf(t, sizes, dtype);
+  p->grad = t.empty(sizes, dtype, "gradient");
+  return {{}, part, sizes, true, p, p};
+}
+
 /// Parameters with gradients, and one step of an optimizer on them after another.
 class Stepped {
  public:
   Stepped(std::string_view name, const std::vector<Dims>& shapes, DType dtype = DType::fp32)
       : optimizer_(make_optimizer(name, false)) {
     for (const Dims& shape : shapes) {
-      Tensor p = leaf(torch, shape, dtype);
-      p->grad = torch.empty(shape, dtype, "gradient");
-      parameters.push_back(std::move(p));
+      parameters.push_back(with_gradient(torch, shape, dtype));
     }
   }
 
@@ -30,7 +35,7 @@ class Stepped {
   }
 
   Torch torch{};
-  std::vector<Tensor> parameters{};
+  Parameters parameters{};
 
  private:
   std::unique_ptr<Optimizer> optimizer_;
@@ -100,9 +105,7 @@ TEST(AdamW, EightBitKeepsSmallTensorsInFp32) {
 TEST(AdamW, EightBitKeepsEmbeddingsInFp32WhereAskedTo) {
   const auto state = [](bool fp32_embeddings) {
     Torch t;
-    Tensor p = leaf(t, {64, 1024}, DType::bf16);
-    p->embedding = true;
-    p->grad = t.empty(p->sizes, p->dtype, "gradient");
+    const Parameter p = with_gradient(t, {64, 1024}, DType::bf16, Part::embedding);
     const auto optimizer = make_optimizer("adamw_8bit", fp32_embeddings);
     const Watch watch(t);
     optimizer->step(t, {p});
@@ -121,8 +124,7 @@ TEST(AdamW, Paged32BitKeepsFp32MomentsOfAnyParameter) {
 TEST(AdamW, PagedStateOfLargeTensorsIsManagedMemory) {
   const auto managed = [](std::string_view name, const Dims& sizes) {
     Torch t;
-    Tensor p = leaf(t, sizes, DType::bf16);
-    p->grad = t.empty(p->sizes, p->dtype, "gradient");
+    const Parameter p = with_gradient(t, sizes, DType::bf16);
     const auto optimizer = make_optimizer(name);
     optimizer->step(t, {p});
     std::int64_t out = 0;
@@ -134,6 +136,50 @@ TEST(AdamW, PagedStateOfLargeTensorsIsManagedMemory) {
   EXPECT_EQ(managed("paged_adamw_8bit", {99'840}), 0);
   EXPECT_EQ(managed("paged_adamw_32bit", {99'840}), 0);
   EXPECT_EQ(managed("adamw_8bit", {100'352}), 0);
+}
+
+TEST(Lion, KeepsOneMomentInFp32OrInAByteAnElement) {
+  EXPECT_EQ(cost("lion_32bit", DType::bf16).state, 4 * all);
+  EXPECT_EQ(cost("paged_lion_32bit", DType::bf16).state, 4 * all);
+  for (const std::string_view name : {"lion_8bit", "paged_lion_8bit"}) {
+    EXPECT_EQ(cost(name, DType::bf16).state, all + 4 * all / 256 + 1024) << name;
+    EXPECT_EQ(cost(name, DType::bf16, {{4095}}).state, 16'384) << name;
+    EXPECT_EQ(cost(name, DType::bf16).later, 0) << name;
+  }
+}
+
+/// The state that one step makes for a parameter of that part.
+std::int64_t state_of(std::string_view name, const Dims& sizes, Part part, std::string path = {}) {
+  Torch t;
+  Parameter p = with_gradient(t, sizes, DType::bf16, part);
+  p.name = std::move(path);
+  const auto optimizer = make_optimizer(name);
+  const Watch watch(t);
+  optimizer->step(t, {p});
+  return watch.net();
+}
+
+TEST(Muon, KeepsOneMomentOfHiddenMatricesAndTwoOfTheRest) {
+  EXPECT_EQ(state_of("muon", {64, 1024}, Part::matrix), 2 * n);
+  EXPECT_EQ(state_of("muon", {64, 1024}, Part::adapter), 2 * n);
+  EXPECT_EQ(state_of("muon", {64, 1024}, Part::embedding), 4 * n);
+  EXPECT_EQ(state_of("muon", {64, 1024}, Part::head), 4 * n);
+  EXPECT_EQ(state_of("muon", {1024}, Part::norm), 4 * 1024);
+}
+
+TEST(Muon, AxolotlsGoesByNamesAndLeavesVectorsAlone) {
+  EXPECT_EQ(state_of("axolotl_muon", {64, 1024}, Part::matrix, "model.layers.*.mlp.up_proj.weight"), 2 * n);
+  EXPECT_EQ(state_of("axolotl_muon", {64, 1024}, Part::embedding, "model.embed_tokens.weight"), 4 * n);
+  EXPECT_EQ(state_of("axolotl_muon", {64, 1024}, Part::embedding, "transformer.wte.weight"), 2 * n);
+  EXPECT_EQ(state_of("axolotl_muon", {1024}, Part::norm, "model.norm.weight"), 0);
+  EXPECT_EQ(state_of("axolotl_muon", {1024}, Part::bias, "model.layers.*.self_attn.q_proj.bias"), 0);
+}
+
+TEST(Muon, WorksOnTwoMatricesTwoGramMatricesAndTheMomentumOfOneAtATime) {
+  const std::int64_t gram = 2 * 64 * 64;
+  // The momentum, the iterate before and after, and both squares.
+  EXPECT_EQ(cost("muon", DType::bf16, {{64, 1024}}).later, 3 * 2 * n + 2 * gram);
+  EXPECT_EQ(cost("muon", DType::fp32, {{64, 1024}}).later, 4 * n + 2 * 2 * n + 2 * gram);
 }
 
 TEST(Sgd, KeepsNothingAndWithMomentumOneCopy) {
@@ -162,9 +208,9 @@ TEST(Adafactor, WorksOnOneParameterAtATime) {
 }
 
 TEST(Optimizer, StateIsABucketOfItsOwnAndBelongsToTheParametersLayer) {
-  for (const std::string_view name : known_optimizers()) {
+  for (const std::string& name : known_optimizers()) {
     Stepped s(name, {{64, 1024}});
-    s.parameters[0]->layer = 7;
+    s.parameters[0].held->layer = 7;
     const std::size_t before = s.torch.recorder.storages.size();
     s.step();
     for (std::size_t i = before; i < s.torch.recorder.storages.size(); ++i) {
@@ -177,9 +223,9 @@ TEST(Optimizer, StateIsABucketOfItsOwnAndBelongsToTheParametersLayer) {
 }
 
 TEST(Optimizer, SkipsWhatHasNoGradient) {
-  for (const std::string_view name : known_optimizers()) {
+  for (const std::string& name : known_optimizers()) {
     Stepped s(name, two);
-    for (Tensor& p : s.parameters) p->grad.reset();
+    for (const Parameter& p : s.parameters) p.held->grad.reset();
     EXPECT_TRUE(s.step().nothing()) << name;
   }
 }

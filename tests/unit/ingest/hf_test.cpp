@@ -28,7 +28,7 @@ TEST(Hf, TrlDefaults) {
   EXPECT_THAT(plan.checkpointing.reentrant,
               is_from(false, "default of transformers 5.23.0: activation_checkpointing_enable"));
   EXPECT_THAT(plan.optimizer.name, is_from("adamw_fused", "default of transformers 5.23.0: TrainingArguments"));
-  EXPECT_THAT(plan.optimizer.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_THAT(plan.optimizer.name.optimizer.clip_gradients, is_from(true, "default of transformers 5.23.0: TrainingArguments"));
   EXPECT_THAT(plan.kernels.attention,
               is_from(Attention::sdpa, "default of transformers 5.23.0: PreTrainedModel.from_pretrained"));
   EXPECT_THAT(plan.recipe.loss, is_from(Loss::chunked_logprob, "default of trl 1.16.0: add_fused_lm_head"));
@@ -145,7 +145,7 @@ TEST(Hf, AScriptOfItsOwnSaysWhatItsAdaptersAre) {
 
 TEST(Hf, EvaluationIsReadAsTheTrainersRunIt) {
   EXPECT_FALSE(plan_from(sft + "eval_steps: 8\nper_device_eval_batch_size: 64\n").evaluation.evaluates.value);
-  EXPECT_FALSE(plan_from(sft + "eval_strategy: no\ndo_eval: true\n").evaluation.evaluates.value);
+  EXPECT_FALSE(plan_from(sft + "eval_strategy: 'no'\ndo_eval: true\n").evaluation.evaluates.value);
   EXPECT_TRUE(plan_from(plain + "do_eval: true\n").evaluation.evaluates.value);
   const TrainingPlan plan = plan_from(sft + "eval_strategy: steps\n");
   EXPECT_THAT(plan.evaluation.evaluates, is_from(true, "eval_strategy at 3:16"));
@@ -272,16 +272,17 @@ TEST(Hf, OptimizersByTheirNames) {
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: dampening=0, momentum=0.5\n"), "sgd_momentum");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum=0\n"), "sgd");
   EXPECT_EQ(optimizer("optim: sgd\noptim_args: momentum_dtype=float32\n"), "sgd");
-  const TrainingPlan lion = plan_from(sft + "optim: lion_8bit\n");
-  EXPECT_EQ(lion.optimizer.name.value, "lion_8bit");
-  EXPECT_THAT(features(lion), ElementsAre("optim: optimizer lion_8bit"));
+  EXPECT_EQ(optimizer("optim: paged_lion_8bit\n"), "paged_lion_8bit");
+  const TrainingPlan galore = plan_from(sft + "optim: galore_adamw\n");
+  EXPECT_EQ(galore.optimizer.name.value, "galore_adamw");
+  EXPECT_THAT(features(galore), ElementsAre("optim: optimizer galore_adamw"));
   EXPECT_THAT(errors_from(sft + "optim: adamw_tosch\n"),
               ElementsAre("c.yaml:3:8: ingest/bad-value: optim: expected an optimizer that transformers names, found "
                           "\"adamw_tosch\"; did you mean adamw_torch?"));
 }
 
 TEST(Hf, ZeroNormClipsNothing) {
-  EXPECT_THAT(plan_from(sft + "max_grad_norm: 0.0\n").optimizer.clip_gradients,
+  EXPECT_THAT(plan_from(sft + "max_grad_norm: 0.0\n").optimizer.optimizer.clip_gradients,
               is_from(false, "max_grad_norm at 3:16"));
 }
 
@@ -420,13 +421,58 @@ TEST(Hf, APlainTrainerTakesTextsAsTheyAre) {
   EXPECT_EQ(plan_from(plain + "bf16: 'true'\n").precision.autocast.value, Autocast::bf16);
 }
 
-TEST(Hf, OldNamesAreReadAndSaid) {
-  const TrainingPlan plan = plan_from(sft + "torch_dtype: bfloat16\nmax_seq_length: 300\n");
+TEST(Hf, KeysOfEvaluationAreReadAsAllOthers) {
+  EXPECT_THAT(errors_from(sft + "eval_strategy: no\n"),
+              ElementsAre("c.yaml:3:16: ingest/bad-value: eval_strategy: YAML reads no as true or false, which "
+                          "transformers refuses; it takes the text \"no\" (put it in quotes)"));
+  EXPECT_THAT(errors_from(sft + "eval_strategy: step\n"),
+              ElementsAre("c.yaml:3:16: ingest/bad-value: eval_strategy: expected one of \"no\", steps, epoch, found "
+                          "\"step\"; did you mean steps?"));
+  EXPECT_THAT(errors_from(sft + "eval_strategy: Steps\n"), ElementsAre(HasSubstr("expected one of \"no\", steps")));
+  EXPECT_THAT(errors_from(sft + "eval_strategy:\n"), ElementsAre(HasSubstr("eval_strategy: transformers 5.23.0 refuses "
+                                                                           "null")));
+  EXPECT_FALSE(plan_with(sft, {"eval_strategy=no"}).evaluation.evaluates.value) << "a command line's text";
+  EXPECT_THAT(errors_from(sft + "per_device_eval_batch_size: many\n"), ElementsAre(HasSubstr("a positive integer")));
+  EXPECT_THAT(errors_from(sft + "per_device_eval_batch_size: 0\n"), ElementsAre(HasSubstr("a positive integer")));
+  EXPECT_EQ(plan_from(sft + "eval_strategy: steps\nper_device_eval_batch_size: '4'\n").evaluation.rows.value, 4);
+  EXPECT_THAT(errors_from(plain + "eval_strategy: steps\nper_device_eval_batch_size: '4'\n"),
+              ElementsAre(HasSubstr("without quotes")));
+  EXPECT_THAT(errors_from(plain + "do_eval: 'false'\n"), ElementsAre(HasSubstr("without quotes")));
+  EXPECT_THAT(errors_from(sft + "save_strategy: always\n"), ElementsAre(HasSubstr("epoch, best, found \"always\"")));
+}
+
+TEST(Hf, WandbsCopiesCountWhereTheEnvironmentAsksForThem) {
+  const auto one = [](const std::string& lines) { return features(plan_from(sft + lines)); };
+  const std::string watched = "env: {WANDB_WATCH: all}\n";
+  EXPECT_THAT(one(watched + "report_to: wandb\n"), ElementsAre(HasSubstr("env: wandb's copies of parameters")));
+  EXPECT_THAT(one(watched + "report_to: [tensorboard, wandb]\n"), ElementsAre(HasSubstr("wandb's copies")));
+  EXPECT_THAT(one(watched + "report_to: all\n"), ElementsAre(HasSubstr("wandb's copies")));
+  EXPECT_THAT(one(watched + "report_to: tensorboard\n"), IsEmpty());
+  EXPECT_THAT(one(watched), IsEmpty()) << "report_to is none where nothing is said";
+  EXPECT_THAT(one("env: {WANDB_WATCH: gradients}\nreport_to: wandb\n"), ElementsAre(HasSubstr("of gradients")));
+  EXPECT_THAT(one("env: {WANDB_WATCH: gradients}\nreport_to: wandb\nuse_peft: true\n"), IsEmpty());
+  EXPECT_THAT(one("env: {WANDB_WATCH: 'false'}\nreport_to: wandb\n"), IsEmpty());
+}
+
+TEST(Hf, OldNamesAreReadWhereAScriptMayHaveThem) {
+  const TrainingPlan plan =
+      plan_from("trainer: trainer\nmodel_name_or_path: a\ntorch_dtype: bfloat16\nmax_seq_length: 300\n");
   EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::bf16);
   EXPECT_EQ(plan.batch.sequence_length.value, 300);
-  EXPECT_THAT(said(plan.warnings),
-              ElementsAre("c.yaml:3:1: ingest/renamed-key: torch_dtype is now called dtype; read as that",
-                          "c.yaml:4:1: ingest/renamed-key: max_seq_length is now called max_length; read as that"));
+  EXPECT_THAT(said(plan.warnings), Contains(HasSubstr("ingest/renamed-key: torch_dtype is now called dtype; read as "
+                                                      "that")));
+}
+
+TEST(Hf, TrlHasNoOldNames) {
+  EXPECT_THAT(
+      errors_from("trainer: sft\nmodel_name_or_path: a\nmax_seq_length: 300\ntorch_dtype: bfloat16\n"),
+      ElementsAre("c.yaml:3:1: ingest/refused: max_seq_length: trl 1.16.0 has no such argument; it is max_length "
+                  "now",
+                  "c.yaml:4:1: ingest/refused: torch_dtype: trl 1.16.0 has no such argument; it is dtype now"));
+  EXPECT_THAT(errors_from("model_name_or_path: a\nmax_seq_length: 300\n"),
+              ElementsAre(AllOf(HasSubstr("it is max_length now"), HasSubstr("--trainer trainer, if a script"))));
+  EXPECT_THAT(errors_from(plain + "per_gpu_train_batch_size: 4\n"),
+              ElementsAre(HasSubstr("it is per_device_train_batch_size now")));
 }
 
 TEST(Hf, RefusesWhatTrlRefuses) {

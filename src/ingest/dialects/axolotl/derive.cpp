@@ -235,10 +235,13 @@ void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
 
 // ---- The step ------------------------------------------------------------------------------------------------------
 
+// axolotl 0.18.0, core/builders/base.py: those that it makes itself, whatever the Trainer knows.
+constexpr OptimizerName muon{"muon", "axolotl_muon"};
+
 void plan_optimizer(const Axolotl& a, Draft& draft) {
   const auto optimizer = a.get<std::string>("optimizer");
   if (optimizer.value) {
-    const OptimizerName* name = find_optimizer(*optimizer.value);
+    const OptimizerName* name = optimizer.value == muon.theirs ? &muon : find_optimizer(*optimizer.value);
     const bool played = name != nullptr && !name->plan.empty();
     draft.plan.optimizer.name = {played ? std::string(name->plan) : *optimizer.value, optimizer.origin};
     if (!played) cannot(draft, "optimizer " + *optimizer.value, "optimizer", optimizer.origin);
@@ -339,7 +342,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
                              a.on("sample_packing")};
   plan_packing(a, plan);
-  axolotl::plan_evaluation(inputs, batch, stack(), draft);
+  axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
   plan_quantization(a, plan);
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
@@ -385,6 +388,11 @@ Text adapter(const TrainingPlan& plan) {
   return quantizes(plan) ? "qlora" : "lora";
 }
 
+Text optimizer_name(const TrainingPlan& plan) {
+  const std::string& name = plan.optimizer.name.value;
+  return name == muon.plan ? std::string(muon.theirs) : trainer_name(name);
+}
+
 Text targets(const TrainingPlan& plan) {
   if (!adapts(plan) || all_linear(plan)) return {};
   return find_codec("names")->write(plan.adapter.targets.value);
@@ -422,7 +430,7 @@ constexpr auto sayings = std::to_array<Saying>({
      [](const TrainingPlan& p) -> Text {
        return quantizes(p) ? Text(write_dtype(p.quantization.compute_dtype.value)) : std::nullopt;
      }},
-    {"optimizer", "optimizer", [](const TrainingPlan& p) -> Text { return trainer_name(p.optimizer.name.value); }},
+    {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm",
      [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
     {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",

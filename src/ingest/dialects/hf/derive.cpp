@@ -37,11 +37,10 @@ void plan_precision(const Run& run, TrainingPlan& plan) {
 // The rows of a batch, and how long they get. Packed rows of one batch are one row, with a mask that keeps them apart
 // where the attention is not flash attention.
 void plan_length(const Run& run, TrainingPlan& plan) {
-  constexpr std::array<std::string_view, 2> trl{"max_seq_length", "max_length"};
   constexpr std::array<std::string_view, 3> scripts{"model_max_length", "max_seq_length", "block_size"};
   const auto by = [&](std::string_view key) { give(plan.batch.sequence_length, run.hf.get<std::int64_t>(key)); };
   if (run.sft) {
-    std::ranges::for_each(trl, by);
+    by("max_length");
   } else {
     std::ranges::for_each(scripts, by);
   }
@@ -158,16 +157,31 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
        std::string(why), std::string(how));
 }
 
-void warn_renamed(const Inputs& inputs, bool sft, TrainingPlan& plan) {
-  constexpr std::array<std::array<std::string_view, 2>, 3> renamed{
-      {{"torch_dtype", "dtype"},
-       {"max_seq_length", "max_length"},
-       {"per_gpu_train_batch_size", "per_device_train_batch_size"}}};
+// A script around a plain Trainer may have the old name of its own.
+void warn_renamed(const Inputs& inputs, TrainingPlan& plan) {
   for (const Input& input : inputs) {
-    const auto* found = std::ranges::find(renamed, input.key, [](const auto& pair) { return pair[0]; });
-    if (found == renamed.end() || (!sft && input.key == "max_seq_length")) continue;
-    plan.warnings.push_back(at_key(input, Severity::warning, "ingest/renamed-key",
-                                   input.key + " is now called " + std::string((*found)[1]) + "; read as that"));
+    if (input.key != "torch_dtype") continue;
+    plan.warnings.push_back(
+        at_key(input, Severity::warning, "ingest/renamed-key", "torch_dtype is now called dtype; read as that"));
+  }
+}
+
+// `trl sft` hands keys that no argument class has on to accelerate's parser, which knows none; trl.scripts.sft leaves
+// them out.
+void refuse_old_names(const Inputs& inputs, const Stack& stack, Draft& draft) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> old_names{
+      {{"max_seq_length", "max_length"}, {"torch_dtype", "dtype"}}};
+  const bool assumed = draft.plan.recipe.trainer.origin.kind == Origin::Kind::assumed;
+  for (const Input& input : inputs) {
+    const auto* found = std::ranges::find(old_names, input.key, [](const auto& pair) { return pair[0]; });
+    const bool taken_out = !input.command_line.empty() && input.value->kind == Node::Kind::null;
+    if (found == old_names.end() || taken_out) continue;
+    const std::string now =
+        input.key + ": " + stack.name_of("trl") + " has no such argument; it is " + std::string((*found)[1]) + " now";
+    draft.errors.push_back(
+        at_key(input, Severity::error, "ingest/refused", now,
+               assumed ? "--trainer trainer, if a script around transformers' Trainer reads this file" : ""));
+    draft.bad_keys.push_back(input.key);
   }
 }
 
@@ -199,7 +213,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
-  hf::plan_evaluation(inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
+  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
   plan_optimizer(run.hf, plan);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
@@ -219,8 +233,12 @@ Draft read(const Inputs& inputs, const Document& document) {
   draft.plan.recipe.trainer = trainer;
   plan_facts(run, inputs, draft, document);
   const std::int64_t row = draft.plan.batch.sequence_length.value;
-  warn_renamed(inputs, sft, draft.plan);
-  if (!sft) refuse_texts(inputs, draft);
+  if (sft) {
+    refuse_old_names(inputs, run.stack, draft);
+  } else {
+    warn_renamed(inputs, draft.plan);
+    refuse_texts(inputs, draft);
+  }
   refuse_scaled_half(draft, document);
   check_facts(sft, draft, document);
   hf::check_refused(hf, inputs, trainer.value == "sft", draft, document);

@@ -10,44 +10,60 @@ namespace oomplan::ingestion::hf {
 namespace {
 
 // A metric other than the loss comes from a compute_metrics, which wants predictions.
-const Input* other_metric(const Inputs& inputs) {
-  constexpr std::array<std::string_view, 2> losses{"loss", "eval_loss"};
-  const Input* metric = asking(inputs, {"metric_for_best_model"});
-  return metric != nullptr && std::ranges::count(losses, metric->value->text) == 0 ? metric : nullptr;
+bool is_other_metric(const Arg<std::string>& metric) {
+  return metric.value && !metric.value->empty() && metric.value != "loss" && metric.value != "eval_loss";
 }
 
 // Trainer.evaluation_loop: with a compute_metrics every batch's logits stay on the GPU until all are seen, or until
 // eval_accumulation_steps batches are. One batch's are there anyway when its forward pass ends.
-void note_kept(const Inputs& inputs, Draft& draft) {
-  if (asking(inputs, {"prediction_loss_only"}) != nullptr) return;
+void note_kept(const EvaluationKeys& keys, Draft& draft) {
+  if (is(keys.loss_only, true)) return;
+  const auto note = [&](std::string_view feature, std::string_view key, const Origin& origin) {
+    draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin.where});
+  };
   constexpr std::string_view keeps = "evaluation that keeps what the model predicts";
-  const auto steps = count_of(inputs, "eval_accumulation_steps", draft);
-  if (steps && steps->value > 1) return note_asking(inputs, {"eval_accumulation_steps"}, keeps, draft);
-  note_asking(inputs, {"batch_eval_metrics"}, "a metric of each batch of evaluation", draft);
-  if (steps) return;
-  note_asking(inputs, {"include_for_metrics"}, keeps, draft);
-  if (const Input* metric = other_metric(inputs)) {
-    draft.plan.unmodelled.push_back({std::string(keeps), metric->key, origin_of(*metric).where});
-  }
+  if (keys.accumulation.value > 1) return note(keeps, "eval_accumulation_steps", keys.accumulation.origin);
+  if (is(keys.metrics_by_batch, true))
+    note("a metric of each batch of evaluation", "batch_eval_metrics", keys.metrics_by_batch.origin);
+  if (keys.accumulation.value) return;
+  const auto& kept = keys.kept_for_metrics;
+  if (kept.value && !kept.value->empty()) note(keeps, "include_for_metrics", kept.origin);
+  if (is_other_metric(keys.best_metric)) note(keeps, "metric_for_best_model", keys.best_metric.origin);
 }
 
-const Input* when(const Inputs& inputs, bool sft) {
-  const Input* asks = asking(inputs, {"eval_strategy", "eval_on_start"});
-  return asks == nullptr && !sft ? asking(inputs, {"do_eval"}) : asks;
+const Origin* when(const EvaluationKeys& keys, bool sft) {
+  if (keys.strategy.value && keys.strategy.value != "no") return &keys.strategy.origin;
+  if (is(keys.on_start, true)) return &keys.on_start.origin;
+  return is(keys.asked, true) && !sft ? &keys.asked.origin : nullptr;
 }
 
 }  // namespace
 
-void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
+EvaluationKeys evaluation_keys(const Arguments& hf) {
+  return {hf.get<std::string>("eval_strategy"),
+          hf.get<bool>("eval_on_start"),
+          hf.get<bool>("do_eval"),
+          hf.get<std::int64_t>("per_device_eval_batch_size"),
+          hf.get<std::int64_t>("eval_accumulation_steps"),
+          hf.get<bool>("prediction_loss_only"),
+          hf.get<bool>("batch_eval_metrics"),
+          hf.get<std::vector<std::string>>("include_for_metrics"),
+          hf.get<std::string>("metric_for_best_model"),
+          hf.get<bool>("load_best_model_at_end"),
+          hf.get<bool>("bf16_full_eval"),
+          hf.get<bool>("fp16_full_eval"),
+          hf.get<std::string>("save_strategy")};
+}
+
+void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  const auto batch = count_of(inputs, "per_device_eval_batch_size", draft);
-  const Input* asks = when(inputs, sft);
+  const Origin* asks = when(keys, sft);
   if (asks == nullptr) {
     plan.evaluation.rows.value = 0;
     return;
   }
-  plan.evaluation.evaluates = {true, origin_of(*asks)};
-  if (batch) plan.evaluation.rows = *batch;
+  plan.evaluation.evaluates = {true, *asks};
+  give(plan.evaluation.rows, keys.rows);
   const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
@@ -60,7 +76,7 @@ void plan_evaluation(const Inputs& inputs, bool sft, const Rows& rows, Draft& dr
   note_asking(inputs, {"predict_with_generate"}, "generation in evaluation", draft);
   if (sft) return;
   derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
-  note_kept(inputs, draft);
+  note_kept(keys, draft);
 }
 
 }  // namespace oomplan::ingestion::hf

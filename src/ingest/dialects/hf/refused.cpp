@@ -5,14 +5,43 @@
 #include <string>
 
 #include "../../evaluation.hpp"
+#include "evaluation.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {
 
-std::string text_of(const Inputs& inputs, std::string_view key, std::string_view otherwise) {
-  const auto found = std::ranges::find(inputs, key, &Input::key);
-  if (found == inputs.end() || found->value->kind == Node::Kind::null) return std::string(otherwise);
-  return found->value->as_boolean() == false ? "no" : found->value->text;
+std::string said(const Arg<std::string>& arg, std::string_view otherwise) {
+  return arg.value.value_or(std::string(otherwise));
+}
+
+// YAML 1.1 reads `no` as false, and an enumeration of transformers' has no such member. --set is a command line's text.
+void check_words(const Inputs& inputs, Draft& draft) {
+  for (const Input& input : inputs) {
+    const bool word = input.key == "eval_strategy" || input.key == "save_strategy";
+    if (!word || !input.command_line.empty() || input.value->kind != Node::Kind::boolean) continue;
+    draft.errors.push_back(at_value(input, "ingest/bad-value",
+                                    input.key + ": YAML reads " + input.value->text +
+                                        " as true or false, which transformers refuses; it takes the text \"no\"",
+                                    "put it in quotes"));
+  }
+}
+
+void check_best(const EvaluationKeys& keys, Draft& draft, const Document& document) {
+  const std::string evaluates = said(keys.strategy, "no");
+  const std::string saves = said(keys.saves, "steps");
+  if (!is(keys.best_at_end, true) || saves == "best" || evaluates == saves) return;
+  conflict(draft, keys.best_at_end.origin, document,
+           "TrainingArguments refuses load_best_model_at_end where eval_strategy (" + evaluates +
+               ") is not save_strategy (" + saves + ")");
+}
+
+void check_scheduler(const EvaluationKeys& keys, const Inputs& inputs, Draft& draft, const Document& document) {
+  const Input* scheduler = asking(inputs, {"lr_scheduler_type"});
+  if (scheduler == nullptr || said(keys.strategy, "no") != "no") return;
+  if (scheduler->value->text == "reduce_lr_on_plateau" || scheduler->value->text == "greedy") {
+    conflict(draft, origin_of(*scheduler), document,
+             "TrainingArguments refuses " + scheduler->value->text + " without an eval_strategy");
+  }
 }
 
 void check_arguments(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
@@ -20,25 +49,14 @@ void check_arguments(const Arguments& hf, const Inputs& inputs, Draft& draft, co
     conflict(draft, hf.get<bool>("fp16").origin, document,
              "fp16 and bf16 are both true: TrainingArguments takes one of them");
   }
-  const Input* fp16_eval = asking(inputs, {"fp16_full_eval"});
-  if (fp16_eval != nullptr && asking(inputs, {"bf16_full_eval"}) != nullptr) {
-    conflict(draft, origin_of(*fp16_eval), document,
+  const EvaluationKeys evaluation = evaluation_keys(hf);
+  if (is(evaluation.all_fp16, true) && is(evaluation.all_bf16, true)) {
+    conflict(draft, evaluation.all_fp16.origin, document,
              "fp16_full_eval and bf16_full_eval are both true: TrainingArguments takes one of them");
   }
-  const std::string evaluates = text_of(inputs, "eval_strategy", "no");
-  const std::string saves = text_of(inputs, "save_strategy", "steps");
-  const Input* best = asking(inputs, {"load_best_model_at_end"});
-  if (best != nullptr && saves != "best" && evaluates != saves) {
-    conflict(draft, origin_of(*best), document,
-             "TrainingArguments refuses load_best_model_at_end where eval_strategy (" + evaluates +
-                 ") is not save_strategy (" + saves + ")");
-  }
-  const Input* scheduler = asking(inputs, {"lr_scheduler_type"});
-  if (scheduler == nullptr || evaluates != "no") return;
-  if (scheduler->value->text == "reduce_lr_on_plateau" || scheduler->value->text == "greedy") {
-    conflict(draft, origin_of(*scheduler), document,
-             "TrainingArguments refuses " + scheduler->value->text + " without an eval_strategy");
-  }
+  check_words(inputs, draft);
+  check_best(evaluation, draft, document);
+  check_scheduler(evaluation, inputs, draft, document);
 }
 
 bool is_head(const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); }

@@ -106,7 +106,7 @@ struct Unused {
 
 constexpr auto lengths = std::to_array<Unused>({
     {"max_length", true, false},
-    {"max_seq_length", true, true},
+    {"max_seq_length", false, true},
     {"model_max_length", false, true},
     {"block_size", false, true},
 });

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "../../dialect.hpp"
-#include "../../evaluation.hpp"
 #include "../../loader_facts.hpp"
 #include "../../optimizers.hpp"
 
@@ -153,17 +152,18 @@ void plan_loader(const Arguments& args, LoaderPlan& loader) {
 }
 
 // run_sft evaluates after training too, where do_eval asks for it, beside the optimizer's state.
-void plan_evaluation(const Arguments& args, const Inputs& inputs, Draft& draft) {
-  EvaluationFacts& evaluation = draft.plan.evaluation;
-  const auto rows = count_of(inputs, "per_device_eval_batch_size", draft);
-  const Input* asks = asking(inputs, {"eval_strategy", "eval_on_start", "do_eval"});
-  if (asks == nullptr) {
+void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
+  const auto strategy = args.get<std::string>("eval_strategy");
+  for (const std::string_view key : {"do_eval", "eval_on_start"}) {
+    if (args.on(key)) evaluation.evaluates = {true, args.get<bool>(key).origin};
+  }
+  if (strategy.value && strategy.value != "no") evaluation.evaluates = {true, strategy.origin};
+  if (!evaluation.evaluates.value) {
     evaluation.rows.value = 0;
     evaluation.padded.value = false;
     return;
   }
-  evaluation.evaluates = {true, origin_of(*asks)};
-  if (rows) evaluation.rows = *rows;
+  give(evaluation.rows, args.get<std::int64_t>("per_device_eval_batch_size"));
   const auto packing = args.get<bool>("packing");
   if (is(packing, true)) evaluation.padded = {false, packing.origin};
 }
@@ -197,7 +197,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_batch(args, draft, document);
   plan_optimizer(args, plan);
   plan_loader(args, plan.loader);
-  plan_evaluation(args, inputs, draft);
+  plan_evaluation(args, plan.evaluation);
   check(args, draft, document);
   return draft;
 }

@@ -86,7 +86,7 @@ TEST(PlainLinear, HasItsWeightAndItsBias) {
 
 TEST(PlainLinear, Conv1dIsLaidOutTheOtherWay) {
   Layer conv(full(), "c_attn", true, "transformer.h.*.attn", LinearKind::conv1d);
-  EXPECT_EQ(conv.builder.parameters[0]->sizes, (Dims{in, out}));
+  EXPECT_EQ(conv.builder.parameters[0].sizes, (Dims{in, out}));
   const Tensor x = leaf(conv.torch, {2, 64, in}, DType::bf16);
   EXPECT_EQ(conv.forward(x)->sizes, (Dims{2, 64, out}));
 }

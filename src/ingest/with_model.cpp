@@ -1,5 +1,6 @@
 // What a config leaves to the model.
 #include <algorithm>
+#include <optional>
 
 #include "oomplan/ingest.hpp"
 #include "stack.hpp"
@@ -16,9 +17,25 @@ Diagnostic no_default(const std::string& model_type) {
           {}};
 }
 
+// trl 1.16.0: SFTTrainer.__init__ refuses a coefficient other than 0 where the model's config has no
+// output_router_logits, and no architecture that is played has it.
+std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::string& model_type) {
+  constexpr std::string_view key = "router_aux_loss_coef";
+  const auto found = std::ranges::find(plan.unmodelled, key, &Unmodelled::key);
+  if (found == plan.unmodelled.end() || plan.recipe.trainer.value != "sft") return std::nullopt;
+  return Diagnostic{
+      Severity::error,
+      "ingest/refused",
+      std::string(key) + ": trl 1.16.0 refuses it where the model (" + model_type + ") is no mixture of experts",
+      found->where,
+      {},
+      {}};
+}
+
 }  // namespace
 
-Result<TrainingPlan> with_default_targets(TrainingPlan plan, const std::string& model_type) {
+Result<TrainingPlan> with_model(TrainingPlan plan, const std::string& model_type) {
+  if (std::optional<Diagnostic> refused = refused_by_dense(plan, model_type)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
     return plan;

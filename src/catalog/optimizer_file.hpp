@@ -1,0 +1,11 @@
+// models/optimizers/<name>.yaml
+#pragma once
+
+#include "files.hpp"
+#include "oomplan/optimizer.hpp"
+
+namespace oomplan::catalog {
+
+Result<OptimizerFile> read_optimizer(const DataFile& file);
+
+}  // namespace oomplan::catalog

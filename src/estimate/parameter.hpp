@@ -1,0 +1,26 @@
+// A parameter of the model, apart from the tensors that stand for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oomplan/optimizer.hpp"
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+
+/// Where a rank holds all of its parameters, both tensors are one.
+struct Parameter {
+  std::string name{};  ///< Dotted, with '*' for the layer's number.
+  Part part = Part::matrix;
+  Dims sizes{};  ///< Of the whole parameter.
+  bool trained = false;
+  Tensor held{};   ///< This rank's from step to step, with the gradient that the optimizer steps by.
+  Tensor whole{};  ///< What ops are given, with the gradient that backward makes.
+
+  std::int16_t layer() const { return held->layer; }
+};
+
+using Parameters = std::vector<Parameter>;
+
+}  // namespace oomplan::estimator
