@@ -50,7 +50,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 /// Error: ingest/missing-fact where peft has no default for it.
 Result<TrainingPlan> with_model(TrainingPlan plan, const std::string& model_type);
 
-/// The dialects, by name: "axolotl", "hf", "oomplan".
+/// The dialects, by name.
 std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.

@@ -5,7 +5,7 @@
 
 namespace oomplan::cli {
 
-/// "axolotl, hf or oomplan; else recognised from the content".
+/// "hf or oomplan; else recognised from the content".
 std::string dialect_help();
 
 }  // namespace oomplan::cli

@@ -28,7 +28,7 @@ struct KeyFile {
 /// value plain or within double quotes without escapes. The views point into `text`.
 KeyFile parse_key_file(std::string_view text);
 
-/// The file that came with the program for the dialect ("axolotl"), read when it is first asked for; empty where there
+/// The file that came with the program for the dialect ("hf"), read when it is first asked for; empty where there
 /// is none.
 const KeyFile& key_file(std::string_view dialect);
 

@@ -98,7 +98,7 @@ Diagnostic about(const Document& document, std::string_view code, std::string me
           {}};
 }
 
-/// "axolotl's (base_model, sequence_len)": with keys that are its alone, as many as a message bears.
+/// "hf's (packing, use_peft)": with keys that are its alone, as many as a message bears.
 std::string shown(const Score& score) {
   constexpr std::size_t most = 3;
   std::string keys;

@@ -15,18 +15,20 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Values of every type; a fact takes those that are its own.
-const std::vector<std::string> values{"true",         "false",       "1",
-                                      "4096",         "0.5",         "0",
-                                      "a/b",          "[a, b]",      "fp32",
-                                      "bf16",         "fp16",        "sft",
-                                      "eager",        "nf4",         "lora",
-                                      "none",         "spawn",       "mapped",
-                                      "int32",        "sdpa",        "fp4",
-                                      "bytes",        "as_base",     "chunked_logprob",
-                                      "full_logits",  "checkpoint",  "stream",
-                                      "[512, 64]",    "\"\"",        "fork",
-                                      "dpo",          "forkserver",  "flash_attention_2",
-                                      "torch_linear", "bitsandbytes"};
+const std::vector<std::string> values{"true",         "false",        "1",
+                                      "4096",         "0.5",          "0",
+                                      "a/b",          "[a, b]",       "fp32",
+                                      "bf16",         "fp16",         "sft",
+                                      "eager",        "nf4",          "lora",
+                                      "none",         "spawn",        "mapped",
+                                      "int32",        "sdpa",         "fp4",
+                                      "bytes",        "as_base",      "chunked_logprob",
+                                      "full_logits",  "checkpoint",   "stream",
+                                      "[512, 64]",    "\"\"",         "fork",
+                                      "dpo",          "forkserver",   "flash_attention_2",
+                                      "torch_linear", "bitsandbytes", "list",
+                                      "numpy",        "arrow",        "int64",
+                                      "int16"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
