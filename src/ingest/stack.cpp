@@ -92,10 +92,8 @@ bool Stack::set_default(const FactRow& fact, TrainingPlan& plan) const {
   return false;
 }
 
-TrainingPlan Stack::plan() const {
-  TrainingPlan out;
-  for (const FactRow& fact : facts()) set_default(fact, out);
-  return out;
+Stack::Stack(std::vector<StackLayer> layers) : layers_(std::move(layers)) {
+  for (const FactRow& fact : facts()) set_default(fact, plan_);
 }
 
 const Stack& stack_of(std::string_view name) {

@@ -32,7 +32,7 @@ struct StackLayer {
 /// Its layers from the top, and their defaults: the topmost layer that has one for a fact counts.
 class Stack {
  public:
-  explicit Stack(std::vector<StackLayer> layers) : layers_(std::move(layers)) {}
+  explicit Stack(std::vector<StackLayer> layers);
 
   /// "trl 1.16.0".
   std::string name_of(std::string_view package) const;
@@ -41,7 +41,7 @@ class Stack {
   Origin origin(std::string_view package, std::string_view where) const;
 
   /// All its defaults; a fact that has none is left without an origin.
-  TrainingPlan plan() const;
+  const TrainingPlan& plan() const { return plan_; }
 
   const std::vector<StackLayer>& layers() const { return layers_; }
 
@@ -50,6 +50,7 @@ class Stack {
   bool set_default(const FactRow& fact, TrainingPlan& plan) const;
 
   std::vector<StackLayer> layers_;
+  TrainingPlan plan_{};
 };
 
 /// The stack whose top is this file ("trl-1.16"), read when it is first asked for. Lives as long as the program.
