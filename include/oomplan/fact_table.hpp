@@ -51,18 +51,6 @@ std::span<const FactRow> facts();
 /// Null where no fact is called that.
 const FactRow* find_fact(std::string_view name);
 
-/// The facts by name, in the table's order.
-std::vector<std::string_view> fact_names();
-
-/// A fact by its name, as oomplan.yaml writes it; nothing where there is no such fact.
-std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name);
-
-/// Where it came from; null where there is no such fact. Lives as long as the plan.
-const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name);
-
-/// Sets it as oomplan.yaml would; false where there is no such fact or it takes no such value.
-bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value);
-
 /// The facts that decide this bucket, the strongest first.
 std::vector<const FactRow*> facts_that_move(Bucket bucket);
 

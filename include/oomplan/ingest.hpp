@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "oomplan/document.hpp"
-#include "oomplan/fact_table.hpp"
 #include "oomplan/loader_profile.hpp"
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
@@ -46,33 +45,27 @@ struct IngestOptions {
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
-/// The plan with what depends on the model: peft's default LoRA targets, and what TRL refuses of it. `model_type` as in config.json.
+/// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.
 /// Error: ingest/missing-fact where peft has no default for it.
-Result<TrainingPlan> with_model(TrainingPlan plan, const std::string& model_type);
+Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
 
-/// The dialects, by name.
+/// The dialects, by name: "axolotl", "hf", "oomplan".
 std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.
 std::string write_plan(const TrainingPlan& plan, std::string_view dialect);
 
-/// A key of a config and its value, as YAML has it.
-struct KeyValue {
-  std::string key{};  ///< Dotted where it is inside a mapping.
-  std::string value{};
-  friend bool operator==(const KeyValue&, const KeyValue&) = default;
-};
+/// The fields of TrainingPlan that are facts, in its order.
+std::vector<std::string_view> fact_names();
 
-/// The keys that say these facts of `after`, where they say something else than of `before`: in the plan's dialect,
-/// each by the name that the config has for it. Empty where the dialect has none.
-std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
-                               const TrainingPlan& after, const Document& document);
+/// A fact by its name, as oomplan.yaml writes it ("bf16", "[q_proj, v_proj]"); nothing where there is no such fact.
+std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name);
 
-/// How a config of this dialect asks for a fix of rules/ladder that no fact says, in words; empty where it has none.
-std::string_view words_for_fix(std::string_view fix, std::string_view dialect);
+/// Where it came from; null where there is no such fact. Lives as long as the plan.
+const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name);
 
-/// The dialect's key that says the fact as it stands; nothing where it has none.
-std::optional<std::string> key_of_fact(std::string_view fact, const std::string& dialect);
+/// Sets it as oomplan.yaml would; false where there is no such fact or it takes no such value.
+bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value);
 
 /// What `oomplan measure PATH --json` wrote. Errors: ingest/bad-profile (another schema, a failed measurement, one of a
 /// command, a key that is missing or out of range).

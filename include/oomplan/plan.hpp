@@ -108,7 +108,7 @@ struct AdapterFacts {
   Setting<Adapter> kind{};
   Setting<std::int64_t> rank{};
   Setting<std::vector<std::string>> targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
-                                                ///< "peft-default" (until with_model() knows the model_type).
+                                                ///< "peft-default" (until settle() knows the model_type).
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
   friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
@@ -164,7 +164,7 @@ struct RuntimeFacts {
 };
 
 struct TrainingPlan {
-  std::string dialect{};    ///< "hf", "oomplan", ….
+  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
   RecipeFacts recipe{};

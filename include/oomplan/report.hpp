@@ -12,7 +12,6 @@
 
 #include "oomplan/architecture.hpp"
 #include "oomplan/estimate.hpp"
-#include "oomplan/fact_table.hpp"
 #include "oomplan/footprint.hpp"
 #include "oomplan/host.hpp"
 #include "oomplan/plan.hpp"
@@ -38,6 +37,8 @@ struct Findings {
   Diagnostics diagnostics{};
   Verdict verdict = Verdict::answered;
 };
+
+using FactValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>>;
 
 /// One fact that the estimate used, and where it came from.
 struct Fact {

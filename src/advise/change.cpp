@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "facts.hpp"
+#include "oomplan/keys.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::advise {
@@ -58,7 +59,7 @@ Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQ
   IngestOptions options = question.ingest;
   for (const KeyChange& change : keys) options.overrides.push_back(change.key + "=" + change.value);
   Result<TrainingPlan> plan = ingest(*question.document, options);
-  return plan ? with_model(std::move(*plan), question.architecture.model_type) : plan;
+  return plan ? settle(std::move(*plan), question.architecture.model_type) : plan;
 }
 
 /// Why what the framework makes of the keys is not what the fixes mean; empty where it is.

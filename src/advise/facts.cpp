@@ -5,6 +5,7 @@
 
 #include "oomplan/codec.hpp"
 #include "oomplan/fact_table.hpp"
+#include "oomplan/ingest.hpp"
 
 namespace oomplan::advise {
 namespace {

@@ -7,6 +7,7 @@
 #include "facts.hpp"
 #include "judge.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/keys.hpp"
 #include "oomplan/trainer.hpp"
 
 namespace oomplan {
@@ -199,7 +200,7 @@ class Walk {
     const Result<Document> again = parse_document(text, document.file, document.syntax);
     if (!again) return false;
     Result<TrainingPlan> plan = ingest(*again, question_.ingest);
-    if (plan) plan = with_model(std::move(*plan), question_.architecture.model_type);
+    if (plan) plan = settle(std::move(*plan), question_.architecture.model_type);
     return plan && same_plan(*plan, found_.plan);
   }
 

@@ -75,7 +75,7 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
 }
 
 void estimate_model(Findings& findings) {
-  Result<TrainingPlan> settled = with_model(*findings.plan, findings.architecture->model_type);
+  Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
   if (!settled) return append(findings.diagnostics, settled.errors());
   findings.plan = std::move(*settled);
   Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);

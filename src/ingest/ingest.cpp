@@ -7,6 +7,7 @@
 #include "foreign.hpp"
 #include "lengths_file.hpp"
 #include "loader_facts.hpp"
+#include "oomplan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -68,6 +69,27 @@ std::vector<std::string_view> dialects() {
   std::vector<std::string_view> out;
   for (const Dialect* dialect : ingestion::registry()) out.push_back(dialect->name);
   return out;
+}
+
+std::vector<std::string_view> fact_names() {
+  std::vector<std::string_view> out;
+  for (const FactRow& row : facts()) out.push_back(row.name);
+  return out;
+}
+
+std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name) {
+  const FactRow* row = find_fact(name);
+  return row == nullptr ? std::nullopt : std::optional(row->write(plan));
+}
+
+const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name) {
+  const FactRow* row = find_fact(name);
+  return row == nullptr ? nullptr : &row->origin(plan);
+}
+
+bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
+  const FactRow* row = find_fact(name);
+  return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);
 }
 
 }  // namespace oomplan

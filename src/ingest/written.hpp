@@ -6,6 +6,7 @@
 
 #include "dialect.hpp"
 #include "oomplan/ingest.hpp"
+#include "oomplan/keys.hpp"
 
 namespace oomplan::ingestion {
 

@@ -324,27 +324,6 @@ const FactRow* find_fact(std::string_view name) {
   return found == rows.end() ? nullptr : found;
 }
 
-std::vector<std::string_view> fact_names() {
-  std::vector<std::string_view> out;
-  for (const FactRow& row : rows) out.push_back(row.name);
-  return out;
-}
-
-std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name) {
-  const FactRow* row = find_fact(name);
-  return row == nullptr ? std::nullopt : std::optional(row->write(plan));
-}
-
-const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name) {
-  const FactRow* row = find_fact(name);
-  return row == nullptr ? nullptr : &row->origin(plan);
-}
-
-bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
-  const FactRow* row = find_fact(name);
-  return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);
-}
-
 std::vector<const FactRow*> facts_that_move(Bucket bucket) {
   std::vector<const FactRow*> out;
   for (const FactRow& row : rows) {

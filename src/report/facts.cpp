@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "oomplan/fact_table.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::report {

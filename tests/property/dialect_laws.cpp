@@ -31,7 +31,7 @@ Result<TrainingPlan> read_back(const std::string& text, std::string_view dialect
 
 Bytes peak_of(const TrainingPlan& plan) {
   const Result<Architecture> model = find_model(plan.model.name.value, {});
-  const Result<TrainingPlan> settled = with_model(plan, model->model_type);
+  const Result<TrainingPlan> settled = settle(plan, model->model_type);
   return estimate(*settled, *model, Detail::peaks)->peak.tensors();
 }
 

@@ -7,6 +7,7 @@
 
 #include "facts.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/keys.hpp"
 #include "oomplan/ingest.hpp"
 #include "project.hpp"
 #include "rung.hpp"

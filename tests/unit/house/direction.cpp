@@ -18,7 +18,8 @@ const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",   "eve
                    "code_point.hpp"};
 const std::map<std::string_view, std::string_view> owners{
     {"document.hpp", "read"},      {"named_document.hpp", "read"},
-    {"codec.hpp", "plan"},         {"fact_table.hpp", "plan"},
+    {"codec.hpp", "plan"},
+                                                          {"keys.hpp", "ingest"},         {"fact_table.hpp", "plan"},
     {"lengths.hpp", "plan"},       {"byte_source.hpp", "read"},
     {"event_list.hpp", "read"},    {"glob.hpp", "read"},
     {"weigh.hpp", "estimate"},     {"recording.hpp", "estimate"},

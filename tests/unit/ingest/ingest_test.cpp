@@ -158,22 +158,22 @@ TEST(Overrides, WhatIsWrongWithThem) {
 
 TEST(Settle, PeftsTargetsByModelType) {
   TrainingPlan plan = plan_from(least + "adapter: lora\n");
-  EXPECT_THAT(with_model(plan, "gpt2")->adapter.targets,
+  EXPECT_THAT(settle(plan, "gpt2")->adapter.targets,
               is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
-  EXPECT_EQ(with_model(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_THAT(said(with_model(plan, "mamba").errors()),
+  EXPECT_EQ(settle(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(said(settle(plan, "mamba").errors()),
               ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
                                     "peft for mamba")));
   plan.adapter.targets.value = {"k_proj"};
-  EXPECT_EQ(with_model(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
+  EXPECT_EQ(settle(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
 
 TEST(Settle, ADenseModelIsRefusedTheLossOfAMixture) {
   const std::string text = "trainer: sft\nmodel_name_or_path: a\nrouter_aux_loss_coef: ";
-  EXPECT_THAT(said(with_model(plan_from(text + "0.01\n"), "qwen2").errors()),
+  EXPECT_THAT(said(settle(plan_from(text + "0.01\n"), "qwen2").errors()),
               ElementsAre("c.yaml:3:23: ingest/refused: router_aux_loss_coef: trl 1.16.0 refuses it where the model "
                           "(qwen2) is no mixture of experts"));
-  EXPECT_TRUE(with_model(plan_from(text + "0\n"), "qwen2").ok());
+  EXPECT_TRUE(settle(plan_from(text + "0\n"), "qwen2").ok());
 }
 
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {

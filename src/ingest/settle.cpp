@@ -34,7 +34,7 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const std::
 
 }  // namespace
 
-Result<TrainingPlan> with_model(TrainingPlan plan, const std::string& model_type) {
+Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model_type)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
