@@ -40,7 +40,7 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// The segments of the body one after the other, then tail.
+/// The segments of the body one after the other, then tail: what the model is but for its head.
 struct Architecture {
   std::string name{};        ///< The file in models/architectures.
   std::string model_type{};  ///< As in config.json.
@@ -52,9 +52,12 @@ struct Architecture {
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;         ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;            ///< The exact count that the preset states; 0: none stated.
+  std::optional<bool> liger{};            ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
+                                          ///< ops here play them; none: not known.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};
   std::vector<OpSpec> tail{};
+  OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
 };
 

@@ -93,7 +93,10 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
-inline constexpr auto loss = choice<Loss, loss_names>("one of full_logits, chunked_logprob");
+inline constexpr auto loss =
+    choice<Loss, loss_names>("one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear");
+inline constexpr auto recipe = choice<RecipeKind, recipe_names>("one of supervised, dpo");
+inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");
 inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
 inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");

@@ -10,6 +10,7 @@
 #include "oomplan/bytes.hpp"
 #include "oomplan/dtype.hpp"
 #include "oomplan/events.hpp"
+#include "oomplan/phase.hpp"
 
 namespace oomplan {
 
@@ -39,14 +40,6 @@ constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_c
 using ByBucket = std::array<Bytes, bucket_count>;
 constexpr Bytes& at(ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
 constexpr Bytes at(const ByBucket& by, Bucket bucket) { return by[static_cast<std::size_t>(bucket)]; }
-
-/// The phases of a step. `between` is what lies outside the others: batches arriving, gradients dropped. `evaluation`
-/// is the forward pass and the loss of a batch of it, after the step.
-enum class Phase : std::uint8_t { load, forward, loss, backward, optimizer_step, between, evaluation };
-inline constexpr std::array<std::string_view, 7> phase_names{"load",           "forward", "loss",      "backward",
-                                                             "optimizer_step", "between", "evaluation"};
-inline constexpr std::size_t phase_count = phase_names.size();
-constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 
 /// The highest moment of one phase of one step.
 struct PhasePeak {
@@ -89,7 +82,7 @@ struct Footprint {
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
-                                ///< begins: 16 x step + the phase's place in the order of phases; load: 0.
+                                ///< begins, its value a PhaseOfStep's code.
   std::vector<std::size_t> cublas_handles{};  ///< The events before which a thread first multiplies matrices.
 };
 

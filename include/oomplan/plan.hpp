@@ -38,8 +38,21 @@ inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa"
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
-enum class Loss : std::uint8_t { full_logits, chunked_logprob };
-inline constexpr std::array<std::string_view, 2> loss_names{"full_logits", "chunked_logprob"};
+/// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
+/// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
+enum class Loss : std::uint8_t { full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear };
+inline constexpr std::array<std::string_view, 4> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
+                                                            "liger_0_8_0_fused_linear"};
+
+/// What a run does: the files of src/estimate/recipes.
+enum class RecipeKind : std::uint8_t { supervised, dpo };
+inline constexpr std::array<std::string_view, 2> recipe_names{"supervised", "dpo"};
+constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
+
+/// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
+/// precomputed: itself, once, before the first step.
+enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
+inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
 
 /// What dtype the model's weights are loaded in. `checkpoint` is the dtype that the model's config.json names
 /// (transformers 5's dtype="auto"); fp32 where it names none.
@@ -72,6 +85,9 @@ inline Diagnostic error_of(const Unmodelled& gap) {
 /// What the run does with its models: whose loop it is, and what its loss is made of.
 struct RecipeFacts {
   Setting<std::string> trainer{};  ///< Of trainer_names (trainer.hpp).
+  Setting<RecipeKind> kind{};
+  Setting<Reference> reference{};
+  Setting<std::int64_t> reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
   Setting<Loss> loss{};
   Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
@@ -88,7 +104,8 @@ struct BatchFacts {
   Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
   Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
-  Setting<bool> padding_mask{};  ///< Rows are padded, so attention gets a mask.
+  Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
+  Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
 };
 
@@ -119,7 +136,10 @@ struct KernelFacts {
   Setting<Attention> attention{};
   Setting<bool> lora_qkv{};  ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
   Setting<bool> lora_o{};    ///< … for the attention's output
-  Setting<bool> lora_mlp{};  ///< … for gate, up and down, in place of peft's forward.
+  Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
+  Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
+  Setting<bool> liger_rope{};
+  Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 

@@ -21,7 +21,7 @@ struct TrainerName {
 inline constexpr auto trainer_names = std::to_array<TrainerName>({
     {"sft", "TRL SFT", true},
     {"trainer", "transformers' Trainer", true},
-    {"dpo", "TRL DPO"},
+    {"dpo", "TRL DPO", true},
     {"kto", "TRL KTO"},
     {"orpo", "TRL ORPO"},
     {"cpo", "TRL CPO"},

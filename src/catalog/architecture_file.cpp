@@ -17,9 +17,10 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 15> known_keys{
+constexpr std::array<std::string_view, 17> known_keys{
     "model_types", "task", "source", "config", "layers", "block_module", "tied_embeddings", "max_positions",
-    "stem",        "body", "kinds",  "block",  "tail",   "expect",       "not_played"};
+    "stem",        "body", "kinds",  "block",  "tail",   "head",         "liger",           "expect",
+    "not_played"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -92,6 +93,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.body = segments_in(fields, values);
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = ops_in(fields, values, "tail");
+  if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
+  if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {

@@ -17,17 +17,6 @@ constexpr std::array<std::string_view, 5> segment_keys{"module", "layers", "stem
 constexpr std::int64_t most_layers = 10'000;
 constexpr std::size_t most_kinds = 255;
 
-OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item) {
-  Fields step(fields.document(), item, fields.errors());
-  OpSpec out{step.text("op"), step.text("module", false), {}};
-  for (const Entry& entry : item.entries) {
-    if (entry.key == "op" || entry.key == "module" || entry.key == "only") continue;
-    if (std::optional<Attribute> value = values.value_of(entry.value))
-      out.attributes.emplace_back(entry.key, *std::move(value));
-  }
-  return out;
-}
-
 /// The list under `key`, or nothing where it is none.
 const std::vector<Node>& items_of(Fields& fields, std::string_view key) {
   static const std::vector<Node> none;
@@ -84,6 +73,17 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
 }
 
 }  // namespace
+
+OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item) {
+  Fields step(fields.document(), item, fields.errors());
+  OpSpec out{step.text("op"), step.text("module", false), {}};
+  for (const Entry& entry : item.entries) {
+    if (entry.key == "op" || entry.key == "module" || entry.key == "only") continue;
+    if (std::optional<Attribute> value = values.value_of(entry.value))
+      out.attributes.emplace_back(entry.key, *std::move(value));
+  }
+  return out;
+}
 
 std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_view key) {
   std::vector<OpSpec> out;

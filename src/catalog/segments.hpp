@@ -10,6 +10,9 @@
 
 namespace oomplan::catalog {
 
+/// An op with its attributes.
+OpSpec op_of(Fields& fields, ConfigValues& values, const Node& item);
+
 /// The list of ops under `key`.
 std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_view key);
 

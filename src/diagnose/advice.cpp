@@ -58,6 +58,8 @@ std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case
   std::vector<const AdviceText*> matched;
   for (const AdviceText& advice : rules.advice)
     if (applies(advice, c, d)) matched.push_back(&advice);
+  const auto replacing = std::find_if(matched.begin(), matched.end(), [](const AdviceText* a) { return a->replaces; });
+  if (replacing != matched.end()) matched.erase(matched.begin(), replacing);
   std::vector<Fix> out;
   for (const AdviceText* advice : matched) add(advice->to_do, out);
   if (std::none_of(matched.begin(), matched.end(), [](const AdviceText* a) { return a->replaces; }))

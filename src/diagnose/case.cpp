@@ -1,6 +1,7 @@
 #include "case.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace oomplan::diagnose {
 namespace {
@@ -36,9 +37,16 @@ bool compatible(const Evidence& e, const Evidence& root) {
   return e.family == root.family || e.place == root.place || e.says == Says::launcher || e.place == Where::none;
 }
 
+// What a sentence says of itself is no fact of another's failure.
+bool is_of_its_sentence(const Reading& fact) {
+  constexpr std::array<std::string_view, 6> flags{"general", "weak", "soft", "vanished", "absurd", "holds_nothing"};
+  return std::find(flags.begin(), flags.end(), fact.name) != flags.end();
+}
+
 void add(const Evidence& e, std::vector<Reading>& out) {
   const std::size_t before = out.size();
   for (const Reading& fact : e.facts) {
+    if (is_of_its_sentence(fact)) continue;
     const auto known = std::any_of(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before),
                                    [&](const Reading& f) { return f.name == fact.name; });
     if (!known) out.push_back(fact);
@@ -93,6 +101,7 @@ std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evide
       add(*e, out);
   round(true);
   round(false);
+  if (const std::optional<Reading> size = size_of_shape(out)) out.push_back(*size);
   return out;
 }
 

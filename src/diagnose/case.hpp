@@ -23,6 +23,7 @@ struct GpuNumbers {
   std::optional<std::int64_t> unallocated{};  ///< Reserved by PyTorch, not allocated.
   std::optional<std::int64_t> process{};      ///< This process with all that it holds.
   std::int64_t listed_others = 0;             ///< Of the processes that the message lists, without this one.
+  bool own_is_known = false;                  ///< Zero too: nothing was allocated yet.
   bool listed_is_self = false;                ///< The one listed is this process, seen through a PID namespace.
 
   std::int64_t own() const;                     ///< The process, else allocated + unallocated.
@@ -52,11 +53,18 @@ struct Case {
 /// How a process ended, from exit code or signal: "SIGKILL", or empty.
 std::string signal_of(const Evidence& evidence);
 
+/// Whether a library's state may come from a shortage of memory: where it names no state, too.
+bool may_be_of_memory(const Evidence& library);
+
 /// The sentence that the others follow from: the best source of truth, then the first in time.
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived);
 
 /// The facts of the root and of what belongs to it; the first of a name counts.
 std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);
+
+/// What an array of the shape and the data type among the facts takes, where they have no size that was asked for:
+/// NumPy 1.17 and TensorFlow print only those. Its name is "requested".
+std::optional<Reading> size_of_shape(const std::vector<Reading>& facts);
 
 /// When in the run the root happened.
 Moment moment_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,

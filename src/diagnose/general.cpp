@@ -54,6 +54,21 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   return has_any(text, failing) && !has_any(text, advising);
 }
 
+bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
+  constexpr auto opening = std::to_array<std::string_view>(
+      {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
+       "If you get", "If you encounter", "If you run into", "If you receive"});
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+    std::string_view text = lines[i].body;
+    while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
+    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)
+      return text.ends_with(':') && has_any(text, opening);
+  }
+  return false;
+}
+
 bool speaks_of_gpu(std::string_view text) {
   constexpr auto words = std::to_array<std::string_view>(
       {"GPU",    "gpu",    "CUDA", "cuda",   "HIP",    "hip",   "XPU",   "xpu",    "HPU",

@@ -17,6 +17,9 @@ bool is_general(const Sentence& sentence);
 /// that advise nothing.
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence);
 
+/// Whether the line is an example in a text about errors: right below "If you see an error like:".
+bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
+
 /// Whether words of a GPU are on the line.
 bool speaks_of_gpu(std::string_view text);
 

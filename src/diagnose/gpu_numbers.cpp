@@ -14,6 +14,10 @@ std::optional<std::int64_t> bytes(const std::vector<Reading>& facts, std::string
   return std::nullopt;
 }
 
+bool has(const std::vector<Reading>& facts, std::string_view name) {
+  return std::any_of(facts.begin(), facts.end(), [&](const Reading& fact) { return fact.name == name; });
+}
+
 std::optional<std::int64_t> unallocated_in(const std::vector<Reading>& facts, std::optional<std::int64_t> allocated) {
   if (const auto told = bytes(facts, "reserved_unallocated")) return told;
   if (const auto cached = bytes(facts, "cached")) return cached;
@@ -66,8 +70,10 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   if (out.limit && *out.limit >= no_limit) out.limit.reset();
   out.free = bytes(facts, "free");
   out.allocated = bytes(facts, "allocated");
+  if (!out.allocated) out.allocated = bytes(facts, "in_use");
   out.unallocated = unallocated_in(facts, out.allocated);
   out.process = bytes(facts, "process_in_use");
+  out.own_is_known = out.allocated || out.process || has(facts, "holds_nothing");
   add_others(facts, out);
   return out;
 }

@@ -187,6 +187,7 @@ std::optional<std::size_t> span_of(HoleType type, std::string_view text) {
   switch (type) {
     case HoleType::size:
       return size_span(text);
+    case HoleType::gibibytes:
     case HoleType::mebibytes:
     case HoleType::kibibytes:
     case HoleType::bytes:
@@ -212,6 +213,8 @@ Reading fact_of(const Hole& hole, std::string_view text) {
     case HoleType::size:
       fact = sized_with_unit(std::move(fact));
       break;
+    case HoleType::gibibytes:
+      return sized(std::move(fact), k * k * k);
     case HoleType::mebibytes:
       return sized(std::move(fact), k * k);
     case HoleType::kibibytes:

@@ -88,7 +88,7 @@ bool ray_label(std::string_view& text, Line& line) {
   return true;
 }
 
-// "deep-seek-1  | " of docker compose
+// "deep-seek-1  | ", "ollama  | " of docker compose
 bool compose_label(std::string_view& text, Line& line) {
   std::size_t at = 0;
   while (at < text.size() && at < 64 && name_char(text[at])) ++at;
@@ -96,7 +96,8 @@ bool compose_label(std::string_view& text, Line& line) {
   while (bar < text.size() && text[bar] == ' ') ++bar;
   const bool numbered =
       at > 0 && digit(text[at - 1]) && text.substr(0, at).find_first_of("-_") != std::string_view::npos;
-  if (!numbered || bar == at || !text.substr(bar).starts_with("| ")) return false;
+  const bool padded = at > 1 && alpha(text[0]) && bar >= at + 2;  // compose pads names to one width, and a blank more
+  if (!(numbered || padded) || bar == at || !text.substr(bar).starts_with("| ")) return false;
   line.source = std::string(text.substr(0, at));
   text.remove_prefix(bar + 2);
   return true;

@@ -7,7 +7,8 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HoleType>, 10> type_names{{{"size", HoleType::size},
+constexpr std::array<std::pair<std::string_view, HoleType>, 11> type_names{{{"size", HoleType::size},
+                                                                            {"gibibytes", HoleType::gibibytes},
                                                                             {"mebibytes", HoleType::mebibytes},
                                                                             {"kibibytes", HoleType::kibibytes},
                                                                             {"bytes", HoleType::bytes},

@@ -12,6 +12,7 @@ namespace oomplan::diagnose {
 
 enum class HoleType {
   size,       ///< "19.75 MiB", "0 bytes", "26184840kB", "64Gi", "2.94 MiBis": units are binary.
+  gibibytes,  ///< A bare number of GiB.
   mebibytes,  ///< A bare number of MiB.
   kibibytes,  ///< A bare number of KiB.
   bytes,      ///< A bare number of bytes.

@@ -51,6 +51,7 @@ class Reader {
     }
     attempt_seams(index, found);
     drop_general(index, found);
+    drop_examples(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
     if (found.empty()) tell_task_row(index);
@@ -126,7 +127,6 @@ class Reader {
     return best;
   }
 
-  // Nothing but blanks beside it.
   // A line's end may be in the middle of the words that sentences are looked for by, whether a blank stood there or
   // not.
   void attempt_seams(std::size_t index, std::vector<Found>& found) {
@@ -161,26 +161,6 @@ class Reader {
   }
 
   // Nothing but blanks beside it.
-  // A line's end may be in the middle of the words that sentences are looked for by.
-  void attempt_seam(std::size_t index, std::vector<Found>& found) {
-    constexpr std::size_t reach = 48;
-    const std::optional<std::size_t> next = next_of_speaker(index, index);
-    if (!next) return;
-    const std::string& body = lines_[index].body;
-    std::string_view rest = lines_[*next].body;
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const std::size_t tail = std::min(body.size(), reach);
-    const std::string seam = body.substr(body.size() - tail) + ' ' + std::string(rest.substr(0, reach));
-    std::vector<Prefilter::Hit> hits;
-    for (std::size_t at = 0; at < tail;) {
-      at = rules_.every.find(seam, at, hits);
-      for (const Prefilter::Hit& hit : hits) {
-        const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + 1;
-        if (across) attempt(index, {body.size() - tail + hit.at, hit.id}, found);
-      }
-    }
-  }
-
   static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
     const bool in_word = match.begin > 0 && std::isalnum(static_cast<unsigned char>(text[match.begin - 1])) != 0;
     if (sentence.whole_word && in_word) return false;
@@ -221,6 +201,14 @@ class Reader {
     std::erase_if(found, [&](const Found& one) {
       return is_general(*one.sentence) && (known || !stands_as_failure(lines_, index, *one.sentence));
     });
+  }
+
+  // What a page of documentation quotes did not happen.
+  void drop_examples(std::size_t index, std::vector<Found>& found) const {
+    const bool failure = std::any_of(found.begin(), found.end(),
+                                     [](const Found& one) { return one.sentence->says <= Says::other_failure; });
+    if (!failure || !stands_as_example(lines_, index)) return;
+    std::erase_if(found, [](const Found& one) { return one.sentence->says <= Says::other_failure; });
   }
 
   static void drop_covered(std::vector<Found>& found) {

@@ -1,5 +1,6 @@
 // Which sentence everything else follows from.
 #include <algorithm>
+#include <array>
 
 #include "case.hpp"
 #include "hole.hpp"
@@ -52,6 +53,7 @@ int tier_of(const Evidence& evidence) {
     case Says::gpu_kernel_limit:
       return 10;
     case Says::gpu_library_failed:
+      if (!may_be_of_memory(evidence)) return 60;
       return evidence.find("weak") != nullptr ? 64 : 20;
     case Says::kernel_short:
       return 25;
@@ -134,6 +136,14 @@ bool can_be_survived(const Evidence& e) {
 
 }  // namespace
 
+bool may_be_of_memory(const Evidence& library) {
+  constexpr std::array<std::string_view, 5> states{"ALLOC_FAILED", "NOT_INITIALIZED", "INTERNAL", "RESOURCES",
+                                                   "no algorithm"};
+  const std::string status = library.text_of("status");
+  return status.empty() || std::any_of(states.begin(), states.end(),
+                                       [&](std::string_view state) { return status.find(state) != std::string::npos; });
+}
+
 std::string signal_of(const Evidence& evidence) {
   if (const Reading* signal = evidence.find("signal")) return signal->text;
   std::int64_t code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(0));
@@ -163,6 +173,19 @@ class Survival {
 
 }  // namespace
 
+namespace {
+
+// A worker that "exited unexpectedly" did not vanish where another line has its signal.
+bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
+  const auto pid = e.number("pid");
+  if (e.family != "dataloader_signal" || !pid || !signal_of(e).empty()) return false;
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& other) {
+    return &other != &e && other.number("pid") == pid && other.says == Says::launcher && !signal_of(other).empty();
+  });
+}
+
+}  // namespace
+
 const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
@@ -170,7 +193,7 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root) continue;
+    if (tier >= no_root || is_told_better(evidence, e)) continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;

@@ -1,6 +1,7 @@
 // One name for one thing: what rules/causes, rules/advice and rules/messages name must be declared once, a fix by its
 // file in rules/ladder, an action in rules/actions, a phase by its file in rules/moments.
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "rules.hpp"
@@ -17,7 +18,10 @@ class Check {
       if (rules_.is_fix(id)) report("\"" + id + "\" is a fix of rules/ladder and an action of rules/actions");
     for (const CauseText& text : rules_.causes) cause(text);
     for (const AdviceText& text : rules_.advice) advice(text);
-    for (const Sentence& sentence : rules_.sentences) phase(sentence.phase, sentence.id);
+    for (const Sentence& sentence : rules_.sentences) {
+      phase(sentence.phase, sentence.id);
+      if (!ids_.insert(sentence.id).second) report("two sentences are called \"" + sentence.id + "\"");
+    }
     return std::move(errors_);
   }
 
@@ -57,6 +61,7 @@ class Check {
   }
 
   const Rules& rules_;
+  std::set<std::string> ids_{};
   Diagnostics errors_{};
 };
 

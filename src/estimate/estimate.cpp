@@ -46,9 +46,9 @@ Footprint footprint_of(const Played& played, Detail detail) {
   const Peaks peaks(timeline);
   const Peak* highest = &peaks.of_phases().front();
   Footprint f;
-  f.parameters = played.run->model.total;
-  f.trainable_parameters = played.run->model.trained;
-  f.unmatched_targets = played.run->model.unmatched_targets;
+  f.parameters = played.run->policy().total;
+  f.trainable_parameters = played.run->policy().trained;
+  f.unmatched_targets = played.run->policy().unmatched_targets;
   f.attention_kernels = played.run->torch.kernels;
   if (detail == Detail::events) {
     Unrolled all = unroll(timeline);
@@ -60,7 +60,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
     if (p.bytes > highest->bytes) highest = &p;
   }
   f.peak = phase_peak(peaks, *highest);
-  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->model.modules));
+  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->policy().modules));
   return f;
 }
 
@@ -76,13 +76,13 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  return estimator::Groups(played->timeline, played->run->model.modules).all();
+  return estimator::Groups(played->timeline, played->run->policy().modules).all();
 }
 
 Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  return estimator::curve_of(played->timeline, played->run->model.modules, most);
+  return estimator::curve_of(played->timeline, played->run->policy().modules, most);
 }
 
 }  // namespace oomplan

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "objective.hpp"
 #include "oomplan/catalog.hpp"
 
 namespace oomplan::estimator {
@@ -85,15 +86,35 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
 }
 
+// transformers leaves a model alone that Liger has nothing for, and its loss with it (_apply_liger_kernel_to_instance).
+const Objective* objective_of(const TrainingPlan& plan, const Architecture& architecture) {
+  const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.value_or(true);
+  return find_objective(left ? Loss::full_logits : plan.recipe.loss.value, architecture.task);
+}
+
+void check_liger(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const KernelFacts& k = plan.kernels;
+  const bool own = plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;  // Axolotl patches other models too.
+  const bool asked = own || plan.recipe.loss.value == Loss::liger_fused_linear || k.liger_rms_norm.value ||
+                     k.liger_rope.value || k.liger_glu.value;
+  if (!asked || architecture.liger.value_or(false) || (architecture.liger && !own)) return;
+  errors.push_back(unmodelled(fmt::format("Liger's kernels for {} are not modelled yet", architecture.model_type),
+                              plan.recipe.loss.origin));
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
     errors.push_back(
         unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.name.origin));
   }
-  if (plan.recipe.loss.value != Loss::full_logits && architecture.task != Task::causal_lm) {
-    errors.push_back(unmodelled("a chunked loss is modelled for causal language models only", plan.recipe.loss.origin));
+  if (objective_of(plan, architecture) == nullptr) {
+    errors.push_back(unmodelled(fmt::format("the loss {} is not modelled for {} models",
+                                            loss_names[static_cast<std::size_t>(plan.recipe.loss.value)],
+                                            task_names[static_cast<std::size_t>(architecture.task)]),
+                                plan.recipe.loss.origin));
   }
+  check_liger(plan, architecture, errors);
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
@@ -159,7 +180,13 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
-  f.loss = plan.recipe.loss.value;
+  f.labelled = plan.batch.completion_length.value;
+  f.objective = objective_of(plan, architecture);
+  f.evaluation_objective = find_objective(f.objective->evaluated, architecture.task);
+  const bool liger = architecture.liger.value_or(false);
+  f.liger_rms_norm = liger && plan.kernels.liger_rms_norm.value;
+  f.liger_rope = liger && plan.kernels.liger_rope.value;
+  f.liger_glu = liger && plan.kernels.liger_glu.value;
   return f;
 }
 

@@ -5,18 +5,28 @@
 namespace oomplan::estimator {
 namespace {
 
+Diagnostic unknown(const Builder& builder, std::string_view kind, const std::string& name) {
+  Diagnostic d;
+  d.code = "estimate/bad-architecture";
+  d.message = fmt::format("{}: there is no {} \"{}\"", builder.architecture.name, kind, name);
+  return d;
+}
+
 void make_steps(const std::vector<OpSpec>& specs, Builder& builder, Modules& out) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
-      Diagnostic d;
-      d.code = "estimate/bad-architecture";
-      d.message = fmt::format("{}: there is no op \"{}\"", builder.architecture.name, spec.op);
-      builder.problems.push_back(std::move(d));
+      builder.problems.push_back(unknown(builder, "op", spec.op));
       continue;
     }
     out.push_back(op->make(Attributes(spec, builder), builder));
   }
+}
+
+void make_head(const OpSpec& spec, Builder& builder, Model& model) {
+  const HeadType* head = find_head(spec.op);
+  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", spec.op));
+  model.head = head->make(Attributes(spec, builder), builder);
 }
 
 Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x) {
@@ -53,7 +63,7 @@ void Stream::leave_base() {
   position_embeds.reset();
 }
 
-void Model::forward(Play& play, Stream& s) const {
+void Model::base(Play& play, Stream& s) const {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   std::int16_t built = 0;
   for (const Segment& segment : body) {
@@ -64,6 +74,7 @@ void Model::forward(Play& play, Stream& s) const {
     }
   }
   for (const auto& step : tail) step->forward(play, s);
+  s.leave_base();
 }
 
 namespace {
@@ -111,6 +122,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.modules.emplace_back("");
   make_body(repetition, builder, model.body);
   make_steps(architecture.tail, builder, model.tail);
+  make_head(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   if (!builder.problems.empty()) return std::move(builder.problems);

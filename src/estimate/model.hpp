@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "head.hpp"
 #include "play.hpp"
 #include "repetition.hpp"
 
@@ -19,14 +20,15 @@ struct Model {
   };
   std::vector<Segment> body{};
   Modules tail{};
+  std::unique_ptr<Head> head{};
   Parameters parameters{};
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;
 
-  /// model(**batch): leaves logits and loss in the stream. What the base model's forward holds is let go at its end.
-  void forward(Play& play, Stream& stream) const;
+  /// The base model: leaves hidden states in the stream. What its forward function holds is let go at its end.
+  void base(Play& play, Stream& stream) const;
 };
 
 /// Builds the layers of `architecture` that `repetition` names.

@@ -17,6 +17,8 @@
 
 namespace oomplan::estimator {
 
+struct Objective;
+
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   std::int64_t batch = 1;
@@ -44,7 +46,13 @@ struct Facts {
   bool fp32_norms = false;
   bool fp32_while_loading = false;
   bool kbit_upcast = false;
-  Loss loss = Loss::full_logits;
+  std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
+  bool liger_rms_norm = false;
+  bool liger_rope = false;
+  bool liger_glu = false;
+  bool adapters_off = false;  ///< As peft's disable_adapter() has it.
+  const Objective* objective = nullptr;
+  const Objective* evaluation_objective = nullptr;
 };
 
 /// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.

@@ -1,6 +1,9 @@
 #include <array>
 
+#include "head.hpp"
+#include "objective.hpp"
 #include "play.hpp"
+#include "recipe.hpp"
 
 namespace oomplan::estimator {
 
@@ -10,6 +13,24 @@ namespace ops {
 #undef OOMPLAN_ENTRY
 }  // namespace ops
 
+namespace heads {
+#define OOMPLAN_ENTRY(name) extern const HeadType name;
+#include "registry/heads.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace heads
+
+namespace objectives {
+#define OOMPLAN_ENTRY(name) extern const Objective name;
+#include "registry/objectives.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace objectives
+
+namespace recipes {
+#define OOMPLAN_ENTRY(name) extern const Recipe name;
+#include "registry/recipes.inc"
+#undef OOMPLAN_ENTRY
+}  // namespace recipes
+
 const OpType* find_op(std::string_view name) {
   static constexpr std::array all{
 #define OOMPLAN_ENTRY(name) &ops::name,
@@ -18,6 +39,42 @@ const OpType* find_op(std::string_view name) {
   };
   for (const OpType* op : all) {
     if (op->name == name) return op;
+  }
+  return nullptr;
+}
+
+const HeadType* find_head(std::string_view name) {
+  static constexpr std::array all{
+#define OOMPLAN_ENTRY(name) &heads::name,
+#include "registry/heads.inc"
+#undef OOMPLAN_ENTRY
+  };
+  for (const HeadType* head : all) {
+    if (head->name == name) return head;
+  }
+  return nullptr;
+}
+
+const Objective* find_objective(Loss loss, Task task) {
+  static constexpr std::array all{
+#define OOMPLAN_ENTRY(name) &objectives::name,
+#include "registry/objectives.inc"
+#undef OOMPLAN_ENTRY
+  };
+  for (const Objective* objective : all) {
+    if (objective->loss == loss && objective->task == task) return objective;
+  }
+  return nullptr;
+}
+
+const Recipe* find_recipe(std::string_view name) {
+  static constexpr std::array all{
+#define OOMPLAN_ENTRY(name) &recipes::name,
+#include "registry/recipes.inc"
+#undef OOMPLAN_ENTRY
+  };
+  for (const Recipe* recipe : all) {
+    if (recipe->name == name) return recipe;
   }
   return nullptr;
 }

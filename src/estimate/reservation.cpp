@@ -9,7 +9,6 @@ namespace {
 constexpr int resolution = 128;
 constexpr int good_deal =
     48;  // A part of the tensors; more than twice the resolution, or a tighter card gains nothing.
-constexpr int codes_a_step = 16;
 
 Bytes step_above(Bytes room) { return room + Bytes(room.count() / resolution + 1); }
 
@@ -39,11 +38,9 @@ std::uint32_t slots_of(const std::vector<Event>& events) {
   return out;
 }
 
-PoolMoment& moment_of(std::vector<PoolMoment>& moments, std::int64_t code) {
-  const auto phase = static_cast<Phase>(code % codes_a_step);
-  const int step = static_cast<int>(code / codes_a_step);
-  const auto same = std::ranges::find_if(moments, [&](const auto& m) { return m.phase == phase && m.step == step; });
-  return same != moments.end() ? *same : moments.emplace_back(PoolMoment{.phase = phase, .step = step});
+PoolMoment& moment_of(std::vector<PoolMoment>& moments, const PhaseOfStep& at) {
+  const auto same = std::ranges::find_if(moments, [&](const auto& m) { return PhaseOfStep{m.phase, m.step} == at; });
+  return same != moments.end() ? *same : moments.emplace_back(PoolMoment{.phase = at.phase, .step = at.step});
 }
 
 /// Ranges of expandable segments never lie between one another, so that no order of them tells.
@@ -104,7 +101,7 @@ void Reservation::replay_unlimited() {
   PoolMoment* moment = nullptr;
   bool full = false;
   for (const Event& event : events_) {
-    if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, event.value);
+    if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, PhaseOfStep::of(event.value));
     full = full || !allocator.play(event);
     requests.play(event);
     const bool workspace =

@@ -1,81 +1,18 @@
 #include "run.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cassert>
 #include <map>
 
 #include "facts.hpp"
-#include "optimizer.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
-// The optimizer's state appears in the first step; the second is what every later one is.
-constexpr std::size_t enough_steps = 2;
-
-/// Of each step's rows.
-std::vector<std::int64_t> lengths_of(const TrainingPlan& plan) {
-  if (!plan.batch.lengths.value.empty()) return plan.batch.lengths.value;
-  return std::vector<std::int64_t>(enough_steps, plan.batch.sequence_length.value);
-}
-
-Stream load_batch(Torch& t, const Facts& f) {
-  Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
-  Stream s;
-  s.input_ids = t.empty({f.batch, f.length}, DType::int64, "batch");
-  if (f.padding_mask) s.attention_mask = t.empty({f.batch, f.length}, DType::int64, "batch");
-  s.labels = t.empty({f.batch, f.length}, DType::int64, "batch");
-  return s;
-}
-
-/// What outlives the forward function: the batch, and what it returns.
-Stream after_forward(const Stream& s) {
-  Stream kept;
-  kept.input_ids = s.input_ids;
-  kept.attention_mask = s.attention_mask;
-  kept.labels = s.labels;
-  kept.logits = s.logits;
-  kept.loss = s.loss;
-  return kept;
-}
-
-void forward(Play& play, const Model& model, const TrainingPlan& plan, Stream& s) {
-  Torch& t = play.torch;
-  t.enter_autocast(play.facts.autocast);
-  model.forward(play, s);
-  s = after_forward(s);
-  t.exit_autocast();
-  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (plan.precision.outputs_to_fp32.value && s.logits) {
-    InBucket bucket(t, Bucket::logits_and_loss);
-    s.logits = t.to(s.logits, DType::fp32);
-  }
-}
-
-/// Trainer.prediction_step: no gradients, and in eval() neither checkpoints nor dropout.
-void evaluate(Torch& t, Facts facts, const Model& model, const TrainingPlan& plan) {
-  if (plan.evaluation.rows.value > 0) facts.batch = plan.evaluation.rows.value;
-  if (plan.evaluation.length.value > 0) facts.length = plan.evaluation.length.value;
-  facts.padding_mask = facts.padding_mask || plan.evaluation.padded.value;
-  facts.checkpointing = false;
-  Restore no_grad(t.grad_enabled, false);
-  Restore in_eval(t.training, false);
-  t.recorder.mark(Phase::evaluation);
-  Play play{t, facts};
-  Stream s = load_batch(t, facts);
-  forward(play, model, plan, s);
-}
-
-void micro_batch(Play& play, const Model& model, const TrainingPlan& plan) {
-  Torch& t = play.torch;
-  t.recorder.mark(Phase::between);
-  Stream s = load_batch(t, play.facts);
-  t.recorder.mark(Phase::forward);
-  forward(play, model, plan, s);
-  if (!plan.recipe.outputs_kept.value) s.logits.reset();
-  if (plan.batch.gradient_accumulation_steps.value > 1) s.loss = t.div_scalar(s.loss);
-  t.recorder.mark(Phase::backward);
-  t.backward(s.loss);
-  t.recorder.mark(Phase::between);
-}
+// The optimizer's state appears in the first step, so that at least two are played; no recipe needs as many as the most.
+constexpr int fewest_rounds = 2;
+constexpr int most_rounds = 8;
 
 void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
   t.recorder.mark(Phase::optimizer_step);
@@ -97,15 +34,15 @@ bool any_gradient(const Parameters& parameters) {
 /// gradients already. So one is played, and the others are written down from what it did.
 class MicroBatches {
  public:
-  MicroBatches(Torch& torch, const Model& model, const Facts& facts) : torch_(torch), model_(model), facts_(facts) {}
+  MicroBatches(Stage& stage, const Recipe& recipe)
+      : stage_(stage), recipe_(recipe), torch_(stage.torch()), model_(stage.model(Role::policy)) {}
 
-  void next(const TrainingPlan& plan, std::int64_t length) {
+  void next(std::int64_t length) {
     const auto [at, fresh] = played_.try_emplace(length);
     if (!fresh) return repeat(at->second, any_gradient(model_.parameters));
-    facts_.length = length;
-    Play play{torch_, facts_};
+    stage_.facts().length = length;
     at->second.begin = torch_.recorder.position();
-    micro_batch(play, model_, plan);
+    recipe_.micro_batch(stage_);
     at->second.end = torch_.recorder.position();
     for (const Parameter& p : model_.parameters) {
       const Tensor& g = p.held->grad;
@@ -137,11 +74,74 @@ class MicroBatches {
     }
   }
 
+  Stage& stage_;
+  const Recipe& recipe_;
   Torch& torch_;
   const Model& model_;
-  Facts facts_;
   std::map<std::int64_t, Played> played_{};  ///< By length.
 };
+
+/// Whether what is alive after the events from `first` on is what was alive before, bucket by bucket.
+bool leaves_what_it_found(const Recorder& recorder, std::size_t first) {
+  std::array<std::int64_t, bucket_count> net{};
+  for (std::size_t i = first; i < recorder.events.size(); ++i) {
+    const Event& e = recorder.events[i];
+    const Storage& s = recorder.at(e.storage);
+    net[static_cast<std::size_t>(s.bucket)] += e.allocates ? s.bytes : -s.bytes;
+  }
+  return std::ranges::all_of(net, [](std::int64_t bytes) { return bytes == 0; });
+}
+
+/// The steps of a run, each the micro-batches of one length, the optimizer, and what lies between it and the next.
+class Steps {
+ public:
+  Steps(Stage& stage, const Recipe& recipe, Optimizer& optimizer)
+      : stage_(stage), recipe_(recipe), optimizer_(optimizer), micro_batches_(stage, recipe) {}
+
+  void play() {
+    const std::vector<std::int64_t>& lengths = stage_.plan().batch.lengths.value;
+    for (const std::int64_t length : lengths) step(length);
+    if (lengths.empty()) play_alike();
+  }
+
+ private:
+  void play_alike() {
+    const Recorder& recorder = stage_.torch().recorder;
+    for (int round = 1; round <= most_rounds; ++round) {
+      const std::size_t first = recorder.events.size();
+      step(stage_.plan().batch.sequence_length.value);
+      if (round >= fewest_rounds && leaves_what_it_found(recorder, first)) return;
+    }
+    assert(false);
+  }
+
+  void step(std::int64_t length) {
+    Torch& torch = stage_.torch();
+    const TrainingPlan& plan = stage_.plan();
+    ++torch.recorder.step;
+    // From the third micro-batch on every one is the second over again.
+    const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
+    for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length);
+    optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
+    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) recipe_.evaluate(stage_);
+  }
+
+  Stage& stage_;
+  const Recipe& recipe_;
+  Optimizer& optimizer_;
+  MicroBatches micro_batches_;
+};
+
+/// Loads what the recipe plays with.
+Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition) {
+  stage.begin(Phase::load);
+  for (const Role role : recipe.roles(stage.plan())) {
+    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition);
+    if (!model) return model.errors();
+    stage.models().push_back({role, std::move(*model)});
+  }
+  return {};
+}
 
 /// Whether every sum over the run stays far from the end of 64 bits: all that is ever allocated, in every block.
 bool is_countable(const Recorder& recorder, const Architecture& architecture) {
@@ -158,7 +158,7 @@ thread_local std::unique_ptr<Run> left_run;
 
 void LeaveRun::operator()(Run* run) const {
   run->optimizer.reset();
-  run->model = {};
+  run->models.clear();
   run->torch.clear();
   left_run.reset(run);
 }
@@ -166,23 +166,13 @@ void LeaveRun::operator()(Run* run) const {
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
                         const Repetition& repetition) {
   RunPtr run(left_run ? left_run.release() : new Run);
-  Torch& torch = run->torch;
-  torch.recorder.mark(Phase::load);
-  Result<Model> model = build(torch, facts, architecture, repetition);
-  if (!model) return model.errors();
-  run->model = std::move(*model);
+  Stage stage(run->torch, run->models, plan, facts);
+  const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
+  if (Diagnostics errors = load(stage, recipe, architecture, repetition); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
-  MicroBatches micro_batches(torch, run->model, facts);
-  const std::vector<std::int64_t> lengths = lengths_of(plan);
-  // From the third micro-batch on every one is the second over again.
-  const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
-  for (const std::int64_t length : lengths) {
-    ++torch.recorder.step;
-    for (std::int64_t i = 0; i < count; ++i) micro_batches.next(plan, length);
-    optimizer_step(torch, run->model, plan, *run->optimizer);
-    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) evaluate(torch, facts, run->model, plan);
-  }
-  if (!is_countable(torch.recorder, architecture)) return too_large_batch(plan);
+  if (recipe.before != nullptr) recipe.before(stage);
+  Steps(stage, recipe, *run->optimizer).play();
+  if (!is_countable(run->torch.recorder, architecture)) return too_large_batch(plan);
   return run;
 }
 

@@ -1,19 +1,22 @@
-// Plays a whole run: load and two optimizer steps, or one of each length.
+// Plays a whole run: load, and optimizer steps until they are alike, or one of each length.
 #pragma once
 
-#include "model.hpp"
-#include "oomplan/plan.hpp"
-#include "optimizer.hpp"
+#include <memory>
+#include <vector>
+
+#include "recipe.hpp"
 
 namespace oomplan::estimator {
 
 /// A played run: what was allocated, when, and what is still alive at its end.
 struct Run {
   Torch torch{};
-  Model model{};
+  std::vector<Cast> models{};
   std::unique_ptr<Optimizer> optimizer{};
 
   const Recorder& recorder() const { return torch.recorder; }
+  /// What is trained.
+  const Model& policy() const { return models.front().model; }
 };
 
 /// A run that is over leaves its memory, emptied, to the next one of its thread.

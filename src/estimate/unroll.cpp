@@ -52,7 +52,7 @@ class Unroller {
     }
     while (mark_ < recorder_.marks.size() && recorder_.marks[mark_].first <= stretch.first) {
       const Mark& m = recorder_.marks[mark_++];
-      out_.push_back({oomplan::Event::Kind::mark, 0, m.step == 0 ? 0 : 16 * m.step + static_cast<int>(m.phase)});
+      out_.push_back({oomplan::Event::Kind::mark, 0, PhaseOfStep{m.phase, m.step}.code()});
     }
   }
 

@@ -9,7 +9,7 @@
 namespace oomplan::estimator {
 
 /// What playing every layer would have written down, where repeats_exactly(timeline): allocations, frees, and a mark
-/// where a phase begins, its code 16 x step + 1 + phase (load: 0). Empty storages are left out.
+/// where a phase begins, its value a PhaseOfStep's code. Empty storages are left out.
 struct Unrolled {
   std::vector<oomplan::Event> events{};
   std::vector<std::size_t> handles{};  ///< The events before which cuBLAS handles are made.

@@ -74,6 +74,13 @@ void complete(bool plain, Draft& draft, const Document& document) {
   }
 }
 
+void plan_supervised(TrainingPlan& plan) {
+  const Origin& trainer = plan.recipe.trainer.origin;
+  plan.recipe.kind = {RecipeKind::supervised, trainer};
+  plan.recipe.reference = {Reference::none, trainer};
+  plan.recipe.reference_rows = {0, trainer};
+}
+
 void take(Draft& draft, Findings&& findings) {
   append(draft.errors, std::move(findings.errors));
   append(draft.bad_keys, std::move(findings.bad_keys));

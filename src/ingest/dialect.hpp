@@ -87,6 +87,9 @@ void begin(Draft& draft, const Stack& stack, const Arguments& arguments);
 /// that is not plain says it itself where a key of its own cannot be read.
 void complete(bool plain, Draft& draft, const Document& document);
 
+/// Language modelling, which a trainer does that has no other recipe.
+void plan_supervised(TrainingPlan& plan);
+
 /// Moves what reading found into the draft.
 void take(Draft& draft, Findings&& findings);
 

@@ -100,6 +100,12 @@ bool quantizes(const Plan& plan) { return plan.quantization.kind.value != Quanti
 bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
 bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
 bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
+// Language modelling is what all trainers do that say nothing else.
+bool is_preference(const Plan& plan) { return plan.recipe.kind.value != RecipeKind::supervised; }
+bool has_liger(const Plan& plan) {
+  const KernelFacts& kernels = plan.kernels;
+  return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
+}
 bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
 // ---- The table -----------------------------------------------------------------------------------------------------
@@ -156,6 +162,24 @@ constexpr std::array rows{
          "line). None may be above `sequence_length`",
          {},
          varies}),
+    fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
+        "recipe", {"what the run does: language modelling, or TRL's direct preference optimisation, whose rows are "
+                   "pairs of a chosen and a rejected one",
+                   {},
+                   is_preference}),
+    fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
+        "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
+                      "before the first step",
+                      {},
+                      is_preference}),
+    fact<&Plan::recipe, &RecipeFacts::reference_rows, as::count>(
+        "reference_rows",
+        {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
+         {},
+         [](const Plan& plan) { return is_preference(plan) && plan.recipe.reference_rows.value > 0; }}),
+    fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
+        "completion_length",
+        {"of `dpo`: tokens of a row that are a completion; 0: all but the first", {}, is_preference}),
     fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
         "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "
@@ -201,8 +225,11 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
-    fact<&Plan::recipe, &RecipeFacts::loss, as::loss>(
-        "loss", {"cross entropy over the whole logits, or TRL's fused head", {{{logits_and_loss, 3}}}}),
+    fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
+                                                      {"cross entropy over the whole logits, TRL's fused head, or "
+                                                       "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
+                                                       "or 0.8.0)",
+                                                       {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
     fact<&Plan::precision, &PrecisionFacts::outputs_to_fp32, as::boolean>("outputs_to_fp32",
@@ -218,6 +245,11 @@ constexpr std::array rows{
         "alloc_conf", {"how PyTorch's caching allocator is set, as `PYTORCH_ALLOC_CONF` (`expandable_segments:True`); "
                        "empty: torch's defaults",
                        {{{slack, 1}, {fragmentation, 1}}}}),
+    fact<&Plan::kernels, &KernelFacts::liger_rms_norm, as::boolean>(
+        "liger_rms_norm", {"Liger's RMSNorm, where it has one for the model", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
+                                                                {"Liger's rotary embedding", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -18,12 +18,13 @@ struct Numbers {
   const Footprint& footprint;
   Bytes size{};
 
-  std::int64_t tokens() const {
-    return saturating_mul(plan.batch.micro_batch_size.value, plan.batch.sequence_length.value);
+  /// Of a pair there are two.
+  std::int64_t rows() const {
+    const std::int64_t of_one = plan.recipe.kind.value == RecipeKind::dpo ? 2 : 1;
+    return saturating_mul(plan.batch.micro_batch_size.value, of_one);
   }
-  std::string tokens_text() const {
-    return fmt::format("{}×{} tokens", plan.batch.micro_batch_size.value, plan.batch.sequence_length.value);
-  }
+  std::int64_t tokens() const { return saturating_mul(rows(), plan.batch.sequence_length.value); }
+  std::string tokens_text() const { return fmt::format("{}×{} tokens", rows(), plan.batch.sequence_length.value); }
 
   /// The first of `keys` in the model's config, as each family spells it; 0 where it has none.
   std::int64_t config(std::initializer_list<std::string_view> keys) const {
@@ -91,8 +92,18 @@ std::string chunked_loss(const Numbers& n) {
       n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
 }
 
+/// Liger's function makes the gradients with the loss.
+std::string fused_linear_loss(const Numbers& n) {
+  return fmt::format(
+      "Liger's fused linear cross entropy makes the scores in chunks that are about as large as the hidden states ({} × "
+      "{} hidden), whose gradient it holds from then on, with the head's where it is trained ({} vocabulary × {} hidden)",
+      n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
+}
+
 std::string logits_and_loss(const Numbers& n) {
-  if (n.plan.recipe.loss.value == Loss::chunked_logprob) return chunked_loss(n);
+  const Loss loss = n.plan.recipe.loss.value;
+  if (loss == Loss::chunked_logprob || n.plan.recipe.kind.value == RecipeKind::dpo) return chunked_loss(n);
+  if (loss != Loss::full_logits) return fused_linear_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "
       "once: {} × {} vocabulary × {} B over all copies",

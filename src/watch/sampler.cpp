@@ -99,12 +99,12 @@ class Look {
   Nvml gpus_{};
 };
 
+}  // namespace
+
 nanoseconds pause_after(int sample, nanoseconds cost, int idle) {
   if (sample < young) return first_pause * (1 << sample);
   return std::max(idle < patient_samples ? pause : idle_pause, cost * cost_factor);
 }
-
-}  // namespace
 
 struct Sampler::State {
   std::mutex mutex{};

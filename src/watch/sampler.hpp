@@ -4,12 +4,17 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
 
 #include "oomplan/watch.hpp"
 
 namespace oomplan::watching {
+
+/// The time to the next look, after the one with number `sample` (from 0) that took `cost` of a core, and `idle` looks
+/// without a change. From the eighth look on at most 0.4 % of a core.
+std::chrono::nanoseconds pause_after(int sample, std::chrono::nanoseconds cost, int idle);
 
 class Sampler {
  public:

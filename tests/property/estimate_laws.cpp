@@ -108,7 +108,11 @@ TrainingPlan random_plan(Dice& dice, const Model& model) {
   p.precision.fp32_norms.value = dice.one_in(4);
   p.precision.fp32_while_loading.value = dice.one_in(4);
   if (!model.rotary) return p;
-  if (dice.one_in(4)) p.recipe.loss.value = Loss::chunked_logprob;
+  p.recipe.loss.value = dice.pick({Loss::full_logits, Loss::full_logits, Loss::chunked_logprob,
+                                   Loss::liger_fused_linear, Loss::liger_0_8_0_fused_linear});
+  p.kernels.liger_rms_norm.value = dice.one_in(4);
+  p.kernels.liger_rope.value = dice.one_in(4);
+  p.kernels.liger_glu.value = dice.one_in(4);
   if (dice.one_in(2)) return p;
   p.adapter.kind.value = Adapter::lora;
   p.adapter.rank.value = dice.pick({1, 8, 64});
@@ -143,7 +147,10 @@ std::string described(const Model& model, const TrainingPlan& p) {
   flag("outputs to fp32", p.precision.outputs_to_fp32.value);
   flag("fp32 norms", p.precision.fp32_norms.value);
   flag("fp32 while loading", p.precision.fp32_while_loading.value);
-  flag("chunked loss", p.recipe.loss.value == Loss::chunked_logprob);
+  out += std::string(loss_names[static_cast<std::size_t>(p.recipe.loss.value)]) + " ";
+  flag("liger norms", p.kernels.liger_rms_norm.value);
+  flag("liger rope", p.kernels.liger_rope.value);
+  flag("liger glu", p.kernels.liger_glu.value);
   flag("lora kernels", p.kernels.lora_qkv.value);
   flag("lora", p.adapter.kind.value == Adapter::lora);
   flag("all-linear", p.adapter.targets.value.size() == 1);

@@ -109,6 +109,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.adapter.targets.value = modules(dice);
   plan.optimizer.name.value = modelled_optimizer(dice);
   plan.recipe.trainer.value = "trainer";
+  plan.recipe.kind.value = RecipeKind::supervised;
+  plan.recipe.reference.value = Reference::none;
+  plan.recipe.reference_rows.value = plan.batch.completion_length.value = 0;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;
   const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.
@@ -147,10 +150,23 @@ TrainingPlan sft_plan(Dice& dice) {
   return plan;
 }
 
+TrainingPlan dpo_plan(Dice& dice) {
+  TrainingPlan plan = sft_plan(dice);
+  plan.recipe.trainer.value = "dpo";
+  plan.recipe.kind.value = RecipeKind::dpo;
+  const bool precomputed = dice.number(0, 2) == 0;
+  plan.recipe.reference.value = precomputed                                ? Reference::precomputed
+                                : plan.adapter.kind.value == Adapter::none ? Reference::model
+                                                                           : Reference::adapter_off;
+  if (precomputed) plan.recipe.reference_rows.value = plan.batch.micro_batch_size.value;
+  plan.batch.padding_mask.value = true;
+  return plan;
+}
+
 TrainingPlan trainer_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "transformers 5.23.0";
-  plan.recipe.loss.value = Loss::full_logits;
+  plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_fused_linear;
   plan.recipe.use_cache.value = dice.flip();
   plan.adapter.kind.value = Adapter::none;
   plan.quantization.kind.value = Quantization::none;
@@ -166,7 +182,7 @@ TrainingPlan trainer_plan(Dice& dice) {
 TrainingPlan axolotl_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "axolotl");
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  plan.recipe.loss.value = Loss::full_logits;
+  plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_0_8_0_fused_linear;
   const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
   plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
   plan.precision.autocast.value = plan.precision.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
@@ -212,8 +228,20 @@ TrainingPlan read_back(const TrainingPlan& plan, const std::string& dialect) {
   return *std::move(back);
 }
 
-void expect_same(const TrainingPlan& plan, const std::string& dialect) {
-  const TrainingPlan back = read_back(plan, dialect);
+// What has no effect in a plan no key says; there the default of what is read counts.
+TrainingPlan as_said(TrainingPlan plan, const TrainingPlan& back) {
+  const TrainingPlan whole = plan;
+  for (const FactRow& row : facts()) {
+    if (row.matters(whole)) continue;
+    const auto value = parse_document(row.write(back), "value", Syntax::yaml);
+    EXPECT_TRUE(value && row.read(value->root, {}, plan)) << row.name;
+  }
+  return plan;
+}
+
+void expect_same(const TrainingPlan& all, const std::string& dialect) {
+  const TrainingPlan back = read_back(all, dialect);
+  const TrainingPlan plan = dialect == "oomplan" ? all : as_said(all, back);
   EXPECT_EQ(back.dialect, plan.dialect);
   EXPECT_EQ(back.framework, plan.framework);
   // Where they differ, the plain form says in what.
@@ -237,6 +265,11 @@ TEST(WrittenPlans, HfSaysAPlainRun) {
   Dice dice(3);
   for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i)
     expect_same(with_loader(trainer_plan(dice), dice), "hf");
+}
+
+TEST(WrittenPlans, HfSaysADpoRun) {
+  Dice dice(6);
+  for (int i = 0; i < rounds && !testing::Test::HasFailure(); ++i) expect_same(with_loader(dpo_plan(dice), dice), "hf");
 }
 
 TEST(WrittenPlans, AxolotlSaysItsRuns) {

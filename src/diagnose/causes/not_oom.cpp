@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
@@ -6,6 +8,21 @@ namespace {
 // A timeout of collectives and an unnamed exception do not say what the other ranks died of.
 bool speaks_for_itself_alone(const Case& c) {
   return c.root->family == "nccl_watchdog" || c.find("general") != nullptr || c.root->says == Says::launcher;
+}
+
+// A limit that was met at some point, and no line of anybody who died.
+bool is_all_that_is_told(const Case& c) {
+  if (c.root->find("soft") == nullptr) return false;
+  return std::all_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
+    const bool told_beside = e.says == Says::detail || e.says == Says::setting || e.says == Says::memory_state;
+    return e.find("soft") != nullptr || told_beside || e.says == Says::progress || e.says == Says::hint;
+  });
+}
+
+// A full GPU is one of several reasons of it.
+bool is_internal_error(const Case& c) {
+  return c.root->says == Says::gpu_library_failed &&
+         c.root->text_of("status").find("INTERNAL_ERROR") != std::string::npos;
 }
 
 }  // namespace
@@ -22,13 +39,24 @@ Judgement causes::not_oom(const Case& c) {
   } else if (c.find("absurd") != nullptr && names_other_failure(c)) {
     out.weight = 99;
     out.reason = "the size asked for is garbage that an earlier failure left behind";
-  } else if (c.root->says == Says::other_failure || c.root->says == Says::launcher) {
+  } else if (is_all_that_is_told(c)) {
+    out.weight = 86;
+    out.confidence = Confidence::possible;
+    out.reason =
+        "Slurm writes that the limit was met \"at some point\" of jobs that went well too, and nothing here died";
+  } else if (is_internal_error(c)) {
+    out.weight = 61;
+    out.confidence = Confidence::possible;
+    out.reason = "the library reports an internal error and says nothing of memory";
+  } else if (c.root->says == Says::other_failure || c.root->says == Says::gpu_library_failed ||
+             c.root->says == Says::launcher) {
     out.weight = c.root->says == Says::launcher && names_no_failure(c) ? 1 : 10;
     out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
     out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
   } else {
     out.reason = "the words for memory in the log are no failure";
-    out.confidence = Confidence::possible;
+    if (finished_well(c)) out.reason += ", and it says that the run finished";
+    if (!finished_well(c)) out.confidence = Confidence::possible;
   }
   return out;
 }

@@ -26,6 +26,9 @@ Judgement causes::vram_fragmentation(const Case& c) {
   const auto ceiling = n.ceiling();
   if (!n.requested || !ceiling || *n.unallocated < *n.requested || *n.unallocated * 20 < *ceiling) return {};
   const bool large = *n.unallocated * 10 >= *ceiling;
+  const bool lent =
+      n.allocated && *n.allocated > *ceiling;  // Windows lends from RAM: the holes need not be on the card
+  if (lent && !large) return {};
   const bool many = *n.unallocated / 16 >= *n.requested;  // then a hole of that size is hard to lack by chance
   Judgement out{.cause = Cause::vram_fragmentation, .weight = large ? 80 : free_contradicts(c) && many ? 60 : 51};
   out.confidence = large ? Confidence::proved : Confidence::possible;

@@ -38,10 +38,12 @@ Judgement causes::vram_other_process(const Case& c) {
   if (!is_gpu_shortage(c)) return {};
   if (c.root->family == "xla") return from_small_plan(c);
   if (c.root->family == "mps") return from_metal(c);
-  if (request_exceeds_total(c) || !n.total || !n.requested || n.own() == 0) return {};
+  if (request_exceeds_total(c) || !n.total || !n.requested || !n.own_is_known) return {};
   const std::int64_t others = n.listed_others + n.hidden();
-  const bool enough = others >= std::max(*n.requested, *n.total / 4);
-  const bool small = (n.own() + *n.requested) * 4 <= *n.total * 3;
+  const bool starts = c.find("holds_nothing") != nullptr;  // and its whole need is what it asks for
+  const std::int64_t missing = starts ? *n.requested - n.free.value_or(0) : *n.requested;
+  const bool enough = others >= std::max(missing, *n.total / 4);
+  const bool small = starts ? *n.requested <= *n.total : (n.own() + *n.requested) * 4 <= *n.total * 3;
   if (!enough || (!small && others * 10 < *n.total * 2)) return {};
   Judgement out{.cause = Cause::vram_other_process, .weight = small ? 70 : 30};
   out.confidence = n.listed_others > 0 && n.listed_others * 2 > others ? Confidence::proved : Confidence::likely;

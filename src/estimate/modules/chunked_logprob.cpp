@@ -57,13 +57,12 @@ void chunked_backward(Torch& t, Node& n, Grads& g) {
   if (grad_weight) g.out[1] = t.to(grad_weight, weight->dtype);
 }
 
-/// x[mask], where x has the mask's dimensions and perhaps one more.
-Tensor masked(Torch& t, const Tensor& x, const Tensor& mask) {
+/// x[mask], where x has the mask's dimensions and perhaps one more, and `rows` of the mask's elements are true.
+Tensor masked(Torch& t, const Tensor& x, const Tensor& mask, std::int64_t rows) {
   NodeRef node = t.record("IndexBackward0", {&x},
                           [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
   if (node) node->dims = x->sizes;
   t.save(node, 0, mask);
-  const std::int64_t rows = mask->numel();
   find_positions(t, mask, rows);
   const Dims sizes = x->dim() == mask->dim() ? Dims{rows} : Dims{rows, x->sizes.back()};
   return t.attach(node, t.empty(sizes, x->dtype, "aten::index"));
@@ -83,14 +82,9 @@ Tensor scattered(Torch& t, const Tensor& mask, const Tensor& x) {
   return t.attach(node, std::move(out));
 }
 
-/// The outputs of ChunkedLogProbFunction that SFTTrainer asks for. Nothing asks the entropy for a gradient.
-struct PerToken {
-  Tensor log_probs{};
-  Tensor entropy{};
-  Tensor is_top1{};
-};
-
-PerToken per_token(Play& play, const Tensor& hidden, const Tensor& weight, const Tensor& targets) {
+/// The outputs of ChunkedLogProbFunction that trainers ask for. Nothing asks the entropy for a gradient.
+void per_token(Play& play, const Tensor& hidden, const Tensor& weight, const Tensor& targets, bool mean_logits,
+               TokenLogProbs& out) {
   Torch& t = play.torch;
   const Dims rows{hidden->sizes[0]};
   const DType compute = play.facts.autocast.value_or(hidden->dtype);
@@ -101,9 +95,9 @@ PerToken per_token(Play& play, const Tensor& hidden, const Tensor& weight, const
   for (Tensor& r : running) r = t.empty(rows, DType::fp32, "aten::full");
   const Tiles tiles = pass(t, hidden, weight, compute, false);
   const Tensor log_z = t.add(running[0], t.empty(rows, DType::fp32, "aten::log"));
-  PerToken out;
   out.log_probs = t.sub(running[6], log_z);
   out.entropy = t.sub(log_z, t.empty(rows, DType::fp32, "aten::div"));
+  if (mean_logits) out.mean_logits = t.empty(rows, DType::fp32, "aten::div");
   out.is_top1 = t.empty(rows, DType::boolean, "aten::bitwise_and");
   t.save(node, 0, hidden);
   t.save(node, 1, weight);
@@ -111,32 +105,32 @@ PerToken per_token(Play& play, const Tensor& hidden, const Tensor& weight, const
   t.save_output(node, 3, log_z);
   t.save_output(node, 4, out.entropy);
   out.log_probs = t.attach(node, std::move(out.log_probs));
-  return out;
-}
-
-Tensor sum(Torch& t, const Tensor& x) {
-  NodeRef node =
-      t.record("SumBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.expand(g.in[0], n.dims); });
-  if (node) node->dims = x->sizes;
-  return t.attach(node, t.empty({}, x->dtype, "aten::sum"));
 }
 
 }  // namespace
 
+TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& all_labels, const Tensor& weight,
+                                bool mean_logits, std::int64_t labelled) {
+  Torch& t = play.torch;
+  const Tensor hidden = t.slice(states, 1, 0, states->sizes[1] - 1);
+  const Tensor labels = t.slice(all_labels, 1, 1, all_labels->sizes[1] - 1);
+  TokenLogProbs fields{.mask = t.empty(labels->sizes, DType::boolean, "aten::ne")};
+  const std::int64_t of_a_row = labelled > 0 ? std::min(labelled, labels->sizes[1]) : labels->sizes[1];
+  const std::int64_t rows = saturating_mul(labels->sizes[0], of_a_row);
+  const Tensor scored = masked(t, hidden, fields.mask, rows);
+  const Tensor targets = masked(t, labels, fields.mask, rows);
+  per_token(play, scored, weight, targets, mean_logits, fields);
+  for (Tensor* field : {&fields.log_probs, &fields.entropy, &fields.mean_logits, &fields.is_top1}) {
+    if (*field) *field = scattered(t, fields.mask, *field);
+  }
+  return fields;
+}
+
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight) {
   Torch& t = play.torch;
-  const Tensor hidden = t.slice(s.hidden, 1, 0, s.hidden->sizes[1] - 1);
-  const Tensor labels = t.slice(s.labels, 1, 1, s.labels->sizes[1] - 1);
   // Every position has a label: the longest batch that can come.
-  const Tensor mask = t.empty(labels->sizes, DType::boolean, "aten::ne");
-  PerToken fields;
-  {
-    const Tensor rows = masked(t, hidden, mask);
-    const Tensor targets = masked(t, labels, mask);
-    fields = per_token(play, rows, weight, targets);
-    for (Tensor* field : {&fields.log_probs, &fields.entropy, &fields.is_top1}) *field = scattered(t, mask, *field);
-  }
-  return t.div_scalar(sum(t, t.neg(fields.log_probs)));
+  const TokenLogProbs fields = chunked_log_probs(play, s.hidden, s.labels, weight, false, 0);
+  return t.div_scalar(t.sum_all(t.neg(fields.log_probs)));
 }
 
 }  // namespace oomplan::estimator

@@ -6,6 +6,20 @@
 
 namespace oomplan::estimator {
 
+/// What the fused head returns of each position: rows × (length - 1). Only the first asks for a gradient.
+struct TokenLogProbs {
+  Tensor mask{};  ///< Where a label is.
+  Tensor log_probs{};
+  Tensor entropy{};
+  Tensor mean_logits{};  ///< Where it is asked for.
+  Tensor is_top1{};
+};
+
+/// Of `states` (rows × length × width) and `labels` with the head's `weight`. `labelled` of a row's positions have a
+/// label, or all but the last where it is 0.
+TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& labels, const Tensor& weight,
+                                bool mean_logits, std::int64_t labelled);
+
 /// The loss of s.hidden against s.labels with the head's `weight` (vocabulary × width). Every position but the last of
 /// a row counts as labelled: the longest that the masked batch can be.
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight);

@@ -82,7 +82,7 @@ void Linear::store_scales(Builder& builder) {
 Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (!lora_a_) return base(play, x);
+  if (!lora_a_ || play.facts.adapters_off) return base(play, x);
   if (absmax_blocks_ != 0 && play.facts.bitsandbytes) return adapted_4bit(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);

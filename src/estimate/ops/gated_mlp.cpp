@@ -1,5 +1,6 @@
 // LlamaMLP and its like: down(act(gate(x)) * up(x)).
 #include "modules/activation.hpp"
+#include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
 
@@ -27,6 +28,10 @@ class GatedMlp final : public Module {
  private:
   Tensor gated(Play& play, const Tensor& x) const {
     Torch& t = play.torch;
+    if (play.facts.liger_glu) {
+      const Tensor gate = gate_(play, x);
+      return liger::gated(t, gate, up_(play, x));
+    }
     const Tensor gate = activation_(t, gate_(play, x));
     return t.mul(gate, up_(play, x));
   }

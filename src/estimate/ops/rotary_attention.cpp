@@ -1,6 +1,7 @@
 // LlamaAttention and its like: separate q, k, v projections, rotary embedding, grouped key-value heads; Qwen3's norms
 // of q and k where `qk_norm` is set.
 #include "modules/attention_core.hpp"
+#include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
 #include "modules/rms_norm.hpp"
@@ -69,7 +70,9 @@ class RotaryAttention final : public Module {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     auto [q, k, v] = projections(play, x);
-    {
+    if (play.facts.liger_rope) {
+      liger::rotate(t, q, k, s.arguments.cos[rotary_], s.arguments.sin[rotary_]);
+    } else {
       const Tensor cos = t.unsqueeze(s.arguments.cos[rotary_], 1);
       const Tensor sin = t.unsqueeze(s.arguments.sin[rotary_], 1);
       Tensor q_rotated = rotated(t, q, cos, sin);

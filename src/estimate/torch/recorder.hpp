@@ -68,9 +68,9 @@ class Recorder {
   const Storage& at(StorageId id) const { return storages[static_cast<std::size_t>(id)]; }
   /// A phase of the step at hand begins.
   void mark(Phase phase);
-  /// The loss is a phase of its own, but in evaluation.
+  /// The loss is a phase of its own where the forward pass is one.
   void begin_loss() {
-    if (scope.phase != Phase::evaluation) mark(Phase::loss);
+    if (scope.phase == Phase::forward) mark(Phase::loss);
   }
   /// torch.cuda.empty_cache(): of what is allocated it changes nothing.
   void empty_cache() { emptied.push_back(static_cast<std::int32_t>(events.size())); }

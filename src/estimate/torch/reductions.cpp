@@ -25,6 +25,23 @@ Tensor Torch::mean_last(const Tensor& x) {
   return attach(node, empty(sizes, x->dtype, "aten::mean"));
 }
 
+Tensor Torch::sum_all(const Tensor& x) {
+  NodeRef node =
+      record("SumBackward0", {&x}, [](Torch& t, Node& n, Grads& g) { g.out[0] = t.expand(g.in[0], n.dims); });
+  if (node) node->dims = x->sizes;
+  return attach(node, empty({}, x->dtype, "aten::sum"));
+}
+
+Tensor Torch::sum_last(const Tensor& x) {
+  NodeRef node = record("SumBackward1", {&x}, [](Torch& t, Node& n, Grads& g) {
+    g.out[0] = t.expand(t.unsqueeze(g.in[0], n.dims.size() - 1), n.dims);
+  });
+  if (node) node->dims = x->sizes;
+  Dims sizes = x->sizes;
+  sizes.erase(sizes.size() - 1);
+  return attach(node, empty(sizes, x->dtype, "aten::sum"));
+}
+
 Tensor Torch::sum_to(const Tensor& x, const Dims& sizes) {
   const int lead = x->dim() - sizes.size();
   Dims reduced = x->sizes;

@@ -91,6 +91,8 @@ class Torch {
 
   // --- reductions ----------------------------------------------------------------------------------------------
   Tensor mean_last(const Tensor& x);  ///< Over the last dimension, kept.
+  Tensor sum_all(const Tensor& x);
+  Tensor sum_last(const Tensor& x);
   Tensor sum_to(const Tensor& x, const Dims& sizes);
   Tensor softmax_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor log_softmax_last(const Tensor& x);

@@ -58,6 +58,12 @@ TEST(Vocabulary, RefusesWhatNothingDeclares) {
   EXPECT_TRUE(contains(refusal("actions/own.yaml", "micro-batch: \"x\"\n"), "\"micro-batch\" is a fix"));
 }
 
+TEST(Vocabulary, ASentenceHasANameOfItsOwn) {
+  const std::string one = "  - {id: a, family: f, says: hint, text: \"frobnicate the memory\"}\n";
+  EXPECT_EQ(refusal("messages/own.yaml", "sentences:\n" + one), "");
+  EXPECT_TRUE(contains(refusal("messages/own.yaml", "sentences:\n" + one + one), "two sentences are called \"own/a\""));
+}
+
 TEST(Vocabulary, PhasesOfTheEstimatorHaveItsNames) {
   for (const Phase phase :
        {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step, Phase::evaluation}) {

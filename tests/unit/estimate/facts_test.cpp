@@ -119,7 +119,7 @@ TEST(FactsErrors, AChunkedLossOfAMaskedModel) {
   p.recipe.loss.value = Loss::chunked_logprob;
   EXPECT_EQ(errors(p), Messages{});
   EXPECT_EQ(errors(p, example::bert()),
-            Messages{"estimate/unmodelled: a chunked loss is modelled for causal language models only"});
+            Messages{"estimate/unmodelled: the loss chunked_logprob is not modelled for masked_lm models"});
 }
 
 TEST(FactsErrors, ACacheThatIsReallyFilled) {

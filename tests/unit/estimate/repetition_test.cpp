@@ -32,6 +32,10 @@ void lora(TrainingPlan& p) {
   p.adapter.targets.value = {"all-linear"};
 }
 
+void liger(TrainingPlan& p) {
+  p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = true;
+}
+
 std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -116,6 +120,42 @@ std::vector<Named> runs() {
          p.kernels.attention.value = Attention::eager;
        }),
        example::gpt2()},
+      {"Liger's layers and loss, checkpointed", changed([&](TrainingPlan& p) {
+         amp(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_fused_linear;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3()},
+      {"Liger's layers and older loss, LoRA", changed([&](TrainingPlan& p) {
+         lora(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_0_8_0_fused_linear;
+       }),
+       example::llama()},
+      {"DPO with a reference model, accumulated, evaluated", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::model;
+         p.optimizer.name.value = "adamw_fused";
+         p.batch.gradient_accumulation_steps.value = 2;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
+      {"DPO of an adapter, checkpointed, autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.precision.autocast.value = Autocast::bf16;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"DPO with precomputed scores", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::precomputed;
+         p.recipe.reference_rows.value = 5;
+       }),
+       example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
   };
 }
@@ -213,8 +253,8 @@ void expect_same(const Named& named, std::int64_t layers) {
     std::erase_if(own, [&](const auto& group) { return std::get<Bucket>(group.first) != static_cast<Bucket>(b); });
     EXPECT_EQ(difference(groups(f.at_bucket_peaks[b]), own), "") << bucket_names[b];
   }
-  EXPECT_EQ(f.parameters, all->model.total);
-  EXPECT_EQ(f.trainable_parameters, all->model.trained);
+  EXPECT_EQ(f.parameters, all->policy().total);
+  EXPECT_EQ(f.trainable_parameters, all->policy().trained);
 }
 
 TEST(RepeatedBlocks, GiveTheFootprintOfBlocksPlayedOneByOne) {
@@ -299,7 +339,7 @@ void expect_same_events(const Named& run, const Architecture& model) {
   const Timeline timeline(few->recorder(), folded);
   EXPECT_TRUE(repeats_exactly(timeline)) << run.name;
   EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << run.name;
-  EXPECT_EQ(few->model.total, all->model.total);
+  EXPECT_EQ(few->policy().total, all->policy().total);
 }
 
 TEST(Folding, IsByThePeriodOfTheLayersKinds) {

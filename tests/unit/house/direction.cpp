@@ -15,7 +15,7 @@ const Names values{"architecture.hpp", "bytes.hpp",          "dtype.hpp",   "eve
                    "machine.hpp",      "plan.hpp",           "result.hpp",  "text.hpp",           "advice.hpp",
                    "evidence.hpp",     "memory_account.hpp", "join.hpp",    "sweep.hpp",          "gate.hpp",
                    "setting.hpp",      "loader_plan.hpp",    "runtime.hpp", "loader_profile.hpp", "trainer.hpp",
-                   "code_point.hpp"};
+                   "code_point.hpp",   "optimizer.hpp"};
 const std::map<std::string_view, std::string_view> owners{
     {"document.hpp", "read"},      {"named_document.hpp", "read"},
     {"codec.hpp", "plan"},

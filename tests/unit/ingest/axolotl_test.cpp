@@ -1,6 +1,7 @@
 // Axolotl's dialect.
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "from_text.hpp"
 #include "project.hpp"
@@ -197,10 +198,18 @@ TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
 
 TEST(Axolotl, LigersKeysNeedItsPlugin) {
   const std::string keys = full + "flash_attention: true\nliger_rope: true\nliger_fused_linear_cross_entropy: true\n";
+  const std::string plugin = "plugins:\n  - axolotl.integrations.liger.LigerPlugin\n";
+  const auto parts = [](const TrainingPlan& plan) {
+    const KernelFacts& k = plan.kernels;
+    return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
+  };
   EXPECT_THAT(features(plan_from(keys)), IsEmpty());
-  EXPECT_THAT(
-      features(plan_from(keys + "plugins:\n  - axolotl.integrations.liger.LigerPlugin\n")),
-      ElementsAre("liger_rope: liger kernels", "liger_fused_linear_cross_entropy: liger fused linear cross entropy"));
+  EXPECT_EQ(parts(plan_from(keys)), std::tuple(false, false, false, Loss::full_logits));
+  EXPECT_EQ(parts(plan_from(keys + plugin)), std::tuple(false, true, false, Loss::liger_0_8_0_fused_linear));
+  EXPECT_EQ(parts(plan_from(full + "liger_swiglu: true\n" + plugin)),
+            std::tuple(false, false, true, Loss::full_logits));
+  EXPECT_THAT(features(plan_from(keys + plugin + "liger_cross_entropy: true\n")),
+              ElementsAre("liger_cross_entropy: liger cross entropy"));
   EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [my.own.Plugin]\n")),
               ElementsAre("plugins: plugin"));
 }

@@ -1,5 +1,6 @@
 // Hugging Face's dialect: transformers' Trainer and TRL's SFT.
 #include <limits>
+#include <tuple>
 
 #include "from_text.hpp"
 #include "oomplan/trainer.hpp"
@@ -289,12 +290,12 @@ TEST(Hf, ZeroNormClipsNothing) {
 TEST(Hf, WhatIsNotPlayedIsNamed) {
   const TrainingPlan plan = plan_from(
       sft +
-      "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nuse_liger_kernel: true\nload_in_8bit: true\n"
+      "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
       "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
       "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
   EXPECT_THAT(features(plan),
               ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
-                          "use_liger_kernel: Liger kernels", "load_in_8bit: LLM.int8 base weights",
+                          "load_in_8bit: LLM.int8 base weights",
                           "num_generations: preference, RL or distillation training",
                           "attn_implementation: attention implementation", "loss_type: preference or RL training",
                           "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
@@ -317,9 +318,56 @@ TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: dpo\nmodel_name_or_path: a/b\n")), ElementsAre("trainer: TRL DPO training"));
+  EXPECT_THAT(features(plan_from("trainer: kto\nmodel_name_or_path: a/b\n")), ElementsAre("trainer: TRL KTO training"));
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
               ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
+}
+
+TEST(Hf, DpoHasAReference) {
+  const std::string dpo = "trainer: dpo\nmodel_name_or_path: a/b\nbeta: 0.2\nloss_type: [sigmoid, sft]\n";
+  const auto reference = [&](const std::string& keys) {
+    const TrainingPlan plan = plan_from(dpo + keys);
+    EXPECT_THAT(features(plan), IsEmpty());
+    EXPECT_EQ(plan.recipe.kind.value, RecipeKind::dpo);
+    EXPECT_TRUE(plan.batch.padding_mask.value);
+    return plan.recipe.reference.value;
+  };
+  EXPECT_EQ(reference(""), Reference::model);
+  EXPECT_EQ(reference("use_peft: true\n"), Reference::adapter_off);
+  EXPECT_EQ(reference("use_peft: true\nprecompute_ref_log_probs: true\n"), Reference::precomputed);
+  EXPECT_THAT(features(plan_from(dpo + "sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
+  EXPECT_THAT(features(plan_from(dpo + "disable_dropout: false\n")), ElementsAre(HasSubstr("disable_dropout")));
+}
+
+TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {
+  const auto rows = [](const std::string& keys) {
+    return plan_from("trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
+                     "precompute_ref_log_probs: true\n" +
+                     keys)
+        .recipe.reference_rows.value;
+  };
+  EXPECT_EQ(rows(""), 2);
+  EXPECT_EQ(rows("eval_strategy: steps\nper_device_eval_batch_size: 16\n"), 16);
+  EXPECT_EQ(rows("eval_strategy: steps\nprecompute_ref_batch_size: 5\n"), 5);
+}
+
+// trl/trainer/sft_trainer.py takes Liger's layers only; transformers/trainer.py all of it.
+TEST(Hf, LigersParts) {
+  const auto parts = [](const std::string& keys) {
+    const TrainingPlan plan = plan_from(keys);
+    const KernelFacts& k = plan.kernels;
+    return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
+  };
+  const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
+  const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
+  EXPECT_EQ(parts(trl), std::tuple(false, false, false, Loss::chunked_logprob));
+  EXPECT_EQ(parts(trl + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::chunked_logprob));
+  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
+  const std::string some = "liger_kernel_config: {rope: false, fused_linear_cross_entropy: false}\n";
+  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
+  EXPECT_EQ(parts(plain + some), std::tuple(false, false, false, Loss::full_logits));
+  const std::string refused = "use_liger_kernel: true\nliger_kernel_config: {fused_linear_cross_entropy: true}\n";
+  EXPECT_THAT(errors_from(trl + refused), ElementsAre(HasSubstr("refuse Liger's fused linear cross entropy")));
 }
 
 TEST(Hf, ATemplateOfAnotherTokenizerMayResize) {

@@ -44,6 +44,30 @@ TEST(ExplainView, EveryBucketHasAFormula) {
               HasSubstr("2×2048 tokens × 32,000 vocabulary × 12.00 B"));
 }
 
+// The sentence is its bucket's, in words that no other has.
+TEST(ExplainView, EachBucketHasItsOwnFormula) {
+  const std::vector<std::pair<Bucket, std::string>> words{{Bucket::weights, "every parameter in the dtype"},
+                                                          {Bucket::optimizer, "keeps for each trained parameter from"},
+                                                          {Bucket::gradients, "that backward has reached"},
+                                                          {Bucket::activations, "ops save for backward"},
+                                                          {Bucket::attention_scores, "every token with every token"},
+                                                          {Bucket::logits_and_loss, "each word of the vocabulary"},
+                                                          {Bucket::autocast_copies, "low-precision copies"},
+                                                          {Bucket::temporaries, "inside one op"},
+                                                          {Bucket::inputs, "the model's own buffers"},
+                                                          {Bucket::slack, "gives them back"},
+                                                          {Bucket::fragmentation, "cannot be given back"},
+                                                          {Bucket::paged, "managed memory"},
+                                                          {Bucket::runtime, "the CUDA context"}};
+  EXPECT_EQ(words.size(), bucket_count);
+  for (const auto& [bucket, phrase] : words) {
+    for (const auto& [other, unused] : words) {
+      const bool has = formula_text(example(), other, Bytes::gib(1)).find(phrase) != std::string::npos;
+      EXPECT_EQ(has, other == bucket) << name_of(other) << " / " << phrase;
+    }
+  }
+}
+
 TEST(ExplainView, AChunkedLossHasNoScoresOfAllTokens) {
   Report report = example();
   report.found.plan->recipe.loss.value = Loss::chunked_logprob;

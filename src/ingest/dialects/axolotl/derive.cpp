@@ -301,13 +301,30 @@ void plan_loader(const Axolotl& a, Draft& draft) {
 
 // ---- Plugins -------------------------------------------------------------------------------------------------------
 
+bool has_plugin(const Axolotl& a, std::string_view name) {
+  const auto plugins = a.get<std::vector<std::string>>("plugins");
+  const auto named = [&](const std::string& plugin) { return plugin.ends_with(name); };
+  return plugins.value && std::ranges::any_of(*plugins.value, named);
+}
+
 // Cut cross entropy's plugin needs no key.
 void apply_plugins(const Axolotl& a, Draft& draft) {
-  const auto plugins = a.get<std::vector<std::string>>("plugins");
-  const auto cuts = [](const std::string& plugin) { return plugin.ends_with("CutCrossEntropyPlugin"); };
-  if (plugins.value && std::ranges::any_of(*plugins.value, cuts) && !is(a.get<bool>("cut_cross_entropy"), false)) {
-    cannot(draft, "cut cross entropy", "plugins", plugins.origin);
+  if (has_plugin(a, "CutCrossEntropyPlugin") && !is(a.get<bool>("cut_cross_entropy"), false)) {
+    cannot(draft, "cut cross entropy", "plugins", a.get<std::vector<std::string>>("plugins").origin);
   }
+}
+
+// LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
+void plan_liger(const Axolotl& a, TrainingPlan& plan) {
+  if (!has_plugin(a, "LigerPlugin")) return;
+  const auto part = [&](std::string_view key, Setting<bool>& fact) {
+    fact = setting(a.get<bool>(key), false, own("LigerArgs"));
+  };
+  part("liger_rms_norm", plan.kernels.liger_rms_norm);
+  part("liger_rope", plan.kernels.liger_rope);
+  part("liger_glu_activation", plan.kernels.liger_glu);
+  const auto loss = a.get<bool>("liger_fused_linear_cross_entropy");
+  if (is(loss, true)) plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, loss.origin};
 }
 
 // ---- Which trainer -------------------------------------------------------------------------------------------------
@@ -332,6 +349,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   TrainingPlan& plan = draft.plan;
   plan.framework = stack().name_of("axolotl") + " on " + stack().name_of("transformers");
   plan_trainer(inputs, plan.recipe.trainer);
+  plan_supervised(plan);
   if (plan.model.name.value.empty()) {
     miss(draft, document, "model", {"base_model"}, "base_model is not given",
          "add base_model: … or --set base_model=…");
@@ -347,6 +365,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_adapter(a, draft, document);
   plan_optimizer(a, draft);
   plan_step(a, draft);
+  plan_liger(a, plan);
   plan_loader(a, draft);
 }
 
@@ -386,6 +405,16 @@ Text bf16(const TrainingPlan& plan) {
 Text adapter(const TrainingPlan& plan) {
   if (!adapts(plan)) return {};
   return quantizes(plan) ? "qlora" : "lora";
+}
+
+bool has_liger(const TrainingPlan& plan) {
+  const KernelFacts& k = plan.kernels;
+  return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
+         k.liger_glu.value;
+}
+
+Text liger_plugin(const TrainingPlan& plan) {
+  return has_liger(plan) ? Text("[axolotl.integrations.liger.LigerPlugin]") : std::nullopt;
 }
 
 Text optimizer_name(const TrainingPlan& plan) {
@@ -429,6 +458,20 @@ constexpr auto sayings = std::to_array<Saying>({
     {"quantization_compute_dtype", "bnb_config_kwargs.bnb_4bit_compute_dtype",
      [](const TrainingPlan& p) -> Text {
        return quantizes(p) ? Text(write_dtype(p.quantization.compute_dtype.value)) : std::nullopt;
+     }},
+    {"liger_rms_norm", "plugins", liger_plugin},
+    {"liger_rope", "plugins", liger_plugin},
+    {"liger_glu", "plugins", liger_plugin},
+    {"loss", "plugins", liger_plugin},
+    {"liger_rms_norm", "liger_rms_norm",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
+    {"liger_rope", "liger_rope",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rope.value); }},
+    {"liger_glu", "liger_glu_activation",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
+    {"loss", "liger_fused_linear_cross_entropy",
+     [](const TrainingPlan& p) {
+       return flag_where(has_liger(p), p.recipe.loss.value == Loss::liger_0_8_0_fused_linear);
      }},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm",

@@ -8,6 +8,7 @@
 #include "../../loader_facts.hpp"
 #include "../../optimizers.hpp"
 #include "../../python_values.hpp"
+#include "dpo.hpp"
 #include "evaluation.hpp"
 #include "keys.hpp"
 #include "refused.hpp"
@@ -22,7 +23,8 @@ using Hf = Arguments;
 struct Run {
   const Hf& hf;
   const Stack& stack;
-  bool sft = false;
+  bool sft = false;    ///< One of TRL's trainers.
+  bool packs = false;  ///< SFT itself.
 };
 
 void plan_precision(const Run& run, TrainingPlan& plan) {
@@ -32,6 +34,38 @@ void plan_precision(const Run& run, TrainingPlan& plan) {
   if (bf16.value) autocast = {*bf16.value ? Autocast::bf16 : Autocast::none, bf16.origin};
   if (is(fp16, true)) autocast = {Autocast::fp16, fp16.origin};
   plan.precision.outputs_to_fp32 = {autocast.value != Autocast::none, run.stack.origin("accelerate", "prepare_model")};
+}
+
+// TRL's trainers take Liger's layers only, and refuse its loss; transformers' takes all of it.
+void plan_liger(const Run& run, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  const auto liger = run.hf.get<bool>("use_liger_kernel");
+  const auto part = [&](std::string_view key, Setting<bool>& fact) {
+    give(fact, liger);
+    if (fact.value) give(fact, run.hf.get<bool>(key));
+  };
+  part("liger_kernel_config.rms_norm", plan.kernels.liger_rms_norm);
+  part("liger_kernel_config.rope", plan.kernels.liger_rope);
+  part("liger_kernel_config.swiglu", plan.kernels.liger_glu);
+  const auto loss = run.hf.get<bool>("liger_kernel_config.fused_linear_cross_entropy");
+  if (!is(liger, true)) return;
+  if (run.sft && is(loss, true)) {
+    conflict(draft, loss.origin, document,
+             "TRL's trainers refuse Liger's fused linear cross entropy: they patch the model's forward themselves");
+  }
+  if (!run.sft && !is(loss, false)) {
+    plan.recipe.loss = {Loss::liger_fused_linear, loss.value ? loss.origin : liger.origin};
+  }
+}
+
+// Where it is not DPO's, such a key tells another script.
+void note_preference(const Run& run, TrainingPlan& plan) {
+  if (plan.recipe.trainer.value == "dpo") return;
+  const auto note = [&](std::string_view key, const auto& arg) {
+    if (arg.value) plan.unmodelled.push_back({std::string(hf::other_training), std::string(key), arg.origin.where});
+  };
+  note("precompute_ref_log_probs", run.hf.get<bool>("precompute_ref_log_probs"));
+  note("precompute_ref_batch_size", run.hf.get<std::int64_t>("precompute_ref_batch_size"));
 }
 
 // The rows of a batch, and how long they get. Packed rows of one batch are one row, with a mask that keeps them apart
@@ -50,12 +84,12 @@ void plan_length(const Run& run, TrainingPlan& plan) {
 bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
 
 bool is_joined(const Run& run) {
-  return run.sft && (run.hf.on("padding_free") || (run.hf.on("packing") && !is_wrapped(run.hf)));
+  return run.packs && (run.hf.on("padding_free") || (run.hf.on("packing") && !is_wrapped(run.hf)));
 }
 
 bool is_fixed(const Run& run) {
   if (!run.sft) return run.hf.get<std::int64_t>("block_size").value.has_value();
-  return run.hf.on("packing") && is_wrapped(run.hf);
+  return run.packs && run.hf.on("packing") && is_wrapped(run.hf);
 }
 
 void plan_padding(const Run& run, TrainingPlan& plan) {
@@ -210,6 +244,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
                            : run.stack.name_of("transformers");
   plan_precision(run, plan);
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
+  plan_supervised(plan);
+  plan_liger(run, draft, document);
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
@@ -218,6 +254,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_optimizer(run.hf, plan);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
+  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(run.hf, inputs, run.stack, draft);
+  note_preference(run, plan);
   stream_rows(run.hf.get<bool>("streaming"), plan.loader);
   const auto packing = run.hf.get<bool>("packing");
   if (run.sft && is(packing, true)) plan.loader.packed = {true, packing.origin};
@@ -228,7 +266,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   const Hf hf = read_arguments("hf", hf::features(), inputs, draft);
   const Setting<std::string> trainer = hf::trainer_of(hf, inputs, draft);
   const bool sft = trainer.value != "trainer";
-  const Run run{hf, stack_of(sft ? "trl-1.16" : "trl-1.16-scripts"), sft};
+  const Run run{hf, stack_of(sft ? "trl-1.16" : "trl-1.16-scripts"), sft, trainer.value == "sft"};
   begin(draft, run.stack, hf);
   draft.plan.recipe.trainer = trainer;
   plan_facts(run, inputs, draft, document);
@@ -253,12 +291,22 @@ Draft read(const Inputs& inputs, const Document& document) {
 
 using Text = std::optional<std::string>;
 
+/// Whether one of TRL's trainers is written.
 bool is_sft(const TrainingPlan& plan) {
   return plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob ||
          plan.adapter.kind.value != Adapter::none;
 }
 
 Text flag(bool value) { return write_boolean(value); }
+
+bool is_dpo(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::dpo; }
+
+Text liger(const TrainingPlan& plan) {
+  const KernelFacts& k = plan.kernels;
+  const bool any = plan.recipe.loss.value == Loss::liger_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
+                   k.liger_glu.value;
+  return any ? flag(true) : std::nullopt;
+}
 
 Text length_where(bool here, const TrainingPlan& plan) {
   return here ? Text(write_integer(plan.batch.sequence_length.value)) : std::nullopt;
@@ -282,7 +330,28 @@ Text evaluation_rows(const TrainingPlan& plan) {
 }
 
 constexpr auto sayings = std::to_array<Saying>({
-    {"trainer", "trainer", [](const TrainingPlan& p) -> Text { return is_sft(p) ? "sft" : "trainer"; }},
+    {"trainer", "trainer",
+     [](const TrainingPlan& p) -> Text { return is_dpo(p)   ? "dpo"
+                                                : is_sft(p) ? "sft"
+                                                            : "trainer"; }},
+    {"reference", "precompute_ref_log_probs",
+     [](const TrainingPlan& p) {
+       return is_dpo(p) ? flag(p.recipe.reference.value == Reference::precomputed) : Text();
+     }},
+    {"liger_rms_norm", "use_liger_kernel", liger},
+    {"liger_rope", "use_liger_kernel", liger},
+    {"liger_glu", "use_liger_kernel", liger},
+    {"loss", "use_liger_kernel", liger},
+    {"liger_rms_norm", "liger_kernel_config.rms_norm",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rms_norm.value) : Text(); }},
+    {"liger_rope", "liger_kernel_config.rope",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rope.value) : Text(); }},
+    {"liger_glu", "liger_kernel_config.swiglu",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_glu.value) : Text(); }},
+    {"loss", "liger_kernel_config.fused_linear_cross_entropy",
+     [](const TrainingPlan& p) {
+       return liger(p) && !is_sft(p) ? flag(p.recipe.loss.value == Loss::liger_fused_linear) : Text();
+     }},
     {"autocast", "bf16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::bf16); }},
     {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
     {"reentrant_checkpointing", "activation_checkpointing_kwargs.use_reentrant",

@@ -33,7 +33,6 @@ constexpr std::array named{
     Feature{"torch_compile", "torch.compile"},
     Feature{"torch_compile_backend", "torch.compile"},
     Feature{"torch_compile_mode", "torch.compile"},
-    Feature{"use_liger_kernel", "Liger kernels"},
     Feature{"parallelism_config", "tensor, context or sequence parallelism"},
     Feature{"use_cpu", "training on the CPU"},
     Feature{"accelerator_config", "accelerate's settings in a file or in text", is_text},

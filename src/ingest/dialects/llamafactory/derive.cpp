@@ -188,6 +188,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   TrainingPlan& plan = draft.plan;
   plan.framework = stack().name_of("llamafactory") + " on " + stack().name_of("transformers");
   plan_trainer(args, inputs, draft, document);
+  plan_supervised(plan);
   plan_method(args, inputs, draft);
   plan_targets(args, plan.adapter.targets);
   plan_precision(args, plan);

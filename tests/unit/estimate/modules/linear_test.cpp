@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "recording.hpp"
 
 namespace oomplan::estimator {
@@ -135,6 +138,25 @@ TEST(Lora, ATiedHeadAddsNoWeight) {
   const Tensor embedding = leaf(layer.torch, {out, in}, DType::bf16);
   Linear::head(layer.builder, "lm_head", in, out, false, embedding);
   EXPECT_EQ(layer.builder.total, before);
+}
+
+// bitsandbytes' functional.quantize_4bit: a scale for 64 weights, and with compress_statistics 8 bits of each scale and
+// one more scale for 256 of them. Large enough that no size hides in the allocator's 512 bytes.
+TEST(Quantized, HasAScaleFor64WeightsAndOneFor256Scales) {
+  constexpr std::int64_t n = 4096, m = 8192, scales = n * m / 64;
+  const auto sizes = [&](bool twice) {
+    Layer small(quantized(twice));
+    const std::size_t before = small.torch.recorder.storages.size();
+    Linear large(small.builder, "up_proj", n, m, false, LinearKind::linear);
+    std::vector<std::int64_t> found;
+    for (std::size_t i = before; i < small.torch.recorder.storages.size(); ++i)
+      if (small.torch.recorder.storages[i].bucket == Bucket::weights)
+        found.push_back(small.torch.recorder.storages[i].bytes);
+    std::ranges::sort(found);
+    return found;
+  };
+  EXPECT_THAT(sizes(false), ElementsAre(512, scales * 4, n * m / 2));
+  EXPECT_THAT(sizes(true), ElementsAre(512, 512, 1024, scales / 256 * 4, scales, n * m / 2));
 }
 
 // Per row, for an input of width n: bytes that an adapted frozen layer keeps.

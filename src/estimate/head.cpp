@@ -1,0 +1,14 @@
+#include "head.hpp"
+
+namespace oomplan::estimator {
+
+Tensor Head::prepare(Play& /*play*/, const Tensor& hidden) const { return hidden; }
+
+Tensor Head::logits(Play& play, const Tensor& hidden) const {
+  const Tensor input = prepare(play, hidden);
+  play.torch.recorder.begin_loss();
+  InBucket bucket(play.torch, Bucket::logits_and_loss);
+  return projection_(play, input);
+}
+
+}  // namespace oomplan::estimator

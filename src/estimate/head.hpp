@@ -1,0 +1,48 @@
+// What makes logits of the base model's last hidden states: a file of heads/ each.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "modules/linear.hpp"
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+/// The part of a model that a loss may replace by a function of its own: what comes before its last matrix, and that.
+class Head {
+ public:
+  Head() = default;
+  explicit Head(Linear projection) : projection_(std::move(projection)) {}
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+  virtual ~Head() = default;
+
+  /// What the last matrix multiplies.
+  virtual Tensor prepare(Play& play, const Tensor& hidden) const;
+  /// As the model's own code makes them. The loss begins with the last matrix.
+  Tensor logits(Play& play, const Tensor& hidden) const;
+  /// The last matrix: vocabulary × width.
+  const Linear& projection() const { return projection_; }
+
+ protected:
+  Linear projection_{};
+};
+
+using MakeHead = std::unique_ptr<Head> (*)(const Attributes&, Builder&);
+
+/// A row of the registry of heads.
+struct HeadType {
+  std::string_view name{};
+  MakeHead make = nullptr;
+};
+
+template <class H>
+std::unique_ptr<Head> make_head(const Attributes& attributes, Builder& builder) {
+  return std::make_unique<H>(attributes, builder);
+}
+
+/// The head of that name, or null.
+const HeadType* find_head(std::string_view name);
+
+}  // namespace oomplan::estimator

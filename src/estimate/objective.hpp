@@ -1,0 +1,27 @@
+// What makes a loss of a model's hidden states: a file of objectives/ each.
+#pragma once
+
+#include <string_view>
+
+#include "head.hpp"
+#include "oomplan/architecture.hpp"
+#include "oomplan/plan.hpp"
+
+namespace oomplan::estimator {
+
+/// A loss as one library computes it. `play` takes stream.hidden and stream.labels, leaves stream.loss, and
+/// stream.logits where it makes any that its caller is given.
+struct Objective {
+  Loss loss = Loss::full_logits;  ///< As plans name it,
+  Task task = Task::causal_lm;    ///< for models of this task,
+  Loss evaluated = loss;          ///< and the one that takes its place in evaluation.
+  void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
+};
+
+/// The labels of each row's next tokens, padded by one that no loss counts: ForCausalLMLoss and its like.
+Tensor shifted_labels(Torch& t, const Tensor& labels);
+
+/// Null where models of that task have no such loss.
+const Objective* find_objective(Loss loss, Task task);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,80 @@
+// What a run does: a file of recipes/ each, which directs a Stage.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model.hpp"
+#include "objective.hpp"
+#include "oomplan/plan.hpp"
+#include "optimizer.hpp"
+
+namespace oomplan::estimator {
+
+/// What a model is there for. The policy is the one that is trained; what it becomes is held against the reference.
+enum class Role : std::uint8_t { policy, reference };
+
+/// A model of a run.
+struct Cast {
+  Role role = Role::policy;
+  Model model{};
+};
+
+/// What a recipe plays with: the models, and the ways to run them.
+class Stage {
+ public:
+  Stage(Torch& torch, std::vector<Cast>& models, const TrainingPlan& plan, const Facts& facts)
+      : torch_(torch), models_(models), plan_(plan), facts_(facts) {}
+
+  Torch& torch() { return torch_; }
+  const TrainingPlan& plan() const { return plan_; }
+  /// Of a micro-batch of training: `length` is of the step at hand.
+  Facts& facts() { return facts_; }
+  /// What differs where `role` plays with the facts of the policy: no adapter, and of Liger only what it replaces in
+  /// all models of the kind at once.
+  static Facts facts_of(Role role, Facts facts);
+  /// The same in evaluation: its rows, and no checkpoints.
+  Facts evaluation_facts() const;
+  const Model& model(Role role) const;
+  std::vector<Cast>& models() { return models_; }
+
+  void begin(Phase phase) { torch_.recorder.mark(phase); }
+  /// A batch of language modelling arrives: ids, labels, and a mask where rows are padded.
+  Stream batch(const Facts& facts);
+  /// model(**batch) under the trainer's autocast: the base model, then the objective. Only what that returns and the
+  /// batch are left in the stream.
+  void call(Role role, const Facts& facts, const Objective& objective, Stream& stream);
+  /// The same with what `head_and_loss` makes of the hidden states in the objective's place.
+  void call(Role role, const Facts& facts, Stream& stream,
+            const std::function<void(Play&, const Head&)>& head_and_loss);
+  /// Runs `body` with no gradients, and in eval() no dropout.
+  void without_training(const std::function<void()>& body);
+  /// loss.backward(), and what accelerate does to a loss before it.
+  void backward(Stream& stream);
+
+ private:
+  Torch& torch_;
+  std::vector<Cast>& models_;
+  const TrainingPlan& plan_;
+  Facts facts_;
+};
+
+/// A kind of run. Steps are played until one leaves what it found; each is its micro-batches and the optimizer.
+struct Recipe {
+  std::string_view name{};
+  std::span<const Role> (*roles)(const TrainingPlan& plan) = nullptr;  ///< Its models, the policy first, as loaded.
+  /// Forward, loss and backward of one micro-batch. Nothing that it does may hang on anything but the batch's length
+  /// and whether parameters have gradients already: it is played once for each, and repeated.
+  void (*micro_batch)(Stage& stage) = nullptr;
+  void (*before)(Stage& stage) = nullptr;    ///< Once, between loading and the first step; null: nothing.
+  void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps.
+};
+
+/// The recipe of that name, or null.
+const Recipe* find_recipe(std::string_view name);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "recipe.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+/// What outlives the forward function: the batch, and what it returns.
+Stream after_forward(const Stream& s) {
+  Stream kept;
+  kept.input_ids = s.input_ids;
+  kept.attention_mask = s.attention_mask;
+  kept.labels = s.labels;
+  kept.logits = s.logits;
+  kept.loss = s.loss;
+  return kept;
+}
+
+}  // namespace
+
+Facts Stage::facts_of(Role role, Facts facts) {
+  if (role == Role::policy) return facts;
+  facts.lora = false;
+  facts.liger_rms_norm = facts.liger_glu = false;
+  return facts;
+}
+
+Facts Stage::evaluation_facts() const {
+  Facts f = facts_;
+  f.length = plan_.batch.sequence_length.value;
+  if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
+  if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
+  f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
+  f.checkpointing = false;
+  return f;
+}
+
+const Model& Stage::model(Role role) const { return std::ranges::find(models_, role, &Cast::role)->model; }
+
+Stream Stage::batch(const Facts& f) {
+  Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
+  Stream s;
+  s.input_ids = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  s.labels = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  return s;
+}
+
+void Stage::call(Role role, const Facts& facts, Stream& s,
+                 const std::function<void(Play&, const Head&)>& head_and_loss) {
+  const Model& model = this->model(role);
+  Play play{torch_, facts};
+  torch_.enter_autocast(facts.autocast);
+  model.base(play, s);
+  head_and_loss(play, *model.head);
+  s = after_forward(s);
+  torch_.exit_autocast();
+}
+
+void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
+  call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); });
+  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
+  if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
+  InBucket bucket(torch_, Bucket::logits_and_loss);
+  s.logits = torch_.to(s.logits, DType::fp32);
+}
+
+void Stage::without_training(const std::function<void()>& body) {
+  Restore no_grad(torch_.grad_enabled, false);
+  Restore in_eval(torch_.training, false);
+  body();
+}
+
+void Stage::backward(Stream& s) {
+  if (plan_.batch.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
+  begin(Phase::backward);
+  torch_.backward(s.loss);
+}
+
+}  // namespace oomplan::estimator
