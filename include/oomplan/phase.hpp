@@ -11,8 +11,8 @@ namespace oomplan {
 /// lies outside the others: batches arriving, gradients dropped. `reference` is the forward pass of another model than
 /// the one that is trained. `evaluation` is the forward pass and the loss of a batch of it, after the step.
 enum class Phase : std::uint8_t { load, forward, loss, reference, backward, optimizer_step, between, evaluation };
-inline constexpr std::array<std::string_view, 8> phase_names{
-    "load", "forward", "loss", "reference", "backward", "optimizer_step", "between", "evaluation"};
+inline constexpr std::array<std::string_view, 8> phase_names{"load",     "forward",        "loss",    "reference",
+                                                             "backward", "optimizer_step", "between", "evaluation"};
 inline constexpr std::size_t phase_count = phase_names.size();
 constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 

@@ -87,7 +87,8 @@ struct RecipeFacts {
   Setting<std::string> trainer{};  ///< Of trainer_names (trainer.hpp).
   Setting<RecipeKind> kind{};
   Setting<Reference> reference{};
-  Setting<std::int64_t> reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
+  Setting<std::int64_t>
+      reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
   Setting<Loss> loss{};
   Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
@@ -134,8 +135,8 @@ struct AdapterFacts {
 /// Which functions compute what the model's own code would.
 struct KernelFacts {
   Setting<Attention> attention{};
-  Setting<bool> lora_qkv{};  ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
-  Setting<bool> lora_o{};    ///< … for the attention's output
+  Setting<bool> lora_qkv{};        ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
+  Setting<bool> lora_o{};          ///< … for the attention's output
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
   Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
   Setting<bool> liger_rope{};

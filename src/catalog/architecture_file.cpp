@@ -18,9 +18,8 @@ namespace oomplan::catalog {
 namespace {
 
 constexpr std::array<std::string_view, 17> known_keys{
-    "model_types", "task", "source", "config", "layers", "block_module", "tied_embeddings", "max_positions",
-    "stem",        "body", "kinds",  "block",  "tail",   "head",         "liger",           "expect",
-    "not_played"};
+    "model_types", "task",  "source", "config", "layers", "block_module", "tied_embeddings", "max_positions", "stem",
+    "body",        "kinds", "block",  "tail",   "head",   "liger",        "expect",          "not_played"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");

@@ -43,8 +43,8 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
     s.hidden = play_block(play, s.arguments, block, x);
     return;
   }
-  // The checkpoint holds on to what the block is called with.
-  const auto forward = [&play, &block, arguments = s.arguments](const Tensor& input) {
+  // The checkpoint holds on to what the block is called with, and outlives its caller.
+  const auto forward = [play, &block, arguments = s.arguments](const Tensor& input) mutable {
     return play_block(play, arguments, block, input);
   };
   s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant);

@@ -10,7 +10,8 @@
 namespace oomplan::estimator {
 namespace {
 
-// The optimizer's state appears in the first step, so that at least two are played; no recipe needs as many as the most.
+// The optimizer's state appears in the first step, so that at least two are played; no recipe needs as many as the
+// most.
 constexpr int fewest_rounds = 2;
 constexpr int most_rounds = 8;
 

@@ -95,8 +95,10 @@ std::string chunked_loss(const Numbers& n) {
 /// Liger's function makes the gradients with the loss.
 std::string fused_linear_loss(const Numbers& n) {
   return fmt::format(
-      "Liger's fused linear cross entropy makes the scores in chunks that are about as large as the hidden states ({} × "
-      "{} hidden), whose gradient it holds from then on, with the head's where it is trained ({} vocabulary × {} hidden)",
+      "Liger's fused linear cross entropy makes the scores in chunks that are about as large as the hidden states ({} "
+      "× "
+      "{} hidden), whose gradient it holds from then on, with the head's where it is trained ({} vocabulary × {} "
+      "hidden)",
       n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
 }
 

@@ -42,8 +42,7 @@ class Call {
  private:
   /// _can_use_mm_out: nothing is cast.
   bool into_buffer() const {
-    return how_.one_buffer && input_->dtype == weight_->dtype &&
-           (!t_.autocast() || input_->dtype == *t_.autocast());
+    return how_.one_buffer && input_->dtype == weight_->dtype && (!t_.autocast() || input_->dtype == *t_.autocast());
   }
 
   void play(std::int64_t rows) {
@@ -79,10 +78,8 @@ class Call {
 };
 
 void fused_backward(Torch& t, Node& n, Grads& g) {
-  for (const int i : {0, 1}) {
-    const Tensor gradient = n.saved_count > i ? t.unpack(n, i) : Tensor();
-    if (gradient && n.needs(i)) g.out[static_cast<std::size_t>(i)] = t.view(gradient, gradient->sizes);
-  }
+  if (n.needs(0)) g.out[0] = t.unpack(n, 0);
+  if (n.needs(1)) g.out[1] = t.unpack(n, 1);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace oomplan::estimator::liger {
 
-/// LigerRMSNormFunction. `in_place`: its gradient overwrites the one that it is given, as all models but Gemma's have it.
+/// LigerRMSNormFunction. `in_place`: its gradient overwrites the one that it is given, as all models but Gemma's have
+/// it.
 Tensor rms_norm(Torch& t, const Tensor& x, const Tensor& weight, bool in_place);
 /// LigerRopeFunction: q and k, batch × heads × length × head dim, are turned where they are.
 void rotate(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin);

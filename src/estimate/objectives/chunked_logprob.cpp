@@ -1,5 +1,6 @@
 // The loss that TRL's fused head returns (trl 1.16: trainer/utils.py add_fused_lm_head).
 #include "modules/chunked_logprob.hpp"
+
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {

@@ -18,6 +18,7 @@ void play_fused_linear(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective liger_fused_linear;
-const Objective liger_fused_linear{Loss::liger_fused_linear, Task::causal_lm, Loss::liger_fused_linear, play_fused_linear};
+const Objective liger_fused_linear{Loss::liger_fused_linear, Task::causal_lm, Loss::liger_fused_linear,
+                                   play_fused_linear};
 
 }  // namespace oomplan::estimator::objectives

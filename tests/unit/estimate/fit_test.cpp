@@ -18,7 +18,7 @@ Gpu gpu(Bytes total) {
 /// A run that makes tensors of `sizes` one after the other, and lets all go at its end.
 Footprint footprint(const std::vector<Bytes>& sizes) {
   Footprint f;
-  f.events.push_back({Event::Kind::mark, 0, 17});
+  f.events.push_back({Event::Kind::mark, 0, PhaseOfStep{Phase::forward, 1}.code()});
   std::uint32_t slot = 0;
   for (const Bytes size : sizes) {
     f.events.push_back({Event::Kind::allocate, slot++, size.count()});
@@ -81,8 +81,14 @@ TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
   const auto drop = [](std::uint32_t slot) { return Event{Event::Kind::free, slot, 0}; };
   // A segment of 30 MiB, and one of 60 of which 30 are in use for good; where the request comes to lie in the first,
   // nothing can be given back.
-  const std::vector<Event> events{
-      {Event::Kind::mark, 0, 17}, take(0, 30), take(1, 60), drop(1), take(1, 30), drop(0), take(2, 29), take(3, 40)};
+  const std::vector<Event> events{{Event::Kind::mark, 0, PhaseOfStep{Phase::forward, 1}.code()},
+                                  take(0, 30),
+                                  take(1, 60),
+                                  drop(1),
+                                  take(1, 30),
+                                  drop(0),
+                                  take(2, 29),
+                                  take(3, 40)};
   const Reservation below(events, {}, {}, {SegmentOrder::descending});
   const Reservation above(events, {}, {}, {SegmentOrder::ascending});
   const Reservation both(events, {});
@@ -141,7 +147,7 @@ TEST(Fit, PagedMemoryGivesWay) {
 // The segment of the first tensor holds nothing when the second comes, and cannot hold it.
 TEST(Reservation, ACardSmallerThanWhatIsReservedMayDo) {
   Footprint f;
-  f.events = {{Event::Kind::mark, 0, 17},
+  f.events = {{Event::Kind::mark, 0, PhaseOfStep{Phase::forward, 1}.code()},
               {Event::Kind::allocate, 0, Bytes::mib(30).count()},
               {Event::Kind::free, 0, 0},
               {Event::Kind::allocate, 0, Bytes::mib(40).count()},

@@ -288,18 +288,18 @@ TEST(Hf, ZeroNormClipsNothing) {
 }
 
 TEST(Hf, WhatIsNotPlayedIsNamed) {
-  const TrainingPlan plan = plan_from(
-      sft +
-      "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
-      "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
-      "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
-  EXPECT_THAT(features(plan),
-              ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
-                          "load_in_8bit: LLM.int8 base weights",
-                          "num_generations: preference, RL or distillation training",
-                          "attn_implementation: attention implementation", "loss_type: preference or RL training",
-                          "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
-                          "lora_task_type: LoRA task type"));
+  const TrainingPlan plan =
+      plan_from(sft +
+                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
+                "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
+                "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
+  EXPECT_THAT(
+      features(plan),
+      ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
+                  "load_in_8bit: LLM.int8 base weights", "num_generations: preference, RL or distillation training",
+                  "attn_implementation: attention implementation", "loss_type: preference or RL training",
+                  "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
+                  "lora_task_type: LoRA task type"));
 }
 
 TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
@@ -341,9 +341,10 @@ TEST(Hf, DpoHasAReference) {
 
 TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {
   const auto rows = [](const std::string& keys) {
-    return plan_from("trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
-                     "precompute_ref_log_probs: true\n" +
-                     keys)
+    return plan_from(
+               "trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
+               "precompute_ref_log_probs: true\n" +
+               keys)
         .recipe.reference_rows.value;
   };
   EXPECT_EQ(rows(""), 2);
@@ -359,13 +360,13 @@ TEST(Hf, LigersParts) {
     return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
   };
   const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
-  const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
+  const std::string trainer = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
   EXPECT_EQ(parts(trl), std::tuple(false, false, false, Loss::chunked_logprob));
   EXPECT_EQ(parts(trl + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::chunked_logprob));
-  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
   const std::string some = "liger_kernel_config: {rope: false, fused_linear_cross_entropy: false}\n";
-  EXPECT_EQ(parts(plain + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
-  EXPECT_EQ(parts(plain + some), std::tuple(false, false, false, Loss::full_logits));
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
+  EXPECT_EQ(parts(trainer + some), std::tuple(false, false, false, Loss::full_logits));
   const std::string refused = "use_liger_kernel: true\nliger_kernel_config: {fused_linear_cross_entropy: true}\n";
   EXPECT_THAT(errors_from(trl + refused), ElementsAre(HasSubstr("refuse Liger's fused linear cross entropy")));
 }

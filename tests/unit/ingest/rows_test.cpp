@@ -41,6 +41,8 @@ const std::vector<std::string> values{"true",
                                       "torch_linear",
                                       "[512, 64]",
                                       "spawn",
+                                      "dpo",
+                                      "adapter_off",
                                       "mapped",
                                       "int32",
                                       "{PYTORCH_ALLOC_CONF: 'expandable_segments:True', HF_HOME: /tmp}"};

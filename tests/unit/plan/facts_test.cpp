@@ -15,20 +15,52 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Values of every type; a fact takes those that are its own.
-const std::vector<std::string> values{"true",         "false",        "1",
-                                      "4096",         "0.5",          "0",
-                                      "a/b",          "[a, b]",       "fp32",
-                                      "bf16",         "fp16",         "sft",
-                                      "eager",        "nf4",          "lora",
-                                      "none",         "spawn",        "mapped",
-                                      "int32",        "sdpa",         "fp4",
-                                      "bytes",        "as_base",      "chunked_logprob",
-                                      "full_logits",  "checkpoint",   "stream",
-                                      "[512, 64]",    "\"\"",         "fork",
-                                      "dpo",          "forkserver",   "flash_attention_2",
-                                      "torch_linear", "bitsandbytes", "list",
-                                      "numpy",        "arrow",        "int64",
-                                      "int16"};
+const std::vector<std::string> values{"true",
+                                      "false",
+                                      "1",
+                                      "4096",
+                                      "0.5",
+                                      "0",
+                                      "a/b",
+                                      "[a, b]",
+                                      "fp32",
+                                      "bf16",
+                                      "fp16",
+                                      "sft",
+                                      "eager",
+                                      "nf4",
+                                      "lora",
+                                      "none",
+                                      "spawn",
+                                      "mapped",
+                                      "int32",
+                                      "sdpa",
+                                      "fp4",
+                                      "bytes",
+                                      "as_base",
+                                      "chunked_logprob",
+                                      "full_logits",
+                                      "checkpoint",
+                                      "stream",
+                                      "[512, 64]",
+                                      "\"\"",
+                                      "fork",
+                                      "dpo",
+                                      "forkserver",
+                                      "flash_attention_2",
+                                      "torch_linear",
+                                      "bitsandbytes",
+                                      "list",
+                                      "numpy",
+                                      "arrow",
+                                      "int64",
+                                      "int16",
+                                      "supervised",
+                                      "adapter_off",
+                                      "model",
+                                      "precomputed",
+                                      "liger_fused_linear",
+                                      "liger_0_8_0_fused_linear"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -118,6 +150,9 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.evaluation.evaluates.value = true;
   plan.loader.workers.value = 2;
   plan.loader.rows_as.value = RowsAs::stream;
+  plan.recipe.kind.value = RecipeKind::dpo;
+  plan.recipe.reference_rows.value = 4;
+  plan.kernels.liger_glu.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("evaluation_rows", "evaluation_length"));  // As training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;

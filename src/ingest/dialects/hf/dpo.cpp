@@ -8,20 +8,9 @@ namespace {
 
 // Fields of DPOConfig that other trainers than SFT have too, or that only it has. Numbers within the loss, or read
 // here.
-constexpr std::array<std::string_view, 14> own{"beta",
-                                               "disable_dropout",
-                                               "discopop_tau",
-                                               "f_alpha_divergence_coef",
-                                               "f_divergence_type",
-                                               "ld_alpha",
-                                               "label_smoothing",
-                                               "loss_type",
-                                               "loss_weights",
-                                               "precompute_ref_batch_size",
-                                               "ref_model_mixup_alpha",
-                                               "ref_model_sync_steps",
-                                               "precompute_ref_log_probs",
-                                               "use_weighting"};
+constexpr auto own = std::to_array<std::string_view>(
+    {"beta", "disable_dropout", "discopop_tau", "f_alpha_divergence_coef", "f_divergence_type", "ld_alpha",
+     "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
 
 void forget_own(Draft& draft) {
   std::erase_if(draft.plan.unmodelled, [](const Unmodelled& gap) { return std::ranges::count(own, gap.key) > 0; });
