@@ -27,7 +27,7 @@ json load(const std::string& path) {
 
 /// Options of a case that no plan expresses and that change what is allocated.
 std::string unsupported_option(const json& c) {
-  for (const char* key : {"experts", "tgt_len"}) {
+  for (const char* key : {"experts", "tgt_len", "images", "audios", "freeze", "quant_skip", "samples", "image_size"}) {
     if (c.contains(key)) return key;
   }
   if (!c.value("train_mode", true)) return "train_mode";
@@ -45,6 +45,13 @@ std::string optimizer_of(const std::string& name) {
   return at == names.end() ? name : at->second;
 }
 
+/// A list of names, or one name for many ("all-linear").
+std::vector<std::string> targets_of(const json& c) {
+  const json targets = c.value("lora_targets", json({"q_proj", "v_proj"}));
+  if (targets.is_string()) return {targets.get<std::string>()};
+  return targets.get<std::vector<std::string>>();
+}
+
 TrainingPlan plan_of(const json& c) {
   TrainingPlan p;
   const std::string precision = c.value("precision", "bf16_pure");
@@ -57,7 +64,7 @@ TrainingPlan plan_of(const json& c) {
   p.precision.autocast.value = precision == "amp_bf16" ? Autocast::bf16 : Autocast::none;
   p.adapter.kind.value = method == "full" ? Adapter::none : Adapter::lora;
   p.adapter.rank.value = c.value("lora_r", 16);
-  p.adapter.targets.value = c.value("lora_targets", std::vector<std::string>{"q_proj", "v_proj"});
+  p.adapter.targets.value = targets_of(c);
   p.adapter.dropout.value = c.value("lora_dropout", 0.0);
   p.adapter.dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
   p.quantization.kind.value = method == "qlora" ? Quantization::nf4 : Quantization::none;
@@ -71,6 +78,8 @@ TrainingPlan plan_of(const json& c) {
   p.kernels.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
   p.recipe.outputs_kept.value = !c.value("del_out", false);
   p.optimizer.set_grads_to_none.value = c.value("set_to_none", true);
+  // One of ones changes nothing: transformers looks and drops it.
+  p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
   p.recipe.use_cache.value = c.value("use_cache", false);
   return p;
 }

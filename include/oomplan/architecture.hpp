@@ -52,6 +52,7 @@ struct Architecture {
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;         ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;            ///< The exact count that the preset states; 0: none stated.
+  bool quantizes = true;                  ///< Whether its layers over 4-bit weights are held against measured steps.
   std::optional<bool> liger{};            ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
                                           ///< ops here play them; none: not known.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.

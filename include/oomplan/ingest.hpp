@@ -45,8 +45,10 @@ struct IngestOptions {
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
-/// The plan with what depends on the model settled: peft's default LoRA targets. `model_type` as in config.json.
-/// Error: ingest/missing-fact where peft has no default for it.
+/// The plan with what depends on the model settled: peft's default LoRA targets, and the attention where transformers
+/// has no sdpa for the model; TRL's loss of a mixture's router joins what is unmodelled. `model_type` as in
+/// config.json. Errors: ingest/missing-fact where peft has no default for it, ingest/conflict where sdpa is asked for
+/// and missing.
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
 
 /// The dialects, by name: "axolotl", "hf", "oomplan".

@@ -17,9 +17,10 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 17> known_keys{
-    "model_types", "task",  "source", "config", "layers", "block_module", "tied_embeddings", "max_positions", "stem",
-    "body",        "kinds", "block",  "tail",   "head",   "liger",        "expect",          "not_played"};
+constexpr std::array<std::string_view, 18> known_keys{
+    "model_types",   "task",      "source", "config",    "layers", "block_module", "tied_embeddings",
+    "max_positions", "stem",      "body",   "kinds",     "block",  "tail",         "head",
+    "liger",         "quantizes", "expect", "not_played"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -67,6 +68,11 @@ DType checkpoint_dtype(const Document& config, const Node& node, Diagnostics& er
   return DType::fp32;
 }
 
+bool switches_on(const Node& value) {
+  if (const std::optional<bool> boolean = value.as_boolean()) return *boolean;
+  return value.as_number().value_or(0) != 0;
+}
+
 /// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
 /// architecture file names under `not_played` by the key that switches them on.
 std::vector<std::string> not_played(const Document& config, Fields& fields) {
@@ -80,7 +86,7 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
     const Entry& feature = features->entries[i];
     const Node* value = config.root.find(feature.key);
-    if (value != nullptr && value->as_boolean().value_or(false)) out.push_back(feature.value.text);
+    if (value != nullptr && switches_on(*value)) out.push_back(feature.value.text);
   }
   return out;
 }
@@ -92,6 +98,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.body = segments_in(fields, values);
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = ops_in(fields, values, "tail");
+  if (fields.find("quantizes") != nullptr)
+    out.quantizes = value_as<bool>(fields, values, "quantizes", "true or false").value_or(true);
   if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
 }

@@ -51,11 +51,12 @@ std::optional<Attribute> ConfigValues::named(const Node& node) {
 std::optional<Attribute> ConfigValues::computed(const Node& node) {
   const bool is_alone = node.entries.size() == 1 && node.entries[0].value.is_sequence();
   const std::string_view operation = is_alone ? std::string_view(node.entries[0].key) : "";
-  if (operation != "quotient" && operation != "product" && operation != "difference") {
-    refuse_file(node, "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}");
+  if (operation != "quotient" && operation != "product" && operation != "difference" && operation != "part") {
+    refuse_file(node, "expected {quotient: [a, b]}, {product: [a, b]}, {difference: [a, b]} or {part: [a, b]}");
     return std::nullopt;
   }
   const Node& operands = node.entries[0].value;
+  if (operation == "part") return part(operands);
   if (operands.items.empty()) refuse_file(operands, "expected operands here");
   const std::vector<std::int64_t> values = integers(operands.items);
   if (values.empty()) return std::nullopt;
@@ -64,6 +65,21 @@ std::optional<Attribute> ConfigValues::computed(const Node& node) {
   std::int64_t product = 1;
   for (const std::int64_t value : values) product = saturating_mul(product, value);
   return product;
+}
+
+/// int(whole * share), as transformers takes a partial rotary width.
+std::optional<Attribute> ConfigValues::part(const Node& operands) {
+  if (operands.items.size() != 2) {
+    refuse_file(operands, "a part has two operands");
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> whole = integers({operands.items[0]});
+  const std::optional<Attribute> share = value_of(operands.items[1]);
+  const auto* number = share ? std::get_if<double>(&*share) : nullptr;
+  if (whole.empty() || number == nullptr) return std::nullopt;
+  if (*number >= 0 && *number <= 1) return static_cast<std::int64_t>(static_cast<double>(whole.front()) * *number);
+  refuse(operands.items[1], described(operands.items[1]) + " must be from 0 to 1");
+  return std::nullopt;
 }
 
 std::optional<Attribute> ConfigValues::difference(const Node& operands, const std::vector<std::int64_t>& values) {

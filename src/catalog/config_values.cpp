@@ -128,9 +128,13 @@ const Node* ConfigValues::given(std::string_view key) const {
 }
 
 const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
+  // "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
   const auto entry_of = [this](std::string_view key) -> const Entry* {
-    for (const Entry& entry : config_.root.entries)
-      if (entry.key == key && entry.value.kind != Node::Kind::null) return &entry;
+    const std::size_t dot = key.find('.');
+    const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+    if (mapping == nullptr) return nullptr;
+    for (const Entry& entry : mapping->entries)
+      if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
     return nullptr;
   };
   const Entry* found = entry_of(declaration.key);

@@ -32,7 +32,7 @@ class ConfigValues {
   ConfigValues(const Document& config, const Document& file, const Node& declarations, Diagnostics& errors);
 
   /// What `node` of the architecture file stands for: `$key`, `{quotient: [a, b]}`, `{product: [a, …]}`,
-  /// `{difference: [a, b]}`, or itself.
+  /// `{difference: [a, b]}`, `{part: [whole, share]}`, or itself.
   /// Nothing where a key without value is named, or where an error was found.
   std::optional<Attribute> value_of(const Node& node);
 
@@ -60,6 +60,7 @@ class ConfigValues {
   std::optional<Attribute> named(const Node& node);
   std::optional<Attribute> computed(const Node& node);
   std::optional<Attribute> quotient(const Node& operands, const std::vector<std::int64_t>& values);
+  std::optional<Attribute> part(const Node& operands);
   std::optional<Attribute> difference(const Node& operands, const std::vector<std::int64_t>& values);
   std::vector<std::int64_t> integers(const std::vector<Node>& operands);
   std::string described(const Node& operand) const;

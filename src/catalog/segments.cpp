@@ -40,8 +40,8 @@ std::int64_t layers_in(Fields& fields, ConfigValues& values) {
   return 0;
 }
 
-/// The ops of a block that a layer of these kinds has: all that name none, and those that name one of them.
-std::vector<OpSpec> block_of(const Kinds& kinds, const std::vector<Node>& items, const std::vector<OpSpec>& ops) {
+/// The ops that layers of these kinds have: all that name none, and those that name one of them.
+std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, const std::vector<OpSpec>& ops) {
   std::vector<OpSpec> out;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Node* only = items[i].find("only");
@@ -53,7 +53,8 @@ std::vector<OpSpec> block_of(const Kinds& kinds, const std::vector<Node>& items,
 Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key) {
   Segment out;
   out.module = fields.text(module_key);
-  out.stem = ops_in(fields, values, "stem");
+  const std::vector<Node>& stem = items_of(fields, "stem");
+  const std::vector<OpSpec> stem_ops = ops_in(fields, values, "stem");
   const std::vector<Node>& items = items_of(fields, "block");
   const std::vector<OpSpec> ops = ops_in(fields, values, "block");
   const std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
@@ -64,11 +65,14 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
     out.layers.push_back(static_cast<std::uint8_t>(found - seen.begin()));
     if (found != seen.end()) continue;
     seen.push_back(kinds);
-    out.kinds.push_back(block_of(kinds, items, ops));
+    out.kinds.push_back(chosen(kinds, items, ops));
     if (seen.size() <= most_kinds) continue;
     fields.refuse(*fields.find("kinds"), "layers of more than " + std::to_string(most_kinds) + " kinds");
     break;
   }
+  Kinds any;
+  for (const Kinds& kinds : seen) any.insert(any.end(), kinds.begin(), kinds.end());
+  out.stem = chosen(any, stem, stem_ops);
   return out;
 }
 

@@ -56,8 +56,9 @@ std::string signal_of(const Evidence& evidence);
 /// Whether a library's state may come from a shortage of memory: where it names no state, too.
 bool may_be_of_memory(const Evidence& library);
 
-/// The sentence that the others follow from: the best source of truth, then the first in time.
-const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived);
+/// The sentence that the others follow from: the best source of truth, then the first in time: by the order of lines
+/// within a file, by the times that are printed between files, else by the order of the files.
+const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived);
 
 /// The facts of the root and of what belongs to it; the first of a name counts.
 std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);

@@ -68,7 +68,8 @@ std::int64_t Collector::line_at(std::string_view text, std::size_t at) {
 }
 
 void Collector::keep(std::string_view raw, std::int64_t number) {
-  Raw line{std::string(raw.substr(0, longest_kept)), number, file_, std::exchange(gap_, false)};
+  Raw line{std::exchange(spare_, {}), number, file_, std::exchange(gap_, false)};
+  line.text.assign(raw.substr(0, longest_kept));
   const std::size_t bytes = line.text.size() + sizeof(Raw);
   if (first_bytes_ < most_bytes) {
     first_bytes_ += bytes;
@@ -84,7 +85,11 @@ void Collector::keep(std::string_view raw, std::int64_t number) {
   last_.push_back(std::move(line));
   while (last_bytes_ > most_bytes) {
     last_bytes_ -= last_.front().text.size() + sizeof(Raw);
-    if (last_.front().group > 0) retain(std::move(last_.front()));
+    if (last_.front().group > 0) {
+      retain(std::move(last_.front()));
+    } else {
+      spare_ = std::move(last_.front().text);
+    }
     last_.pop_front();
   }
 }

@@ -72,6 +72,7 @@ class Collector {
   int pick_after_ = 0;        // lines that still belong to the last candidate
   std::vector<Raw> first_{};  // until the budget is half spent
   std::deque<Raw> last_{};    // then only the latest; made readable at the end, as most are dropped again
+  std::string spare_{};       // of a line that was dropped, for the next one
   std::size_t first_bytes_ = 0;
   std::size_t last_bytes_ = 0;
   int file_ = 0;

@@ -1,6 +1,8 @@
+#include <optional>
 #include <utility>
 
 #include "case.hpp"
+#include "clock.hpp"
 #include "collector.hpp"
 #include "judge.hpp"
 #include "oomplan/diagnose.hpp"
@@ -18,6 +20,14 @@ std::vector<bool> candidates(const diagnose::Rules& rules) {
   for (const diagnose::Sentence& sentence : rules.sentences)
     out.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
   return out;
+}
+
+// A log of one rank says which in its name.
+void name_ranks(const std::vector<std::string>& files, std::vector<diagnose::Line>& lines) {
+  std::vector<std::optional<std::int64_t>> ranks;
+  for (const std::string& file : files) ranks.push_back(diagnose::rank_in(file));
+  for (diagnose::Line& line : lines)
+    if (!line.rank) line.rank = ranks.at(static_cast<std::size_t>(line.file));
 }
 
 }  // namespace
@@ -59,7 +69,8 @@ void Inquest::add(const Snapshot& snapshot) {
 
 Diagnosis Inquest::finish() {
   if (!state_->files.empty()) state_->collector.end();
-  const std::vector<diagnose::Line> lines = state_->collector.take();
+  std::vector<diagnose::Line> lines = state_->collector.take();
+  name_ranks(state_->files, lines);
   const diagnose::Rules& rules = state_->rules.rules();
   std::vector<Evidence> evidence = diagnose::read_lines(rules, lines, state_->files);
   evidence.insert(evidence.end(), state_->snapshots.begin(), state_->snapshots.end());

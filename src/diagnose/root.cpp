@@ -3,6 +3,7 @@
 #include <array>
 
 #include "case.hpp"
+#include "clock.hpp"
 #include "hole.hpp"
 
 namespace oomplan::diagnose {
@@ -175,6 +176,22 @@ class Survival {
 
 namespace {
 
+// Of what stands in several files, by the times that are printed.
+class Timeline {
+ public:
+  explicit Timeline(const std::vector<Line>& lines) : lines_(lines) {}
+
+  bool is_before(const Evidence& a, const Evidence& b) const {
+    if (!a.line || !b.line || a.where.file == b.where.file) return false;
+    if (clocks_.empty()) clocks_ = clocks_of(lines_);
+    return is_earlier(clocks_.at(*a.line), clocks_.at(*b.line));
+  }
+
+ private:
+  const std::vector<Line>& lines_;
+  mutable std::vector<std::optional<Clock>> clocks_{};
+};
+
 // A worker that "exited unexpectedly" did not vanish where another line has its signal.
 bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   const auto pid = e.number("pid");
@@ -186,7 +203,8 @@ bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
 
 }  // namespace
 
-const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
+const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived) {
+  const Timeline timeline(lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
   Survival was_survived(evidence);
@@ -198,7 +216,8 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, bool& survived) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;
     }
-    if (best == nullptr || tier < tier_of(*best)) best = &e;
+    const bool better = best == nullptr || tier < tier_of(*best);
+    if (better || (tier == tier_of(*best) && timeline.is_before(e, *best))) best = &e;
   }
   survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);
   return survived ? best_survived : best;

@@ -9,9 +9,9 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 12> known_keys{"whole_word", "id",         "family",   "says",
-                                                      "where",      "phase",      "versions", "text",
-                                                      "anchor",     "whole_line", "adds",     "examples"};
+constexpr std::array<std::string_view, 13> known_keys{"whole_word", "id",       "family",  "says", "where",
+                                                      "phase",      "versions", "source",  "text", "anchor",
+                                                      "whole_line", "adds",     "examples"};
 constexpr std::size_t shortest_anchor = 4;
 constexpr std::size_t longest_anchor = 20;
 

@@ -187,7 +187,9 @@ void Attributes::unmodelled(std::string_view feature) const {
   Diagnostic d;
   d.code = "estimate/unmodelled";
   d.message = fmt::format("{}: {} are not modelled yet", builder_.architecture.source, feature);
-  builder_.problems.push_back(std::move(d));
+  // Every layer built asks for it.
+  const bool said = std::ranges::count(builder_.problems, d.message, &Diagnostic::message) > 0;
+  if (!said) builder_.problems.push_back(std::move(d));
 }
 
 std::int64_t Attributes::integer(std::string_view name) const {
@@ -227,13 +229,15 @@ bool Attributes::flag(std::string_view name, bool otherwise) const {
   return otherwise;
 }
 
-Span Attributes::span(std::string_view name) const {
-  const std::string given = text(name, span_names[0]);
-  const auto* found = std::ranges::find(span_names, given);
-  if (found != span_names.end()) return static_cast<Span>(found - span_names.begin());
-  problem(name, "full, sliding or chunked");
-  return Span::full;
+std::size_t Attributes::choice(std::string_view name, std::span<const std::string_view> names) const {
+  const std::string given = text(name, names.front());
+  const auto found = std::ranges::find(names, given);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  problem(name, fmt::format("one of {}", fmt::join(names, ", ")));
+  return 0;
 }
+
+Span Attributes::span(std::string_view name) const { return static_cast<Span>(choice(name, span_names)); }
 
 std::string Attributes::text(std::string_view name, std::string_view otherwise) const {
   const Attribute* a = spec_.find(name);

@@ -102,6 +102,17 @@ void check_liger(const TrainingPlan& plan, const Architecture& architecture, Dia
                               plan.recipe.loss.origin));
 }
 
+/// A loss that makes the logits itself leaves out what the model's own code does to them.
+void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr;
+  const Objective* objective = objective_of(plan, architecture);
+  if (!changed || objective == nullptr || objective->loss == Loss::full_logits) return;
+  errors.push_back(
+      unmodelled(fmt::format("the loss {} over the capped or scaled logits of {} is not modelled yet",
+                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)], architecture.model_type),
+                 plan.recipe.loss.origin));
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -114,7 +125,12 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
                                             task_names[static_cast<std::size_t>(architecture.task)]),
                                 plan.recipe.loss.origin));
   }
+  if (plan.quantization.kind.value != Quantization::none && !architecture.quantizes) {
+    errors.push_back(unmodelled(fmt::format("{} over 4-bit weights is not modelled yet", architecture.model_type),
+                                plan.quantization.kind.origin));
+  }
   check_liger(plan, architecture, errors);
+  check_head(plan, architecture, errors);
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }

@@ -4,11 +4,13 @@ namespace oomplan::estimator {
 
 Tensor Head::prepare(Play& /*play*/, const Tensor& hidden) const { return hidden; }
 
+Tensor Head::finish(Torch& /*torch*/, Tensor logits) const { return logits; }
+
 Tensor Head::logits(Play& play, const Tensor& hidden) const {
   const Tensor input = prepare(play, hidden);
   play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
-  return projection_(play, input);
+  return finish(play.torch, projection_(play, input));
 }
 
 }  // namespace oomplan::estimator

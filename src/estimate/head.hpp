@@ -26,6 +26,9 @@ class Head {
   const Linear& projection() const { return projection_; }
 
  protected:
+  /// What the model's own code does to the logits.
+  virtual Tensor finish(Torch& torch, Tensor logits) const;
+
   Linear projection_{};
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,7 @@ struct Stream {
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
+  Tensor normed{};        ///< Where a block uses its first norm twice.
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
   Tensor attn_weights{};  ///< Of eager attention, held likewise.
   Arguments arguments{};
@@ -177,6 +179,8 @@ class Attributes {
   std::int64_t quotient(std::string_view name, std::string_view by) const;
   double number(std::string_view name, double otherwise) const;
   bool flag(std::string_view name, bool otherwise) const;
+  /// Which of `names` is given; the first where none is.
+  std::size_t choice(std::string_view name, std::span<const std::string_view> names) const;
   /// "full" where it is not given.
   Span span(std::string_view name) const;
   std::string text(std::string_view name, std::string_view otherwise) const;

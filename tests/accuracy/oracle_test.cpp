@@ -63,8 +63,9 @@ class OracleSet : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(, OracleSet, ::testing::Values("", "small/"), [](const auto& set) {
-  return std::string(set.param).empty() ? "WellKnownModels" : "SmallModels";
+INSTANTIATE_TEST_SUITE_P(, OracleSet, ::testing::Values("", "small/", "families/"), [](const auto& set) {
+  const std::string name = set.param;
+  return name.empty() ? "WellKnownModels" : name == "small/" ? "SmallModels" : "Families";
 });
 
 TEST_P(OracleSet, EveryCaseIsSupported) {
@@ -106,12 +107,21 @@ TEST_P(SubjectSet, EachPhaseOfEachCaseIsWithinHalfAPercent) {
   }
 }
 
-TEST(Oracle, ParametersOfSmallModelsAndTheirAdaptersAreCountedExactly) {
-  const nlohmann::json counts = json_of(data("small/params.json"));
-  for (const Estimated& e : estimated("small/")) {
-    const nlohmann::json& count = counts.at(e.known.id);
-    EXPECT_EQ(e.footprint.trainable_parameters, count.at("trainable").get<std::int64_t>()) << e.known.id;
-    EXPECT_EQ(e.footprint.parameters, count.value("total", e.footprint.parameters)) << e.known.id;
+TEST(Oracle, ParametersOfEachCaseAndItsAdaptersAreCountedExactly) {
+  for (const std::string set : {"small/", "families/"}) {
+    const nlohmann::json counts = json_of(data(set + "params.json"));
+    for (const Estimated& e : estimated(set)) {
+      const nlohmann::json& count = counts.at(e.known.id);
+      EXPECT_EQ(e.footprint.trainable_parameters, count.at("trainable").get<std::int64_t>()) << e.known.id;
+      EXPECT_EQ(e.footprint.parameters, count.value("total", e.footprint.parameters)) << e.known.id;
+    }
+  }
+}
+
+TEST(Oracle, EveryFamilyIsWithinATenthOfAPercent) {
+  for (const Estimated& e : estimated("families/")) {
+    EXPECT_LE(std::abs(e.outcome.error), 0.1) << e.known.id << ' ' << e.known.model;
+    EXPECT_LE(std::abs(e.outcome.worst_phase), 1.0) << e.known.id << ' ' << e.known.model;
   }
 }
 

@@ -1,14 +1,34 @@
-// The lm_head of causal language models: one matrix.
+// The lm_head of causal language models: one matrix, whose products some families multiply, divide or cap.
 #include "head.hpp"
 
 namespace oomplan::estimator::heads {
 namespace {
 
+/// What is done to the logits by a number of the config.
+enum class After { nothing, multiplied, divided };
+constexpr std::array<std::string_view, 3> afters{"nothing", "multiplied", "divided"};
+
 class LinearHead final : public Head {
  public:
   LinearHead(const Attributes& a, Builder& b)
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
-                          a.flag("tied", false) ? b.embedding_weight : Tensor())) {}
+                          a.flag("tied", false) ? b.embedding_weight : Tensor())),
+        after_(static_cast<After>(a.choice("after", afters))),
+        softcapped_(a.find("softcap") != nullptr) {}
+
+ protected:
+  Tensor finish(Torch& t, Tensor logits) const override {
+    if (after_ == After::multiplied) logits = t.mul_scalar(logits);
+    if (after_ == After::divided) logits = t.div_scalar(logits);
+    if (!softcapped_) return logits;
+    logits = t.div_scalar(logits);
+    logits = t.tanh(logits);
+    return t.mul_scalar(logits);
+  }
+
+ private:
+  After after_;
+  bool softcapped_;
 };
 
 }  // namespace

@@ -26,12 +26,13 @@ struct Row {
 
 constexpr Activation plain_gelu = [](Torch& t, const Tensor& x) { return t.gelu(x); };
 
-constexpr std::array<Row, 8> activations{{
+constexpr std::array<Row, 9> activations{{
     {"silu", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"swish", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"gelu", plain_gelu},
     {"gelu_pytorch_tanh", plain_gelu},
     {"gelu_new", gelu_new},
+    {"relu2", [](Torch& t, const Tensor& x) { return t.pow_scalar(t.relu(x)); }},
     {"relu", [](Torch& t, const Tensor& x) { return t.relu(x); }},
     {"tanh", [](Torch& t, const Tensor& x) { return t.tanh(x); }},
     {"sigmoid", [](Torch& t, const Tensor& x) { return t.sigmoid(x); }},

@@ -46,10 +46,10 @@ Tensor unpadded_flash(Torch& t, const Tensor& query_states, const Tensor& key_st
   return padded(t, t.transpose(out, 1, 2), indices, {s[0], s[2], s[1], s[3]});
 }
 
-Tensor softcapped(Torch& t, const Tensor& weights) {
-  Tensor out = t.div_scalar(weights);
-  out = t.tanh(out);
-  return t.mul_scalar(out);
+void softcap(Torch& t, Tensor& weights) {
+  weights = t.div_scalar(weights);
+  weights = t.tanh(weights);
+  weights = t.mul_scalar(weights);
 }
 
 Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
@@ -61,7 +61,7 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
   {
     InBucket scores(t, Bucket::attention_scores);
     weights = t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
-    if (kind.softcapped) weights = softcapped(t, weights);
+    if (kind.softcapped) softcap(t, weights);
     if (mask) weights = t.add(weights, mask);
     if (kind.softmax == Softmax::in_fp32) {
       weights = t.to(t.softmax_last(weights, DType::fp32), q->dtype);

@@ -1,20 +1,42 @@
 #include "modules/rms_norm.hpp"
 
+#include <array>
+
 #include "modules/liger.hpp"
 
 namespace oomplan::estimator {
 
+RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
+  constexpr std::array<std::string_view, 3> names{"llama", "gemma", "in_fp32"};
+  return static_cast<RmsStyle>(attributes.choice(name, names));
+}
+
 Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (play.facts.liger_rms_norm) return liger::rms_norm(t, x, weight_, true);
+  if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, x, weight_, true);
+  if (style_ == RmsStyle::gemma) return gemma(t, x);
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
   Tensor scale = t.add_scalar(variance);
   scale = t.rsqrt(scale);
   hidden = t.mul(hidden, scale);
   scale.reset();
+  if (style_ == RmsStyle::in_fp32) return t.to(t.mul(weight_, hidden), x->dtype);
   return t.mul(weight_, t.to(hidden, x->dtype));
+}
+
+Tensor RmsNorm::gemma(Torch& t, const Tensor& x) const {
+  Tensor output;
+  {  // _norm
+    const Tensor hidden = t.to(x, DType::fp32);
+    Tensor scale = t.mean_last(t.pow_scalar(hidden));
+    scale = t.add_scalar(scale);
+    scale = t.rsqrt(scale);
+    output = t.mul(hidden, scale);
+  }
+  output = t.mul(output, t.add_scalar(t.to(weight_, DType::fp32)));
+  return t.to(output, x->dtype);
 }
 
 }  // namespace oomplan::estimator

@@ -1,4 +1,4 @@
-// LlamaRMSNorm: four lines of Python that save an fp32 copy, its statistics and a normalised copy.
+// RMS norms as transformers writes them in Python, line by line.
 #pragma once
 
 #include <string>
@@ -7,17 +7,32 @@
 
 namespace oomplan::estimator {
 
+/// How a family's own RMSNorm scales what it has normalised in fp32.
+enum class RmsStyle {
+  llama,    ///< weight * hidden.to(input_dtype)
+  gemma,    ///< (hidden * (1.0 + weight.float())).type_as(x)
+  in_fp32,  ///< (weight * hidden).to(input_dtype), as OLMo 2
+};
+
+/// The style of that name ("llama", "gemma", "in_fp32").
+RmsStyle rms_style(const Attributes& attributes, std::string_view name);
+
 class RmsNorm {
  public:
   RmsNorm() = default;
-  RmsNorm(Builder& builder, const std::string& name, std::int64_t width)
-      : weight_(builder.weight(name + ".weight", {width}, Part::norm)), module_(builder.module_id(name)) {}
+  RmsNorm(Builder& builder, const std::string& name, std::int64_t width, RmsStyle style = RmsStyle::llama)
+      : weight_(builder.weight(name + ".weight", {width}, Part::norm)),
+        module_(builder.module_id(name)),
+        style_(style) {}
   Tensor operator()(Play& play, const Tensor& x) const;
   explicit operator bool() const { return bool(weight_); }
 
  private:
+  Tensor gemma(Torch& t, const Tensor& x) const;
+
   Tensor weight_{};
   std::int32_t module_ = -1;
+  RmsStyle style_ = RmsStyle::llama;
 };
 
 }  // namespace oomplan::estimator

@@ -1,4 +1,4 @@
-// hidden_states = residual + hidden_states
+// hidden_states = residual + hidden_states, which Granite multiplies by a number first.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,8 +6,13 @@ namespace {
 
 class AddResidual final : public Module {
  public:
-  AddResidual(const Attributes&, Builder&) {}
-  void forward(Play& play, Stream& s) const override { s.hidden = play.torch.add(s.residual, s.hidden); }
+  AddResidual(const Attributes& a, Builder&) : scaled_(a.flag("scaled", false)) {}
+  void forward(Play& play, Stream& s) const override {
+    s.hidden = play.torch.add(s.residual, scaled_ ? play.torch.mul_scalar(s.hidden) : s.hidden);
+  }
+
+ private:
+  bool scaled_;
 };
 
 }  // namespace

@@ -7,12 +7,7 @@ namespace {
 
 class CausalMask final : public Module {
  public:
-  CausalMask(const Attributes& a, Builder& b) : window_(a.integer("window", 0)), span_(a.span("span")) {
-    // Qwen's use_sliding_window gives some layers another mask than the others.
-    const bool some = a.flag("some_layers_windowed", false);
-    if (some && b.facts.length >= window_) a.unmodelled("sliding-window layers among full ones");
-    if (a.find("some_layers_windowed") != nullptr) window_ = 0;
-  }
+  CausalMask(const Attributes& a, Builder&) : window_(a.integer("window", 0)), span_(a.span("span")) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;

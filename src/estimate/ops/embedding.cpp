@@ -1,26 +1,38 @@
-// torch.nn.Embedding of the input ids; its output begins the residual stream.
+// torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
+// does it itself, by a buffer, and Granite's model by a number.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
+enum class Scale { none, by_buffer, by_number };
+constexpr std::array<std::string_view, 3> scales{"none", "by_buffer", "by_number"};
+
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_(b.embedding(a.module(), {a.integer("rows"), a.integer("width")})) {
+      : weight_(b.embedding(a.module(), {a.integer("rows"), a.integer("width")})),
+        scale_(static_cast<Scale>(a.choice("scale", scales))) {
     b.embedding_weight = weight_;
+    if (scale_ != Scale::by_buffer) return;
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    buffer_ = b.torch.empty({}, b.facts.weights, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
     s.inputs_embeds = play.torch.embedding(weight_, s.input_ids);
+    if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
     if (play.facts.lora && play.facts.checkpointing) s.inputs_embeds->requires_grad = true;
+    if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.hidden = s.inputs_embeds;
   }
 
  private:
   Tensor weight_;
+  Scale scale_;
+  Tensor buffer_{};
 };
 
 }  // namespace

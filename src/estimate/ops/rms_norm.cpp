@@ -1,4 +1,4 @@
-// LlamaRMSNorm and its like, as transformers writes it in Python: in fp32, then scaled in the input's dtype.
+// LlamaRMSNorm and its like, as transformers writes it in Python: in fp32, then scaled.
 #include "modules/rms_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,7 +6,7 @@ namespace {
 
 class RmsNormStep final : public Module {
  public:
-  RmsNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width")) {}
+  RmsNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width"), rms_style(a, "style")) {}
   void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
 
  private:

@@ -7,7 +7,9 @@ namespace {
 class RotaryEmbedding final : public Module {
  public:
   RotaryEmbedding(const Attributes& a, Builder& b)
-      : half_(a.integer("head_dim") / 2), span_(static_cast<std::size_t>(a.span("span"))) {
+      : half_(a.integer("head_dim") / 2),
+        span_(static_cast<std::size_t>(a.span("span"))),
+        in_fp32_(a.flag("in_fp32", false)) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -16,12 +18,12 @@ class RotaryEmbedding final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore no_grad(t.grad_enabled, false);
-    const DType dtype = s.hidden->dtype;
+    const DType dtype = in_fp32_ ? DType::fp32 : s.hidden->dtype;
     const std::int64_t length = play.facts.length;
     Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
     const Tensor freqs = t.empty({1, length, half_}, DType::fp32, "aten::mul");
     positions.reset();
-    const Tensor emb = t.cat({freqs, freqs}, 2);
+    const Tensor emb = t.cat({freqs, freqs}, 2);  // Or freqs repeated, as Cohere: one tensor of the same size.
     const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
     const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
     s.arguments.cos[span_] = t.to(cos, dtype);
@@ -32,6 +34,7 @@ class RotaryEmbedding final : public Module {
  private:
   std::int64_t half_;
   std::size_t span_;
+  bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
   Tensor inverse_frequencies_{};
   Tensor original_{};
 };

@@ -40,6 +40,7 @@ NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inp
   node->scope = recorder.scope;
   node->output_count = 1;
   NodeRef ref(node);
+  assert(inputs.size() <= node->next.size());
   for (const Tensor* x : inputs) {
     Edge& edge = node->next[static_cast<std::size_t>(node->next_count++)];
     if (!*x || !(*x)->requires_grad) continue;
@@ -90,6 +91,7 @@ void Torch::free_node(Node* node) {
 
 Tensor Torch::attach(const NodeRef& node, Tensor output, int output_nr) {
   if (!node) return output;
+  assert(static_cast<std::size_t>(output_nr) < node->outputs.size());
   output->grad_fn = node;
   output->output_nr = static_cast<std::uint8_t>(output_nr);
   output->requires_grad = true;
@@ -105,6 +107,7 @@ void Torch::keep_for_backward(const Tensor& tensor) {
 
 void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   if (!node || !tensor) return;
+  assert(static_cast<std::size_t>(slot) < node->saved.size());
   node->saved_count = std::max(node->saved_count, slot + 1);
   Saved& saved = node->saved[static_cast<std::size_t>(slot)];
   if (packing_ != nullptr) {

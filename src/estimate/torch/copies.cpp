@@ -1,4 +1,6 @@
 // aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp, TensorShape.cpp (cat).
+#include <cassert>
+
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -33,6 +35,7 @@ Tensor Torch::contiguous(const Tensor& x) {
 
 Tensor Torch::cat(std::initializer_list<Tensor> parts, int dim) {
   std::array<const Tensor*, 3> in{};
+  assert(parts.size() <= in.size());
   int count = 0;
   for (const Tensor& p : parts) in[static_cast<std::size_t>(count++)] = &p;
   const Tensor none;
@@ -56,6 +59,19 @@ Tensor Torch::cat(std::initializer_list<Tensor> parts, int dim) {
   }
   if (node) node->ints[3] = dim;
   return attach(node, empty(sizes, (*in[0])->dtype, "aten::cat"));
+}
+
+Tensor Torch::stack_last(const Tensor& a, const Tensor& b) {
+  NodeRef node = record("StackBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) {
+    // stack_tensors_backward: a selected view of the gradient for each part.
+    const int last = g.in[0]->dim() - 1;
+    for (int i = 0; i < 2; ++i) {
+      if (n.needs(i)) g.out[static_cast<std::size_t>(i)] = t.select(g.in[0], last);
+    }
+  });
+  Dims sizes = a->sizes;
+  sizes.push(2);
+  return attach(node, empty(sizes, a->dtype, "aten::cat"));
 }
 
 Tensor Torch::pad_last(const Tensor& x, std::int64_t by) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -24,8 +25,12 @@ class Dims {
   std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
   std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
   std::int64_t back(int from_end = 0) const { return (*this)[size_ - 1 - from_end]; }
-  void push(std::int64_t v) { values_[static_cast<std::size_t>(size_++)] = v; }
+  void push(std::int64_t v) {
+    assert(size_ < capacity);
+    values_[static_cast<std::size_t>(size_++)] = v;
+  }
   void insert(int at, std::int64_t v) {
+    assert(size_ < capacity);
     for (int i = size_++; i > at; --i) (*this)[i] = (*this)[i - 1];
     (*this)[at] = v;
   }

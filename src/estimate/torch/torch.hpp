@@ -57,6 +57,8 @@ class Torch {
   Tensor unsqueeze(const Tensor& x, int dim);
   Tensor squeeze(const Tensor& x, int dim);
   Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t length);
+  /// Every second element of the last dimension (x[..., ::2]).
+  Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
   std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
   Tensor detach(const Tensor& x);
@@ -67,7 +69,13 @@ class Torch {
   Tensor contiguous(const Tensor& x);       ///< x itself where it is contiguous already.
   Tensor cat(std::initializer_list<Tensor> parts, int dim);
   Tensor zeros(const Dims& sizes, DType dtype) { return empty(sizes, dtype, "aten::zeros"); }
+  Tensor stack_last(const Tensor& a, const Tensor& b);  ///< torch.stack((a, b), dim=-1).
   Tensor pad_last(const Tensor& x, std::int64_t by);
+
+  // --- indexing ------------------------------------------------------------------------------------------------
+  Tensor index_rows(const Tensor& x, const Tensor& rows);  ///< x[rows].
+  /// The highest of the last dimension, and where they were.
+  std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
 
   // --- elementwise ---------------------------------------------------------------------------------------------
   Tensor add(const Tensor& a, const Tensor& b);
@@ -86,11 +94,13 @@ class Torch {
   Tensor gelu(const Tensor& x);
   Tensor dropout(const Tensor& x, double p);  ///< In training; x itself where p is 0.
   Tensor add_(const Tensor& x, const Tensor& y);
+  Tensor div_(const Tensor& x, const Tensor& by);
   /// An elementwise op outside autograd: its output alone.
   Tensor pointwise(std::initializer_list<const Tensor*> inputs, DType dtype, const char* op);
 
   // --- reductions ----------------------------------------------------------------------------------------------
   Tensor mean_last(const Tensor& x);  ///< Over the last dimension, kept.
+  Tensor sum_dim(const Tensor& x, int dim, bool keep);
   Tensor sum_all(const Tensor& x);
   Tensor sum_last(const Tensor& x);
   Tensor sum_to(const Tensor& x, const Dims& sizes);
@@ -103,6 +113,8 @@ class Torch {
   Tensor bmm(const Tensor& a, const Tensor& b);
   Tensor matmul(const Tensor& a, const Tensor& b);
   Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+  /// torch._grouped_mm: rows of a, sorted by group, with each group's own matrix (weight: groups × out × in).
+  Tensor grouped_mm(const Tensor& a, const Tensor& weight, const Tensor& offsets);
 
   // --- layers --------------------------------------------------------------------------------------------------
   Tensor embedding(const Tensor& weight, const Tensor& indices);

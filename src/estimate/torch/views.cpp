@@ -153,6 +153,16 @@ Tensor Torch::slice(const Tensor& x, int dim, std::int64_t, std::int64_t length)
                 [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
 }
 
+Tensor Torch::every_other(const Tensor& x) {
+  const int last = x->dim() - 1;
+  Dims sizes = x->sizes;
+  Dims strides = x->strides;
+  sizes[last] /= 2;
+  strides[last] = saturating_mul(strides[last], 2);
+  return viewed(*this, "SliceBackward0", x, sizes, strides,
+                [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+}
+
 Tensor Torch::select(const Tensor& x, int dim) {
   Dims sizes = x->sizes;
   Dims strides = x->strides;

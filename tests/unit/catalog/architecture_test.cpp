@@ -245,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"op: embedding, ", "", "\"op\" is missing"},
         Broken{"rows: 100", "rows: [1, 2]", "expected a value, not a list"},
         Broken{"rows: 100", "rows: {sum: [1, 2]}",
-               "expected {quotient: [a, b]}, {product: [a, b]} or {difference: [a, b]}"},
+               "expected {quotient: [a, b]}, {product: [a, b]}, {difference: [a, b]} or {part: [a, b]}"},
         Broken{"rows: 100", "rows: {quotient: [1, 2, 3]}", "a quotient has two operands"},
         Broken{"rows: 100", "rows: {difference: [10, 2, 3]}", "a difference has two operands"},
         Broken{"rows: 100", "rows: {difference: [10]}", "a difference has two operands"},

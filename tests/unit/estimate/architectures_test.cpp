@@ -34,7 +34,7 @@ TEST(Architectures, CountTheParametersThatThePresetsState) {
   for (const std::string& id : known_models()) {
     const auto model = find_model(id);
     ASSERT_TRUE(model.ok()) << id;
-    if (model->parameters == 0) continue;
+    if (model->parameters == 0 || !model->not_played.empty()) continue;
     EXPECT_EQ(parameters_of(*model), model->parameters) << id;
     ++checked;
   }

@@ -101,7 +101,7 @@ const std::map<std::string_view, Names> foreign{
     {"fstream", {"read", "measure", "cli"}},
     {"iostream", {"cli"}},
     {"cstdio", {"watch", "read", "measure", "cli", ".", "data"}},
-    {"chrono", {"watch", "measure", "cli", "data"}},
+    {"chrono", {"watch", "measure", "cli", "data", "diagnose"}},  // diagnose: calendars only
     {"ctime", {"watch", "measure", "cli"}},
     {"thread", {"watch", "measure", "cli"}},
     {"malloc.h", {"measure", "data"}},

@@ -176,6 +176,33 @@ TEST(Settle, ADenseModelIsRefusedTheLossOfAMixture) {
   EXPECT_TRUE(settle(plan_from(text + "0\n"), "qwen2").ok());
 }
 
+TEST(Settle, SdpaByDefaultIsEagerWhereTheModelHasNone) {
+  TrainingPlan plan = plan_from(least);
+  plan.kernels.attention = {Attention::sdpa, {Origin::Kind::framework_default, "transformers 5.23.0"}};
+  EXPECT_THAT(settle(plan, "gemma2")->kernels.attention,
+              is_from(Attention::eager, "default of transformers 5.23.0: gemma2 has no sdpa"));
+  EXPECT_EQ(settle(plan, "gemma")->kernels.attention.value, Attention::sdpa);
+  plan.kernels.attention.origin.kind = Origin::Kind::config;
+  EXPECT_THAT(said(settle(plan, "gemma2").errors()),
+              ElementsAre(HasSubstr("ingest/conflict: transformers has no sdpa")));
+  plan.kernels.attention.value = Attention::flash_attention_2;
+  EXPECT_EQ(settle(plan, "gemma2")->kernels.attention.value, Attention::flash_attention_2);
+}
+
+TEST(Settle, TrlsLossOfAMixturesRouterIsUnmodelled) {
+  TrainingPlan plan = plan_from(least);
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.recipe.trainer.value = "sft";
+  EXPECT_EQ(settle(plan, "mixtral")->unmodelled.size(), 1U);
+  EXPECT_TRUE(settle(plan, "llama")->unmodelled.empty());
+  plan.unmodelled.push_back({"an auxiliary loss", "router_aux_loss_coef", {}});
+  EXPECT_EQ(settle(plan, "mixtral")->unmodelled.size(), 1U);
+  EXPECT_FALSE(settle(plan, "llama").ok());
+  plan.unmodelled.clear();
+  plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
+  EXPECT_TRUE(settle(plan, "mixtral")->unmodelled.empty());
+}
+
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {
   std::string text = least;
   for (int i = 0; i < 5; ++i) text += "model_" + std::to_string(i) + ": 1\n";

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Writes presets from models' configs.
+
+    scripts/add_presets.py [--types TYPE,...] CONFIGS...
+
+A file is a config.json, named after its hub id with `--` for the slash (or in a folder of that name), or a list of
+{"id", "config", "parameters"} and {"id", "same_as", "reason"}. Only the keys that the architecture's file reads are
+written. An id that a preset has already is left alone; an upload in another form (quantised, or of a model in fp32,
+whose uploads often are not) is no alias. Then run check_presets.py.
+"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+import yaml
+
+MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
+OTHER_FORM = re.compile(r"quanti[sz]ed|awq|gptq|bnb|[48]-?bit|fp8|fp4|gguf|int4|int8|exl2|head|reward|dtype", re.I)
+
+
+def architectures():
+    """The keys that each model_type reads."""
+    out = {}
+    for file in (MODELS / "architectures").glob("*.yaml"):
+        data = yaml.safe_load(file.read_text())
+        keys = []
+        for key, declaration in data["config"].items():
+            keys += [key] + [alias for alias in declaration.get("aliases", []) if "." not in alias]
+        rules = [rule for rules in data.get("kinds", {}).values() for rule in rules]
+        lists = [rule[word] for rule in rules for word in ("key", "listed") if word in rule]
+        for model_type in data["model_types"]:
+            out[model_type] = (keys + lists, list(data.get("not_played", {})))
+    return out
+
+
+def entries_of(path):
+    data = json.loads(path.read_text())
+    if isinstance(data, list):
+        return data
+    name = path.stem if path.stem != "config" else path.parent.name
+    return [{"id": name.replace("--", "/", 1), "config": data}]
+
+
+class Indented(yaml.SafeDumper):
+    def increase_indent(self, flow=False, indentless=False):
+        return super().increase_indent(flow, False)
+
+
+def preset(entry, aliases, keys, switches):
+    config = entry["config"]
+    kept = {"model_type": config["model_type"]}
+    dtype = config.get("torch_dtype") or config.get("dtype")
+    if dtype:
+        kept["torch_dtype"] = dtype
+    kept |= {key: config[key] for key in keys if key in config and config[key] != []}
+    kept |= {key: config[key] for key in switches if config.get(key)}
+    for rope in ("rope_parameters", "rope_scaling"):
+        if isinstance(config.get(rope), dict) and "partial_rotary_factor" in config[rope]:
+            kept[rope] = {"partial_rotary_factor": config[rope]["partial_rotary_factor"]}
+    if "quantization_config" in config:
+        kept["quantization_config"] = {"quant_method": config["quantization_config"].get("quant_method", "unknown")}
+    out = {"aliases": aliases} if aliases else {}
+    if entry.get("parameters"):
+        out["parameters"] = entry["parameters"]
+    return out | {"config": kept}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--types", help="only these model_types, separated by commas")
+    parser.add_argument("configs", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    read = architectures()
+    wanted = options.types.split(",") if options.types else list(read)
+    entries = [entry for path in options.configs for entry in entries_of(path)]
+    known = {}
+    for file in (MODELS / "presets").glob("*.yaml"):
+        known[file.stem.replace("--", "/", 1).lower()] = file
+        for alias in yaml.safe_load(file.read_text()).get("aliases", []):
+            known[alias.lower()] = file
+    written = 0
+    for entry in entries:
+        config = entry.get("config")
+        if config is None or config.get("model_type") not in wanted or config["model_type"] not in read:
+            continue
+        if entry["id"].lower() in known:
+            continue
+        if OTHER_FORM.search(entry["id"]) and "quantization_config" not in config:
+            continue  # Named so, and the config does not say how.
+        in_fp32 = (config.get("torch_dtype") or config.get("dtype") or "float32") == "float32"
+        same = [e["id"] for e in entries if e.get("same_as") == entry["id"] and not in_fp32
+                and e["id"].lower() not in known and not OTHER_FORM.search(e["id"] + " " + e["reason"])]
+        aliases = sorted({alias.lower(): alias for alias in same}.values())  # The hub's ids differ in more than case.
+        path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
+        data = preset(entry, aliases, *read[config["model_type"]])
+        path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
+        for name in [entry["id"], *aliases]:
+            known[name.lower()] = path
+        written += 1
+        print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}, {len(aliases)} aliases")
+    print(f"{written} presets written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+#include "modules/rotary.hpp"
+
+#include <array>
+
+namespace oomplan::estimator {
+namespace {
+
+Tensor rotate_half(Torch& t, const Tensor& x) {
+  const std::int64_t half = x->sizes.back() / 2;
+  const Tensor x1 = t.slice(x, 3, 0, half);
+  const Tensor x2 = t.slice(x, 3, half, x->sizes.back() - half);
+  return t.cat({t.neg(x2), x1}, 3);
+}
+
+/// torch.stack((-x2, x1), dim=-1).flatten(-2) of every other element.
+Tensor rotate_pairs(Torch& t, const Tensor& x) {
+  const Tensor x1 = t.every_other(x);
+  const Tensor x2 = t.every_other(x);
+  Dims sizes = x->sizes;
+  return t.view(t.stack_last(t.neg(x2), x1), sizes);
+}
+
+/// (x * cos) + (rotate_half(x) * sin); Python lets go of each intermediate as soon as the next is made.
+Tensor turned(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin, bool pairs) {
+  const Tensor straight = t.mul(x, cos);
+  Tensor half = pairs ? rotate_pairs(t, x) : rotate_half(t, x);
+  half = t.mul(half, sin);
+  return t.add(straight, half);
+}
+
+struct Parts {
+  Tensor turning{};
+  Tensor passing{};
+};
+
+/// x[..., :width] and x[..., width:]
+Parts parts_of(Torch& t, const Tensor& x, std::int64_t width) {
+  const std::int64_t all = x->sizes.back();
+  return {width == all ? t.view(x, x->sizes) : t.slice(x, 3, 0, width), t.slice(x, 3, width, all - width)};
+}
+
+/// torch.cat([turned, x_pass], dim=-1)
+Tensor joined(Torch& t, const Tensor& turned_part, const Parts& parts) {
+  return t.cat({turned_part, parts.passing}, 3);
+}
+
+void rotate_parts(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const bool pairs = style == Rotary::sliced_pairs;
+  const Parts of_q = parts_of(t, q, cos->sizes.back());
+  const Parts of_k = parts_of(t, k, cos->sizes.back());
+  Tensor q_turned = turned(t, of_q.turning, cos, sin, pairs);
+  if (style == Rotary::sliced_each) q_turned = joined(t, q_turned, of_q);
+  Tensor k_turned = turned(t, of_k.turning, cos, sin, pairs);
+  if (style != Rotary::sliced_each) q_turned = joined(t, q_turned, of_q);
+  k_turned = joined(t, k_turned, of_k);
+  q = std::move(q_turned);
+  k = std::move(k_turned);
+}
+
+/// cos[..., : width // 2].repeat_interleave(2, dim=-1)
+Tensor in_pairs(Torch& t, const Tensor& cos) { return t.empty(cos->sizes, cos->dtype, "aten::clone"); }
+
+void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  Tensor q_turned = turned(t, q, cos, sin, false);
+  Tensor k_turned = turned(t, k, cos, sin, false);
+  q = std::move(q_turned);
+  k = std::move(k_turned);
+}
+
+/// In fp32; what comes of it in the dtype that q and k have.
+void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const DType dtype = q->dtype;
+  const Tensor query = pairs ? t.to(q, DType::fp32) : q;
+  const Tensor key = pairs ? t.to(k, DType::fp32) : k;
+  const Tensor q_turned = turned(t, query, cos, sin, pairs);
+  const Tensor k_turned = turned(t, key, cos, sin, pairs);
+  Tensor q_out = t.to(q_turned, dtype);
+  Tensor k_out = t.to(k_turned, dtype);
+  q = std::move(q_out);
+  k = std::move(k_out);
+}
+
+}  // namespace
+
+Rotary rotary_style(const Attributes& attributes, std::string_view name) {
+  constexpr std::array<std::string_view, 7> names{"halves",      "back_again",   "pairs", "sliced",
+                                                  "sliced_each", "sliced_pairs", "none"};
+  return static_cast<Rotary>(attributes.choice(name, names));
+}
+
+void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, const Tensor& sin_of) {
+  if (style == Rotary::none) return;
+  Tensor cos = t.unsqueeze(cos_of, 1);
+  Tensor sin = t.unsqueeze(sin_of, 1);
+  if (style == Rotary::sliced_pairs) {
+    cos = in_pairs(t, cos);
+    sin = in_pairs(t, sin);
+  }
+  if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
+  const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
+  in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,26 @@
+// apply_rotary_pos_emb, as each family writes it.
+#pragma once
+
+#include <utility>
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+enum class Rotary {
+  halves,        ///< Llama: (q * cos) + (rotate_half(q) * sin).
+  back_again,    ///< OLMo 2: so, with cos and sin in fp32, and the result in q's dtype.
+  pairs,         ///< Cohere: in fp32, every other element of q turned.
+  sliced,        ///< GPT-NeoX: a part of the head's width, the rest put behind it.
+  sliced_each,   ///< Phi-3: so, q done before k is begun.
+  sliced_pairs,  ///< GLM-4: a part, every other element of it turned.
+  none,
+};
+
+/// The style of that name.
+Rotary rotary_style(const Attributes& attributes, std::string_view name);
+
+/// Turns q and k, which are batch × heads × length × width, in place of what they are.
+void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,26 @@
+// The variables of a block's forward function that an op of an architecture file may name.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+inline constexpr std::array<std::string_view, 4> variable_names{"hidden", "residual", "normed", "attention"};
+
+inline Tensor& variable(Stream& s, std::size_t which) {
+  switch (which) {
+    case 1:
+      return s.residual;
+    case 2:
+      return s.normed;
+    case 3:
+      return s.attn_output;
+    default:
+      return s.hidden;
+  }
+}
+
+}  // namespace oomplan::estimator

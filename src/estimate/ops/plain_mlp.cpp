@@ -1,0 +1,42 @@
+// Two linear layers with an activation between them (PhiMLP, GPTNeoXMLP, Starcoder2MLP), dropout after them where the
+// family has it.
+#include "modules/activation.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class PlainMlp final : public Module {
+ public:
+  PlainMlp(const Attributes& a, Builder& b)
+      : activation_(find_activation(a.text("activation", "gelu"), b)),
+        dropout_(a.number("dropout", 0.0)),
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module().empty() ? "" : a.module() + ".";
+    const bool bias = a.flag("bias", true);
+    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias);
+    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    Tensor hidden = first_(play, s.hidden);
+    hidden = activation_(t, hidden);
+    hidden = second_(play, hidden);
+    s.hidden = t.dropout(hidden, dropout_);
+  }
+
+ private:
+  Activation activation_;
+  double dropout_;
+  std::int32_t module_;
+  Linear first_{}, second_{};
+};
+
+}  // namespace
+
+extern const OpType plain_mlp;
+const OpType plain_mlp{"plain_mlp", make_module<PlainMlp>};
+
+}  // namespace oomplan::estimator::ops

@@ -1,0 +1,79 @@
+// aten/src/ATen/native: TensorAdvancedIndexing.cpp, Sorting.cpp (topk), GroupedMMUtils.h.
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+
+Tensor Torch::index_rows(const Tensor& x, const Tensor& rows) {
+  NodeRef node =
+      record("IndexBackward0", {&x}, [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+  if (node) node->dims = x->sizes;
+  save(node, 0, rows);
+  Dims sizes = x->sizes;
+  sizes[0] = rows->sizes[0];
+  return attach(node, empty(sizes, x->dtype, "aten::index"));
+}
+
+std::pair<Tensor, Tensor> Torch::topk_last(const Tensor& x, std::int64_t count) {
+  NodeRef node = record("TopkBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor index = t.unpack(n, 0);
+    g.out[0] = t.zeros(n.dims, g.in[0]->dtype);
+  });
+  if (node) node->dims = x->sizes;
+  Dims sizes = x->sizes;
+  sizes[sizes.size() - 1] = count;
+  Tensor values = empty(sizes, x->dtype, "aten::topk");
+  Tensor indices = empty(sizes, DType::int64, "aten::topk");
+  save_output(node, 0, indices);
+  return {attach(node, std::move(values)), std::move(indices)};
+}
+
+Tensor Torch::div_(const Tensor& x, const Tensor& by) {
+  NodeRef node = record("DivBackward0", {&x, &by}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor other = t.unpack(n, 0);
+    const Tensor self = t.unpack(n, 1);
+    if (n.needs(1)) g.out[1] = t.pointwise({&g.in[0], &self}, g.in[0]->dtype, "aten::mul");
+    if (n.needs(0)) g.out[0] = t.pointwise({&g.in[0], &other}, g.in[0]->dtype, "aten::div");
+  });
+  save(node, 0, by);
+  if (node && node->needs(1)) {  // In place: what was there before is kept as a copy.
+    Restore no_grad(grad_enabled, false);
+    save(node, 1, clone(x));
+  }
+  return attach(node, x);
+}
+
+Tensor Torch::sum_dim(const Tensor& x, int dim, bool keep) {
+  NodeRef node = record("SumBackward1", {&x}, [](Torch& t, Node& n, Grads& g) {
+    const bool kept = g.in[0]->dim() == n.dims.size();
+    g.out[0] = t.expand(kept ? g.in[0] : t.unsqueeze(g.in[0], static_cast<int>(n.ints[0])), n.dims);
+  });
+  if (node) {
+    node->dims = x->sizes;
+    node->ints[0] = dim;
+  }
+  Dims sizes = x->sizes;
+  keep ? void(sizes[dim] = 1) : sizes.erase(dim);
+  return attach(node, empty(sizes, x->dtype, "aten::sum"));
+}
+
+// No op of autocast's: a's dtype is the weight's (transformers' _grouped_mm sees to it).
+Tensor Torch::grouped_mm(const Tensor& a, const Tensor& weight, const Tensor& offsets) {
+  NodeRef node = record("GroupedMmBackward0", {&a, &weight}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor x = t.unpack(n, 0);
+    const Tensor w = t.unpack(n, 1);
+    const Tensor ends = t.unpack(n, 2);
+    const char* op = "aten::_grouped_mm";
+    // weight is experts × out × in, of which the product takes the transposed view.
+    if (n.needs(1)) g.out[1] = t.empty(n.dims, g.in[0]->dtype, op);
+    if (n.needs(0)) g.out[0] = t.empty({g.in[0]->sizes[0], n.dims[2]}, g.in[0]->dtype, op);
+  });
+  if (node) node->dims = weight->sizes;
+  if (node && node->needs(1)) save(node, 0, a);
+  if (node && node->needs(0)) save(node, 1, weight);
+  save(node, 2, offsets);
+  Tensor out = empty({a->sizes[0], weight->sizes[1]}, a->dtype, "aten::_grouped_mm");
+  recorder.multiply();
+  return attach(node, std::move(out));
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,92 @@
+// Several logs of one case: whose rank each is, and which failure was first.
+#include "clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+Diagnosis of_files(const std::vector<std::pair<std::string, std::string>>& files) {
+  Inquest inquest(book());
+  for (const auto& [name, text] : files) {
+    inquest.begin(name);
+    inquest.read({text, 1});
+  }
+  return inquest.finish();
+}
+
+bool before(const char* a, const char* b) { return is_earlier(clock_of(a), clock_of(b)); }
+
+TEST(Clock, ReadsDatesWithTheirZones) {
+  EXPECT_TRUE(before("2024-05-01T10:00:02.1Z", "2024-05-01 10:00:02,2"));
+  EXPECT_FALSE(before("2024-05-01T10:00:02.2Z", "2024-05-01 10:00:02,1"));
+  EXPECT_TRUE(before("2024-04-30T23:59:59", "2024/05/01 00:00:00"));
+  EXPECT_TRUE(before("2024-05-01T11:30:00+02:00", "2024-05-01T10:00:00Z"));
+  EXPECT_TRUE(before("2024-05-01T09:00:00Z", "2024-05-01T05:00:00-0500"));
+}
+
+TEST(Clock, ComparesOnlyWhatIsOfOneKind) {
+  EXPECT_TRUE(before("Nov 29 01:00:04", "Nov 29 01:00:05"));
+  EXPECT_TRUE(before("Sep 30 01:00:04", "Oct  1 01:00:00"));
+  EXPECT_TRUE(before("0501 10:00:01.1", "0501 10:00:01.2"));
+  EXPECT_TRUE(before(" 7063.247407", " 7063.3"));
+  EXPECT_FALSE(before("Nov 29 01:00:04", "2024-12-01T00:00:00"));
+  EXPECT_FALSE(before(" 1.5", "Nov 29 01:00:04"));
+  EXPECT_FALSE(clock_of("10:00:01,123"));
+  EXPECT_FALSE(clock_of("2024-05-01"));
+  EXPECT_FALSE(clock_of("Foo 29 01:00:04"));
+}
+
+TEST(Ranks, AreInTheNamesOfLogs) {
+  EXPECT_EQ(rank_in("run/rank3.log"), 3);
+  EXPECT_EQ(rank_in("worker_rank-12.err"), 12);
+  EXPECT_EQ(rank_in("logs/none_x1/attempt_0/3/stderr.log"), 3);
+  EXPECT_FALSE(rank_in("train.log"));
+  EXPECT_FALSE(rank_in("rank3/train.log"));
+  EXPECT_FALSE(rank_in("franklin.log"));
+  EXPECT_FALSE(rank_in("attempt_0/stderr.log"));
+}
+
+TEST(SeveralLogs, TheEarliestFailureIsTheRoot) {
+  const std::string message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  const Diagnosis d = of_files({{"rank0.log", "2024-05-01T10:00:09 step 7\n" + message},
+                                {"rank1.log", "2024-05-01T10:00:05 step 7\n" + message},
+                                {"rank2.log", "2024-05-01T10:00:07 step 7\n" + message}});
+  EXPECT_EQ(d.rank, 1);
+  EXPECT_EQ(d.root->where.file, "rank1.log");
+}
+
+TEST(SeveralLogs, WithoutComparableTimesTheOrderGivenCounts) {
+  const std::string message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  EXPECT_EQ(of_files({{"rank5.log", message}, {"rank1.log", "2024-05-01T10:00:05 step 7\n" + message}}).rank, 5);
+  EXPECT_EQ(
+      of_files({{"rank5.log", "Nov 29 01:00:04 n1 " + message}, {"rank1.log", "2024-05-01T10:00:05 x\n" + message}})
+          .rank,
+      5);
+}
+
+TEST(SeveralLogs, ABetterSourceCountsWhereverItStands) {
+  const Diagnosis d = of_files(
+      {{"rank0.log", "2024-05-01T10:00:00 ERROR: failed (exitcode: -9) local_rank: 2 (pid: 9) of binary: python\n"},
+       {"dmesg.txt", "Out of memory: Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB\n"}});
+  EXPECT_EQ(d.verdict.cause, Cause::global_host_oom);
+  EXPECT_EQ(d.root->where.file, "dmesg.txt");
+}
+
+TEST(SeveralLogs, FramesOfARanksLogTellItsMoment) {
+  const Diagnosis d =
+      of_files({{"rank4.log",
+                 "Traceback (most recent call last):\n  File \"torch/optim/adamw.py\", line 1, in step\n"
+                 "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"}});
+  EXPECT_EQ(d.rank, 4);
+  EXPECT_EQ(d.moment.phase, "optimizer_step");
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose
