@@ -10,6 +10,9 @@
 namespace oomplan {
 namespace {
 
+// transformers 5.23.0: _supports_sdpa = False. Where no attention is asked for its loader then takes eager.
+constexpr std::array<std::string_view, 1> without_sdpa{"gemma2"};
+
 Diagnostic no_default(const std::string& model_type) {
   return {Severity::error,
           "ingest/missing-fact",
