@@ -31,6 +31,16 @@ std::string unsupported_option(const json& c) {
     if (c.contains(key)) return key;
   }
   if (!c.value("train_mode", true)) return "train_mode";
+  const std::string parallel = c.value("parallel", "none");
+  if (parallel != "none" && parallel != "ddp" && parallel != "fsdp2") return parallel;
+  // What torch can do and no fact says.
+  if (c.value("cpu_offload", false)) return "cpu_offload";
+  if (c.value("tp", 1) != 1) return "tp";
+  if (c.value("ckpt_every", 0) != 0) return "ckpt_every";
+  if (c.value("rank", 0) != 0) return "rank";
+  if (c.value("units", "blocks") != "blocks") return "units";
+  if (c.value("mp_output", "none") != "none") return "mp_output";
+  if (c.value("is_last_backward_flag", false)) return "is_last_backward_flag";
   if (c.value("steps", 2) != 2) return "steps";
   return "";
 }
@@ -50,6 +60,49 @@ std::vector<std::string> targets_of(const json& c) {
   const json targets = c.value("lora_targets", json({"q_proj", "v_proj"}));
   if (targets.is_string()) return {targets.get<std::string>()};
   return targets.get<std::vector<std::string>>();
+}
+
+MixedDType mixed(const json& c, const char* key, const char* otherwise) {
+  static const std::map<std::string, MixedDType> names{{"none", MixedDType::as_held},
+                                                       {"fp32", MixedDType::fp32},
+                                                       {"bf16", MixedDType::bf16},
+                                                       {"fp16", MixedDType::fp16}};
+  return names.at(c.value(key, otherwise));
+}
+
+/// reshard_after_forward as fully_shard takes it: None, a bool or a number of ranks.
+void read_reshard(const json& c, MeshFacts& mesh) {
+  const json reshard = c.value("reshard", json("default"));
+  if (reshard.is_boolean()) mesh.fsdp_reshard.value = reshard.get<bool>() ? Reshard::all : Reshard::never;
+  if (!reshard.is_number()) return;
+  mesh.fsdp_reshard.value = Reshard::smaller;
+  mesh.fsdp_reshard_ranks.value = reshard.get<std::int64_t>();
+}
+
+/// The fields of a rank of a world (parallel, world …), and their defaults there.
+void read_mesh(const json& c, TrainingPlan& p) {
+  MeshFacts& mesh = p.mesh;
+  const std::string parallel = c.at("parallel");
+  const bool fsdp = parallel == "fsdp2";
+  mesh.sharding.value = fsdp ? Sharding::fsdp2 : parallel == "ddp" ? Sharding::ddp : Sharding::none;
+  mesh.world_size.value = c.value("world", 8);
+  mesh.sync_each.value = !c.value("no_sync", false);
+  mesh.ddp_bucket_mib.value = c.value("bucket_cap_mb", 25);
+  mesh.ddp_bucket_views.value = c.value("bucket_view", false);
+  mesh.ddp_find_unused.value = c.value("find_unused", false);
+  mesh.fsdp_replicas.value = c.value("hsdp_replicate", 1);
+  mesh.fsdp_reshard_unreduced.value = c.value("reshard_after_backward", true);
+  mesh.fsdp_param_dtype.value = mixed(c, "mp_param", "bf16");
+  mesh.fsdp_reduce_dtype.value = mixed(c, "mp_reduce", "fp32");
+  read_reshard(c, mesh);
+  p.precision.backward_in_autocast.value = p.precision.autocast.value != Autocast::none;
+  const std::string held = c.value("param_dtype", "fp32");
+  p.precision.weights_dtype.value = held == "bf16" ? WeightsDType::bf16 : WeightsDType::fp32;
+  if (!c.contains("lora") || c.at("lora").is_null()) return;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = c.at("lora");
+  p.adapter.targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  p.adapter.dtype.value = c.value("lora_dtype", "bf16") == "fp32" ? AdapterDType::fp32 : AdapterDType::bf16;
 }
 
 TrainingPlan plan_of(const json& c) {
@@ -81,6 +134,7 @@ TrainingPlan plan_of(const json& c) {
   // One of ones changes nothing: transformers looks and drops it.
   p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
   p.recipe.use_cache.value = c.value("use_cache", false);
+  if (c.contains("parallel")) read_mesh(c, p);
   return p;
 }
 

@@ -47,7 +47,7 @@ constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_name
 
 /// What lies beside the tensors on a GPU: the CUDA context, beside PyTorch's allocator, and cuBLAS's workspaces, which
 /// it hands out.
-std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu);
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh = {});
 inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
   Bytes out;
   for (const RuntimeTerm& term : terms) out += term.bytes;
@@ -63,11 +63,12 @@ struct Fit {
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
   bool at_least = false;  ///< `needed` is a bound from below: the allocator was not played so far.
   Bytes paged{};          ///< Managed memory at its largest.
+  Bytes communicators{};  ///< NCCL's, beside PyTorch's pool.
   FitVerdict verdict = FitVerdict::does_not_fit;
   std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it.
 
   /// What nvidia-smi shows for the process at its highest.
-  Bytes nvidia_smi() const { return gpu.context + torch.value_or(TorchPeaks{}).reserved; }
+  Bytes nvidia_smi() const { return gpu.context + communicators + torch.value_or(TorchPeaks{}).reserved; }
   bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
   /// What of `paged` the card has no room for beside what is needed: the driver moves so much to host RAM at the least.
   Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
@@ -85,7 +86,7 @@ Needed needed_in(const Reservation& reservation, Bytes room, bool ends);
 
 /// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that. `paged`: managed
 /// memory, which gives way to the allocator's. Undecided where the tensors fit and the allocator cannot be played.
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {});
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {});
 
 /// The managed memory of a run at its largest.
 Bytes paged_of(const Footprint& footprint);
@@ -95,6 +96,6 @@ Bytes paged_of(const Footprint& footprint);
 std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu);
 /// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
 /// played so far (estimate/unmodelled).
-std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu);
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh = {});
 
 }  // namespace oomplan

@@ -41,6 +41,7 @@ struct FactRow {
   const Origin& (*origin)(const TrainingPlan& plan) = nullptr;
   bool (*matters)(const TrainingPlan& plan) = nullptr;  ///< Whether it changes anything in this plan.
   bool of_host = false;                                 ///< Decides memory of the host alone.
+  bool of_mesh = false;                                 ///< How ranks share a model.
   Influences influences{};
   std::string_view about{};  ///< The manual's sentence.
 };

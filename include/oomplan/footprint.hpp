@@ -24,16 +24,18 @@ enum class Bucket : std::uint8_t {
   autocast_copies,   ///< Low-precision copies of weights made by autocast.
   temporaries,       ///< Live inside an op or between two, then gone.
   inputs,            ///< Batches and the model's buffers.
+  gathered,          ///< Whole parameters that a rank holds shards of, and the buffers that bring them.
+  communication,     ///< Buffers in which ranks reduce gradients.
   slack,             ///< Reserved by the caching allocator in wholly free segments: given back before it gives up.
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
   paged,             ///< State of a paged optimizer: CUDA's managed memory, on the card while there is room, else in
                      ///< host RAM. Not the caching allocator's, and in no total.
   runtime,           ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it.
 };
-inline constexpr std::array<std::string_view, 13> bucket_names{
-    "weights",         "optimizer",       "gradients",   "activations", "attention_scores",
-    "logits_and_loss", "autocast_copies", "temporaries", "inputs",      "slack",
-    "fragmentation",   "paged",           "runtime"};
+inline constexpr std::array<std::string_view, 15> bucket_names{
+    "weights",         "optimizer",       "gradients",     "activations", "attention_scores",
+    "logits_and_loss", "autocast_copies", "temporaries",   "inputs",      "gathered",
+    "communication",   "slack",           "fragmentation", "paged",       "runtime"};
 inline constexpr std::size_t bucket_count = bucket_names.size();
 constexpr std::string_view name_of(Bucket bucket) { return bucket_names[static_cast<std::size_t>(bucket)]; }
 

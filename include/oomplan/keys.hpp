@@ -18,8 +18,8 @@ struct KeyValue {
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
-/// The keys that say these facts of `after`, where they say something else than of `before`: in the plan's dialect, each
-/// by the name that the config has for it. Empty where the dialect has none.
+/// The keys that say these facts of `after`, where they say something else than of `before`: in the plan's dialect,
+/// each by the name that the config has for it. Empty where the dialect has none.
 std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
                                const TrainingPlan& after, const Document& document);
 

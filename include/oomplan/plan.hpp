@@ -95,6 +95,37 @@ struct RecipeFacts {
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 
+/// How a run is spread over processes with a GPU each. ddp: torch.nn.parallel.DistributedDataParallel. fsdp2:
+/// torch.distributed.fsdp.fully_shard on each block and on the model.
+enum class Sharding : std::uint8_t { none, ddp, fsdp2 };
+inline constexpr std::array<std::string_view, 3> sharding_names{"none", "ddp", "fsdp2"};
+
+/// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
+/// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
+enum class Reshard : std::uint8_t { automatic, all, never, smaller };
+inline constexpr std::array<std::string_view, 4> reshard_names{"auto", "all", "never", "smaller"};
+
+/// A dtype of fully_shard's MixedPrecisionPolicy; as_held: None, nothing is cast.
+enum class MixedDType : std::uint8_t { as_held, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 4> mixed_dtype_names{"as_held", "fp32", "bf16", "fp16"};
+
+/// The ranks that train one model, and how they share it.
+struct MeshFacts {
+  Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
+  Setting<Sharding> sharding{};
+  Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
+  Setting<std::int64_t> ddp_bucket_mib{};      ///< DDP's bucket_cap_mb.
+  Setting<bool> ddp_bucket_views{};            ///< DDP's gradient_as_bucket_view.
+  Setting<bool> ddp_find_unused{};             ///< DDP's find_unused_parameters.
+  Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
+  Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
+  Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
+  Setting<bool> fsdp_reshard_unreduced{};   ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};   ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};  ///< In which gradients are reduced.
+  friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
+};
+
 struct ModelFacts {
   Setting<std::string> name{};  ///< A hub id, a directory, or a config.json.
   friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
@@ -113,11 +144,12 @@ struct BatchFacts {
 struct PrecisionFacts {
   Setting<WeightsDType> weights_dtype{};
   Setting<Autocast> autocast{};
-  Setting<bool> fp32_norms{};          ///< Norms, embeddings and head are held in fp32 beside linear weights of
-                                       ///< weights_dtype (Axolotl without flash attention).
-  Setting<bool> fp32_while_loading{};  ///< Norms, embeddings and head go to fp32 and back before the adapters come;
-                                       ///< then the cache is emptied (Axolotl's loader).
-  Setting<bool> outputs_to_fp32{};     ///< accelerate's convert_outputs_to_fp32 around forward.
+  Setting<bool> backward_in_autocast{};  ///< A loop of one's own calls backward() before it leaves autocast.
+  Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear weights of
+                                         ///< weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the adapters come;
+                                         ///< then the cache is emptied (Axolotl's loader).
+  Setting<bool> outputs_to_fp32{};       ///< accelerate's convert_outputs_to_fp32 around forward.
   friend bool operator==(const PrecisionFacts&, const PrecisionFacts&) = default;
 };
 
@@ -199,6 +231,7 @@ struct TrainingPlan {
   CheckpointingFacts checkpointing{};
   EvaluationFacts evaluation{};
   RuntimeFacts runtime{};
+  MeshFacts mesh{};
   LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.
 
   std::vector<Unmodelled> unmodelled{};

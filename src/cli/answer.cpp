@@ -117,8 +117,8 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
   std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu);
-  if (!undecided) undecided = undecided_on(reservation, gpu);
-  if (!undecided) return fit(reservation, gpu, paged_of(*findings.footprint));
+  if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
+  if (!undecided) return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh);
   findings.diagnostics.push_back(std::move(*undecided));
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
 }

@@ -84,6 +84,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
      "it."},
+    {"estimate/bad-mesh", Verdict::invalid,
+     "The numbers of ranks do not go together: groups that do not divide the world, or parts that do not divide a "
+     "group. "
+     "fully_shard or its device mesh would stop with an error."},
     {"estimate/host-unknown", Verdict::undecided,
      "A limit of the host was named, and not all that takes host memory is known. What is known fits; that says "
      "nothing. "

@@ -27,10 +27,10 @@ void Builder::count(std::int64_t elements, bool is_trained) {
 Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool is_trained) {
   const std::size_t dot = name.rfind('.');
   Restore module(torch.recorder.scope.module, module_id(name.substr(0, dot == std::string::npos ? 0 : dot)));
-  const Tensor p = torch.parameter(sizes, dtype, is_trained);
-  parameters.push_back({path(name), part, sizes, is_trained, p, p});
+  Parameter& p = parameters.emplace_back(Parameter{path(name), part, sizes, is_trained, repeats, {}, {}});
+  policy.hold(torch, p, dtype);
   count(sizes.product(), is_trained);
-  return p;
+  return p.whole;
 }
 
 namespace {
@@ -166,13 +166,14 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
   Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, true);
+  of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);
   return p;
 }
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {
   Tensor p = torch.parameter(sizes, dtype, false);
-  parameters.push_back({{}, Part::matrix, sizes, false, p, p});
+  parameters.push_back({{}, Part::matrix, sizes, false, repeats, p, p});
   return p;
 }
 

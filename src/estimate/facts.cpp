@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mesh.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog.hpp"
 
@@ -135,6 +136,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
+  check_mesh(plan, errors);
   if (plan.quantization.kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     errors.push_back(
         unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.kind.origin));

@@ -46,8 +46,8 @@ std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gp
   return d;
 }
 
-std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu) {
-  const Bytes room = gpu.total - sum(runtime_terms(gpu));
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh) {
+  const Bytes room = gpu.total - sum(runtime_terms(gpu, mesh));
   if (reservation.played() || room < reservation.least()) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
@@ -56,10 +56,28 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
   return d;
 }
 
-std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu) {
-  return {{"CUDA context", gpu.context, gpu.context_source},
-          {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
-           "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
+namespace {
+
+/// What a rank's first collective makes, and each further group of ranks: HSDP has one of shards and one of replicas.
+Bytes communicators_of(const MeshFacts& mesh) {
+  if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return {};
+  const int groups = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
+  return Bytes::mib(mesh.world_size.value == 2 ? 544 : 688) * groups;
+}
+
+}  // namespace
+
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
+  std::vector<RuntimeTerm> terms{
+      {"CUDA context", gpu.context, gpu.context_source},
+      {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
+       "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
+  const Bytes communicators = communicators_of(mesh);
+  if (communicators == Bytes()) return terms;
+  terms.push_back({"NCCL communicators", communicators,
+                   "NVIDIA/nccl issue 964: 544 MiB for 2 A100s, 688 MiB for more; by topology and channels from 0.5 to "
+                   "1.6 GiB each were seen (issue 864)"});
+  return terms;
 }
 
 Needed needed_in(const Reservation& reservation, Bytes room, bool ends) {
@@ -67,8 +85,8 @@ Needed needed_in(const Reservation& reservation, Bytes room, bool ends) {
   return {ends ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room), false};
 }
 
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged) {
-  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu), .paged = paged};
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh) {
+  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu, mesh), .paged = paged, .communicators = communicators_of(mesh)};
   const Bytes beside = sum(fit.runtime) - reservation.workspaces();
   const Bytes room = gpu.total - beside;
   fit.verdict = verdict_in(reservation, room);

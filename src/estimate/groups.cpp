@@ -25,13 +25,19 @@ bool Groups::SameKind::operator()(StorageId a, StorageId b) const {
 }
 
 std::vector<Live> Groups::handed_out(std::vector<Live> alive) const {
-  std::erase_if(alive, [&](const Live& live) { return recorder_.at(live.storage).bucket == Bucket::paged; });
+  std::erase_if(alive, [&](const Live& live) {
+    const Storage& s = recorder_.at(live.storage);
+    return s.bucket == Bucket::paged || s.bytes == 0;
+  });
   return alive;
 }
 
 std::vector<LiveGroup> Groups::at(const Moment& moment, Bucket bucket) {
   std::vector<Live> alive = lifetimes_.alive_at(moment);
-  std::erase_if(alive, [&](const Live& live) { return recorder_.at(live.storage).bucket != bucket; });
+  std::erase_if(alive, [&](const Live& live) {
+    const Storage& s = recorder_.at(live.storage);
+    return s.bucket != bucket || s.bytes == 0;
+  });
   return grouped(alive);
 }
 

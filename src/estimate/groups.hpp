@@ -29,7 +29,7 @@ class Groups {
     bool operator()(StorageId a, StorageId b) const;
   };
 
-  /// Those of the caching allocator.
+  /// Those of the caching allocator, which has nothing of a tensor without elements.
   std::vector<Live> handed_out(std::vector<Live> alive) const;
   std::vector<LiveGroup> grouped(const std::vector<Live>& alive);
   std::int32_t kind(StorageId id);

@@ -32,9 +32,10 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
 Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x) {
   Stream s;
   s.arguments = arguments;
-  s.hidden = x;
+  const int layer = play.torch.recorder.scope.layer;
+  s.hidden = play.policy.enter_block(play.torch, layer, x);
   for (const auto& step : block) step->forward(play, s);
-  return s.hidden;
+  return play.policy.leave_block(play.torch, layer, s.hidden);
 }
 
 void play_layer(Play& play, const Modules& block, Stream& s) {
@@ -116,8 +117,9 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
 
 }  // namespace
 
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition) {
-  Builder builder(torch, facts, architecture);
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
+                    std::unique_ptr<Policy> policy) {
+  Builder builder(torch, facts, architecture, *policy);
   Model model;
   builder.modules.emplace_back("");
   make_body(repetition, builder, model.body);
@@ -130,6 +132,8 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);
+  model.policy = std::move(policy);
+  model.policy->wrap(torch, model.parameters);
   model.total = builder.total;
   model.trained = builder.trained;
   return model;

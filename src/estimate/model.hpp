@@ -22,6 +22,7 @@ struct Model {
   Modules tail{};
   std::unique_ptr<Head> head{};
   Parameters parameters{};
+  std::unique_ptr<Policy> policy{};  ///< How the rank holds it.
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
@@ -32,6 +33,7 @@ struct Model {
 };
 
 /// Builds the layers of `architecture` that `repetition` names.
-Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition);
+Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
+                    std::unique_ptr<Policy> policy);
 
 }  // namespace oomplan::estimator

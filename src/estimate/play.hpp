@@ -14,6 +14,7 @@
 #include "oomplan/plan.hpp"
 #include "oomplan/result.hpp"
 #include "parameter.hpp"
+#include "policy.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -97,6 +98,7 @@ struct Stream {
 struct Play {
   Torch& torch;
   const Facts& facts;
+  Policy& policy;
 };
 
 /// A step of a model's forward pass with its weights; the counterpart of an nn.Module or of a line of its caller.
@@ -112,8 +114,8 @@ class Module {
 /// Makes modules' weights, in the order of model.parameters().
 class Builder {
  public:
-  Builder(Torch& with, const Facts& plan_facts, const Architecture& model)
-      : torch(with), facts(plan_facts), architecture(model) {}
+  Builder(Torch& with, const Facts& plan_facts, const Architecture& model, Policy& plan_policy)
+      : torch(with), facts(plan_facts), architecture(model), policy(plan_policy) {}
 
   /// A weight that is neither quantised nor adapted.
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
@@ -140,6 +142,7 @@ class Builder {
   Torch& torch;
   const Facts& facts;
   const Architecture& architecture;
+  Policy& policy;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
   std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
   Parameters parameters{};             ///< All, in order; tied ones once.

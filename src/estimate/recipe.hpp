@@ -57,6 +57,8 @@ class Stage {
   void backward(Stream& stream);
 
  private:
+  bool backward_in_autocast() const;
+
   Torch& torch_;
   std::vector<Cast>& models_;
   const TrainingPlan& plan_;
@@ -68,7 +70,7 @@ struct Recipe {
   std::string_view name{};
   std::span<const Role> (*roles)(const TrainingPlan& plan) = nullptr;  ///< Its models, the policy first, as loaded.
   /// Forward, loss and backward of one micro-batch. Nothing that it does may hang on anything but the batch's length
-  /// and whether parameters have gradients already: it is played once for each, and repeated.
+  /// and whether parameters have gradients already: it is played once for each, and repeated where the policy repeats.
   void (*micro_batch)(Stage& stage) = nullptr;
   void (*before)(Stage& stage) = nullptr;    ///< Once, between loading and the first step; null: nothing.
   void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps.

@@ -38,10 +38,12 @@ class MicroBatches {
   MicroBatches(Stage& stage, const Recipe& recipe)
       : stage_(stage), recipe_(recipe), torch_(stage.torch()), model_(stage.model(Role::policy)) {}
 
-  void next(std::int64_t length) {
+  /// `last`: of those before an optimizer step.
+  void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    if (!fresh) return repeat(at->second, any_gradient(model_.parameters));
+    if (!fresh && model_.policy->repeats()) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;
+    model_.policy->begin(torch_, last);
     at->second.begin = torch_.recorder.position();
     recipe_.micro_batch(stage_);
     at->second.end = torch_.recorder.position();
@@ -120,9 +122,10 @@ class Steps {
     Torch& torch = stage_.torch();
     const TrainingPlan& plan = stage_.plan();
     ++torch.recorder.step;
-    // From the third micro-batch on every one is the second over again.
-    const std::int64_t count = std::min<std::int64_t>(plan.batch.gradient_accumulation_steps.value, 2);
-    for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length);
+    // From the third micro-batch on every one is the second over again, but the last, where a policy reduces gradients.
+    const std::int64_t enough = stage_.model(Role::policy).policy->repeats() ? 2 : 3;
+    const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
+    for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
     optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
     if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) recipe_.evaluate(stage_);
   }
@@ -137,7 +140,8 @@ class Steps {
 Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition) {
   stage.begin(Phase::load);
   for (const Role role : recipe.roles(stage.plan())) {
-    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition);
+    Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition,
+                                make_policy(stage.plan(), role == Role::policy));
     if (!model) return model.errors();
     stage.models().push_back({role, std::move(*model)});
   }

@@ -49,13 +49,18 @@ Stream Stage::batch(const Facts& f) {
 void Stage::call(Role role, const Facts& facts, Stream& s,
                  const std::function<void(Play&, const Head&)>& head_and_loss) {
   const Model& model = this->model(role);
-  Play play{torch_, facts};
+  Play play{torch_, facts, *model.policy};
+  if (backward_in_autocast()) torch_.enter_autocast(facts.autocast);
+  model.policy->enter_model(torch_);
   torch_.enter_autocast(facts.autocast);
   model.base(play, s);
   head_and_loss(play, *model.head);
   s = after_forward(s);
   torch_.exit_autocast();
+  model.policy->leave_model(torch_, {&s.logits, &s.loss});
 }
+
+bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }
 
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
   call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); });
@@ -75,6 +80,8 @@ void Stage::backward(Stream& s) {
   if (plan_.batch.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
   begin(Phase::backward);
   torch_.backward(s.loss);
+  model(Role::policy).policy->finish(torch_);
+  if (backward_in_autocast()) torch_.exit_autocast();
 }
 
 }  // namespace oomplan::estimator

@@ -23,9 +23,9 @@ Bytes limit_of(const Gpu& gpu, double headroom) {
 namespace {
 
 /// The tensors and what lies beside them for certain: while loading nothing is multiplied yet.
-Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu) {
+Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const MeshFacts& mesh) {
   const bool loading = footprint.peak.phase == Phase::load;
-  return footprint.peak.tensors() + (loading ? gpu.context : sum(runtime_terms(gpu)));
+  return footprint.peak.tensors() + (loading ? gpu.context : sum(runtime_terms(gpu, mesh)));
 }
 
 }  // namespace
@@ -49,12 +49,12 @@ const Result<Reservation>& Scales::replayed_with(Bytes workspace) {
 Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(*peaks_, gpu)) return {.errors = {*undecided}};
-  const Bytes tensors = at_least_beside(*peaks_, gpu);
+  const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace);
   if (!reservation) return {.errors = reservation.errors()};
-  if (const auto undecided = undecided_on(*reservation, gpu)) return {.errors = {*undecided}};
-  const Bytes beside = sum(runtime_terms(gpu)) - reservation->workspaces();
+  if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return {.errors = {*undecided}};
+  const Bytes beside = sum(runtime_terms(gpu, plan_.mesh)) - reservation->workspaces();
   const Bytes room = gpu.total - beside;
   const bool ends = reservation->ends_in(room);
   const Bytes needed = beside + needed_in(*reservation, room, ends).bytes;

@@ -7,6 +7,7 @@
 #include "foreign.hpp"
 #include "lengths_file.hpp"
 #include "loader_facts.hpp"
+#include "mesh.hpp"
 #include "oomplan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
@@ -61,6 +62,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
+  ingestion::finish_mesh(draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }

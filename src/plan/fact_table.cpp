@@ -88,6 +88,7 @@ constexpr FactRow fact(std::string_view name, const About& about) {
   out.origin = [](const Plan& plan) -> const Origin& { return (plan.*Group.*Member).origin; };
   out.matters = about.matters;
   out.of_host = std::is_same_v<decltype(Group), LoaderPlan Plan::*>;
+  out.of_mesh = std::is_same_v<decltype(Group), MeshFacts Plan::*>;
   out.influences = about.influences;
   out.about = about.sentence;
   return out;
@@ -106,6 +107,9 @@ bool has_liger(const Plan& plan) {
   const KernelFacts& kernels = plan.kernels;
   return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
 }
+bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
+bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
+bool is_fsdp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
 bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
 // ---- The table -----------------------------------------------------------------------------------------------------
@@ -151,6 +155,11 @@ constexpr std::array rows{
                                "after: Axolotl's loader"}),
     fact<&Plan::precision, &PrecisionFacts::autocast, as::autocast>(
         "autocast", {"mixed precision around the forward pass", {{{autocast_copies, 1}}}}),
+    fact<&Plan::precision, &PrecisionFacts::backward_in_autocast, as::boolean>(
+        "backward_in_autocast", {"a loop of one's own calls `backward()` before it leaves autocast, whose copies of "
+                                 "weights live until then",
+                                 {},
+                                 [](const Plan& plan) { return plan.precision.backward_in_autocast.value; }}),
     fact<&Plan::adapter, &AdapterFacts::kind, as::adapter>(
         "adapter", {"what is trained: all weights, or LoRA on frozen ones",
                     {{{weights, 2}, {optimizer, 2}, {gradients, 1}, {paged, 2}}}}),
@@ -213,7 +222,8 @@ constexpr std::array rows{
                         quantizes}),
     fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
         "optimizer", {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
-                      "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`",
+                      "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
+                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`: the files of `models/optimizers`",
                       {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
         "clip_gradients", {"the gradients' norm is clipped before the step"}),
@@ -263,6 +273,47 @@ constexpr std::array rows{
     fact<&Plan::evaluation, &EvaluationFacts::padded, as::boolean>(
         "evaluation_padded",
         {"these rows are padded, so that attention gets a mask, also where `padding_mask` is false", {}, evaluates}),
+    fact<&Plan::mesh, &MeshFacts::world_size, as::positive>(
+        "world_size",
+        {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
+    fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
+        "sharding", {"DistributedDataParallel; `fully_shard` on each block, then on the model. Where nothing is said, "
+                     "`ddp` if `world_size` is above 1",
+                     {{{gathered, 2}, {communication, 2}}},
+                     is_shared}),
+    fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
+        "sync_each_micro_batch",
+        {"gradients are reduced in each micro-batch, else only in the last before a step (`no_sync`, "
+         "`set_requires_gradient_sync`)",
+         {},
+         [](const Plan& plan) { return is_shared(plan) && plan.batch.gradient_accumulation_steps.value > 1; }}),
+    fact<&Plan::mesh, &MeshFacts::ddp_bucket_mib, as::positive>("ddp_bucket_mib",
+                                                                {"DDP's `bucket_cap_mb`", {}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::ddp_bucket_views, as::boolean>(
+        "ddp_bucket_views", {"DDP's `gradient_as_bucket_view`", {{{communication, 1}}}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::ddp_find_unused, as::boolean>("ddp_find_unused",
+                                                                {"DDP's `find_unused_parameters`", {}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
+        "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(
+        "fsdp_reduce_dtype", {"its `reduce_dtype`; `as_held`: the gradients' own", {{{communication, 3}}}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard, as::reshard>(
+        "fsdp_reshard", {"`reshard_after_forward`: left out, true, false, a number (`fsdp_reshard_ranks`)",
+                         {{{gathered, 1}}},
+                         is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_ranks, as::positive>(
+        "fsdp_reshard_ranks",
+        {"the ranks over which `smaller` keeps parameters sharded until backward",
+         {},
+         [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_reshard.value == Reshard::smaller; }}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_replicas, as::positive>(
+        "fsdp_replicas", {"groups of ranks that hold the same shards (HSDP)",
+                          {},
+                          [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_replicas.value > 1; }}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_unreduced, as::boolean>(
+        "fsdp_reshard_unreduced", {"`set_reshard_after_backward` in micro-batches that are not reduced",
+                                   {},
+                                   [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.sync_each.value; }}),
     fact<&Plan::loader, &LoaderPlan::ranks, as::positive>(
         "ranks", {"training processes on the machine, each with a loader of its own"}),
     fact<&Plan::loader, &LoaderPlan::workers, as::count>("loader_workers",
@@ -334,10 +385,10 @@ template <class... Groups>
 constexpr std::size_t facts_in = (members<Groups>() + ...);
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
-static_assert(members<Plan>() == 12 + 4, "a group of TrainingPlan is not counted below");
+static_assert(members<Plan>() == 13 + 4, "a group of TrainingPlan is not counted below");
 static_assert(
     facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
-             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, LoaderPlan> == rows.size(),
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
     "a fact of a group has no row in the table");
 
 int rank_of(const FactRow& row, Bucket bucket) {

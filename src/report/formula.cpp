@@ -128,6 +128,19 @@ std::string inputs(const Numbers& n) {
                      n.tokens_text());
 }
 
+std::string gathered(const Numbers& n) {
+  return fmt::format(
+      "parameters made whole from the shards of {} ranks, a block at a time and the rest throughout, and the buffers "
+      "that "
+      "bring them",
+      n.plan.mesh.world_size.value);
+}
+
+std::string communication(const Numbers& n) {
+  return fmt::format("buffers in which {} ranks reduce their gradients ({})", n.plan.mesh.world_size.value,
+                     sharding_names.at(static_cast<std::size_t>(n.plan.mesh.sharding.value)));
+}
+
 std::string slack(const Numbers&) {
   return "what the caching allocator keeps in segments where nothing is alive, for the next request; it gives them "
          "back "
@@ -152,7 +165,7 @@ std::string runtime(const Numbers&) {
 
 constexpr std::array<std::string (*)(const Numbers&), bucket_count> formulas{
     weights, optimizer, gradients,     activations, attention_scores, logits_and_loss, autocast_copies, temporaries,
-    inputs,  slack,     fragmentation, paged,       runtime};
+    inputs,  gathered,  communication, slack,       fragmentation,    paged,           runtime};
 
 }  // namespace
 

@@ -243,6 +243,61 @@ TEST(EstimateLaws, ThePeakIsTheHighestOfThePhasesAndSoIsEachBuckets) {
   });
 }
 
+/// The plan as FSDP2 plays it, with settings of its own.
+TrainingPlan sharded(Dice& dice, TrainingPlan p) {
+  p.quantization.kind.value = Quantization::none;
+  p.recipe.loss.value = Loss::full_logits;
+  p.precision.autocast.value = Autocast::none;
+  p.precision.fp32_norms.value = p.checkpointing.reentrant.value = false;
+  p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = false;
+  p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "sgd_momentum"});
+  p.mesh = example::mesh(Sharding::fsdp2, 1);
+  p.mesh.sync_each.value = dice.one_in(2);
+  p.mesh.fsdp_reshard_unreduced.value = dice.one_in(2);
+  p.mesh.fsdp_reshard.value = dice.pick({Reshard::automatic, Reshard::all, Reshard::never});
+  p.mesh.fsdp_reduce_dtype.value = dice.pick({MixedDType::as_held, MixedDType::fp32, MixedDType::bf16});
+  if (dice.one_in(2)) p.mesh.fsdp_param_dtype.value = MixedDType::bf16;
+  return p;
+}
+
+TEST(EstimateLaws, ShardsOfAllRanksMakeTheWholeAndMoreRanksNeverHoldMore) {
+  over_many(40, 60, [](Dice& dice, const Model& model, const TrainingPlan& plan) {
+    TrainingPlan p = sharded(dice, plan);
+    ByBucket before{};
+    before.fill(Bytes::gib(1'000'000));
+    for (const std::int64_t world : {1, 2, 3, 8}) {
+      p.mesh.world_size.value = world;
+      const Footprint f = example::played(p, model.architecture());
+      for (const PhasePeak& peak : f.peaks) expect_adding_up(peak);
+      EXPECT_EQ(sum(f.at_peak), f.peak.total);
+      for (const Bucket bucket : {Bucket::weights, Bucket::optimizer}) {
+        const Bytes held = at(f.bucket_peaks.at(static_cast<std::size_t>(bucket)).by_bucket, bucket);
+        EXPECT_LE(held, at(before, bucket)) << name_of(bucket) << ' ' << world;
+        at(before, bucket) = held;
+      }
+      EXPECT_GE(at(f.peaks.front().by_bucket, Bucket::weights) * world, Bytes(f.parameters * 2));
+    }
+  });
+}
+
+TEST(EstimateLaws, DdpAddsNoMoreThanItsBuckets) {
+  over_many(41, 60, [](Dice& dice, const Model& model, const TrainingPlan& plan) {
+    TrainingPlan p = plan;
+    p.mesh = example::mesh(Sharding::ddp, 4);
+    p.mesh.sync_each.value = dice.one_in(2);
+    p.mesh.ddp_find_unused.value = dice.one_in(2);
+    const Footprint one = example::played(plan, model.architecture());
+    const Footprint many = example::played(p, model.architecture());
+    const Bytes buckets = at(many.peaks.front().by_bucket, Bucket::communication);
+    EXPECT_GE(buckets, Bytes(many.trainable_parameters * 2));
+    ASSERT_LE(one.peaks.size(), many.peaks.size());  // A step more, where buckets were rounded otherwise.
+    for (std::size_t i = 1; i < one.peaks.size(); ++i) {
+      EXPECT_GE(many.peaks[i].total, one.peaks[i].total + buckets) << i;
+      EXPECT_LE(many.peaks[i].total, one.peaks[i].total + buckets + Bytes::mib(1)) << i;
+    }
+  });
+}
+
 TEST(EstimateLaws, TheSamePlanTwiceIsTheSameFootprint) {
   over_many(3, 100, [](Dice&, const Model& model, const TrainingPlan& plan) {
     const Footprint a = example::played(plan, model.architecture());

@@ -36,6 +36,16 @@ std::string word(Dice& dice) {
   return out;
 }
 
+// One process, and what its frameworks would do with more.
+MeshFacts trainer_mesh(const TrainingPlan& plan) {
+  MeshFacts mesh;
+  mesh.world_size.value = mesh.fsdp_replicas.value = mesh.fsdp_reshard_ranks.value = 1;
+  mesh.ddp_bucket_mib.value = 25;
+  mesh.ddp_find_unused.value = !plan.checkpointing.on.value;
+  mesh.fsdp_reshard_unreduced.value = true;
+  return mesh;
+}
+
 // What a Trainer's keys can say; the rest is as its reader has it.
 LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
   const LoaderPlan& any = plan.loader;
@@ -123,11 +133,13 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
   if (dialect == "axolotl") plan.runtime.alloc_conf.value = "expandable_segments:True";
-  for (Setting<bool>* fact : {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp,
-                              &plan.precision.fp32_norms, &plan.precision.fp32_while_loading,
-                              &plan.quantization.kbit_upcast, &plan.recipe.outputs_kept, &plan.recipe.use_cache}) {
+  for (Setting<bool>* fact :
+       {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp, &plan.precision.fp32_norms,
+        &plan.precision.fp32_while_loading, &plan.precision.backward_in_autocast, &plan.quantization.kbit_upcast,
+        &plan.recipe.outputs_kept, &plan.recipe.use_cache}) {
     fact->value = false;
   }
+  plan.mesh = trainer_mesh(plan);
   return plan;
 }
 

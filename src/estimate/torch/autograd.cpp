@@ -83,6 +83,7 @@ void Torch::free_node(Node* node) {
     n->visit = 0;
     n->ints = {};
     n->module = nullptr;
+    n->hook = nullptr;
     n->dims = {};
     nodes_.give(n);
   }
@@ -137,6 +138,7 @@ void Torch::clear() {
   recorder.clear();
   kernels.clear();
   next_sequence_ = 0;
+  gradient_hook = nullptr;
 }
 
 void Torch::backward(const Tensor& root) {
@@ -177,6 +179,7 @@ void Torch::evaluate(Node& node) {
   const Phase phase = recorder.scope.phase;
   Restore scope(recorder.scope, node.scope);
   recorder.scope.phase = phase;
+  if (node.hook != nullptr) node.hook->before(*this);
   Grads grads;
   for (int i = 0; i < node.output_count; ++i) {
     grads.in[static_cast<std::size_t>(i)] = std::move(node.buffer[static_cast<std::size_t>(i)]);
@@ -224,7 +227,11 @@ void Torch::add_to_buffer(Node& node, int nr, Tensor gradient) {
 
 void Torch::accumulate(Node& node, const Tensor& gradient) {
   if (!gradient) return;
-  const Tensor& leaf = node.variable;
+  take_gradient(node.variable, gradient);
+  if (gradient_hook != nullptr && node.variable->parameter) gradient_hook->accumulated(*this, node.variable);
+}
+
+void Torch::take_gradient(const Tensor& leaf, const Tensor& gradient) {
   if (leaf->grad) return;  // Added in place.
   const bool steal = gradient->refs == 1 && obeys_layout(*gradient, *leaf);
   leaf->grad = steal ? detach(gradient) : empty_strided(leaf->sizes, leaf->strides, gradient->dtype, "aten::clone");

@@ -32,6 +32,15 @@ struct Grads {
 
 using BackwardFn = void (*)(Torch&, Node&, Grads&);
 
+/// Called by the engine before a node runs: a hook on the tensor that the node made (Tensor.register_hook).
+class NodeHook {
+ public:
+  virtual void before(Torch& torch) = 0;
+
+ protected:
+  ~NodeHook() = default;
+};
+
 struct Node {
   Torch* torch = nullptr;
   int refs = 0;
@@ -51,6 +60,7 @@ struct Node {
   Dims dims{};  ///< The op's own arguments, as it likes.
   std::array<std::int64_t, 4> ints{};
   const void* module = nullptr;  ///< The module whose function it is, where that is not aten's.
+  NodeHook* hook = nullptr;
   Scope scope{};
   Tensor variable{};                 ///< Of an accumulator: the leaf.
   CheckpointFrame* frame = nullptr;  ///< Of a reentrant checkpoint.

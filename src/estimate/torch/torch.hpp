@@ -34,6 +34,15 @@ struct CheckpointFrame {
   std::optional<DType> autocast{};
 };
 
+/// Called when a parameter has its gradient, as hooks on its AccumulateGrad are.
+class GradientHook {
+ public:
+  virtual void accumulated(Torch& torch, const Tensor& leaf) = 0;
+
+ protected:
+  ~GradientHook() = default;
+};
+
 class Torch {
  public:
   Torch() = default;
@@ -153,6 +162,7 @@ class Torch {
   /// Autocast's fp32 list.
   Tensor raised(const Tensor& x);
 
+  GradientHook* gradient_hook = nullptr;
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
@@ -168,6 +178,7 @@ class Torch {
   /// What is kept for backward is an activation, unless it is known to be something else.
   void keep_for_backward(const Tensor& tensor);
   void accumulate(Node& node, const Tensor& gradient);
+  void take_gradient(const Tensor& leaf, const Tensor& gradient);
   void evaluate(Node& node);
   void add_to_buffer(Node& node, int nr, Tensor gradient);
   void validate(Node& node, Grads& grads);

@@ -114,6 +114,8 @@ function cards(gpus, footprint) {
   const held = { ...footprint.peak.by_bucket };
   const context = gpus.length === 1 && gpus[0].runtime.find(term => term.name === "CUDA context");
   if (context) held.runtime += context.bytes;
+  const nccl = gpus.length === 1 && gpus[0].runtime.find(term => term.name === "NCCL communicators");
+  if (nccl) held.runtime += nccl.bytes;
   const peak = Object.entries(held).filter(([bucket, bytes]) => bytes > 0 && bucket !== "paged");
   const total = peak.reduce((sum, [, bytes]) => sum + bytes, 0);
   const limit = gpus.length === 1 ? gpus[0].total : 0;

@@ -9,7 +9,7 @@ std::string_view style() {
   --paper: #fbfaf8; --card: #ffffff; --ink: #1d1f23; --soft: #62666e; --line: #dddbd6; --good: #1a7f4b; --bad: #b3261e;
   --accent: #2f5d9e;
   --weights: #4477aa; --optimizer: #66aadd; --gradients: #228833; --activations: #e0a526; --attention_scores: #cc6677;
-  --logits_and_loss: #aa3377; --autocast_copies: #88ccaa; --temporaries: #ee7733; --inputs: #777777; --slack: #b8b4aa;
+  --logits_and_loss: #aa3377; --autocast_copies: #88ccaa; --temporaries: #ee7733; --inputs: #777777; --gathered: #ddaa33; --communication: #997700; --slack: #b8b4aa;
   --fragmentation: #8d8577; --paged: #b9a6cf; --runtime: #55606e;
 }
 @media (prefers-color-scheme: dark) {

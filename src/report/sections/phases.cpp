@@ -11,9 +11,12 @@
 namespace oomplan::report {
 namespace {
 
-/// With one GPU its context is part of the table, so that the total at the peak is what the card has to hold.
+/// With one GPU its context, and NCCL's buffers, are part of the table, so that the total at the peak is what the card
+/// has to hold.
 Bytes runtime_of(const Report& report) {
-  return report.found.fits.size() == 1 ? report.found.fits.front().gpu.context : Bytes();
+  if (report.found.fits.size() != 1) return {};
+  const Fit& fit = report.found.fits.front();
+  return fit.gpu.context + fit.communicators;
 }
 
 class PhaseTable {

@@ -89,6 +89,18 @@ inline TrainingPlan plan(std::int64_t batch, std::int64_t length) {
   return p;
 }
 
+/// torch's defaults, gradients reduced in each micro-batch.
+inline MeshFacts mesh(Sharding sharding, std::int64_t world) {
+  MeshFacts m;
+  m.sharding.value = sharding;
+  m.world_size.value = world;
+  m.sync_each.value = true;
+  m.ddp_bucket_mib.value = 25;
+  m.fsdp_replicas.value = m.fsdp_reshard_ranks.value = 1;
+  m.fsdp_reshard_unreduced.value = true;
+  return m;
+}
+
 inline Footprint played(const TrainingPlan& plan, const Architecture& model) {
   const auto footprint = estimate(plan, model);
   if (footprint) return *footprint;

@@ -157,6 +157,48 @@ std::vector<Named> runs() {
        }),
        example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
+      {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
+      {"DDP, views, accumulated", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::ddp, 4);
+         p.mesh.ddp_bucket_views.value = true;
+         p.batch.gradient_accumulation_steps.value = 3;
+       }),
+       example::llama()},
+      {"DDP, small buckets, LoRA", changed([](TrainingPlan& p) {
+         lora(p);
+         p.mesh = example::mesh(Sharding::ddp, 2);
+         p.mesh.ddp_bucket_mib.value = 1;
+         p.mesh.ddp_find_unused.value = true;
+       }),
+       example::gpt2()},
+      {"FSDP2, mixed, checkpointed", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 3);
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"FSDP2, not resharded, accumulated", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 4);
+         p.mesh.fsdp_reshard.value = Reshard::never;
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.mesh.sync_each.value = false;
+         p.batch.gradient_accumulation_steps.value = 4;
+       }),
+       example::qwen3()},
+      {"FSDP2, replicas, resharded to fewer", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 8);
+         p.mesh.fsdp_replicas.value = 2;
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.mesh.fsdp_reshard.value = Reshard::smaller;
+         p.mesh.fsdp_reshard_ranks.value = 2;
+       }),
+       example::gpt2()},
+      {"FSDP2, LoRA", changed([](TrainingPlan& p) {
+         lora(p);
+         p.mesh = example::mesh(Sharding::fsdp2, 2);
+         p.mesh.fsdp_param_dtype.value = MixedDType::bf16;
+       }),
+       example::llama()},
   };
 }
 
@@ -204,6 +246,7 @@ Groups groups(const Run& run, const Repetition& repetition, const Peak& moment) 
   Groups out;
   for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
     const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
+    if (s.bytes == 0) continue;
     const std::string module = s.module < 0 ? "" : run.policy().modules[static_cast<std::size_t>(s.module)];
     const std::vector<std::int64_t> shape(s.shape.span().begin(), s.shape.span().end());
     add(out, {s.bucket, s.op, module, shape, s.dtype, live.first_layer < 0},

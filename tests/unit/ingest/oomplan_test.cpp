@@ -121,10 +121,14 @@ std::string default_of(const FactRow& row) {
   return value == "\"\"" ? "empty" : value == "[]" ? "none" : "`" + value + "`";
 }
 
-std::string table_of(bool of_host) {
+enum class Part { model, mesh, host };
+
+Part part_of(const FactRow& row) { return row.of_host ? Part::host : row.of_mesh ? Part::mesh : Part::model; }
+
+std::string table_of(Part part) {
   std::string out = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n";
   for (const FactRow& row : facts()) {
-    if (row.of_host != of_host) continue;
+    if (part_of(row) != part) continue;
     out += "| `" + std::string(row.name) + "` | " + type_of(row) + " | " + default_of(row) + " | " +
            std::string(row.about) + " |\n";
   }
@@ -137,8 +141,8 @@ TEST(Oomplan, TheManualHasEveryFact) {
   std::ifstream in(path);
   std::string manual{std::istreambuf_iterator<char>(in), {}};
   std::size_t at = manual.find("## Keys");
-  for (const bool of_host : {false, true}) {
-    const std::string table = table_of(of_host);
+  for (const Part part : {Part::model, Part::mesh, Part::host}) {
+    const std::string table = table_of(part);
     at = manual.find("| key |", at);
     const std::size_t end = manual.find("\n\n", at) + 1;
     if (std::getenv("OOMPLAN_UPDATE") != nullptr) manual.replace(at, end - at, table);

@@ -56,6 +56,13 @@ const std::vector<std::string> values{"true",
                                       "int64",
                                       "int16",
                                       "supervised",
+                                      "ddp",
+                                      "fsdp2",
+                                      "auto",
+                                      "all",
+                                      "never",
+                                      "smaller",
+                                      "as_held",
                                       "adapter_off",
                                       "model",
                                       "precomputed",
@@ -128,13 +135,16 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::fragmentation),
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
+  EXPECT_THAT(that_move(Bucket::gathered), ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::communication),
+              ElementsAre("ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
 }
 
 std::vector<std::string_view> without_effect(const TrainingPlan& plan) {
   std::vector<std::string_view> out;
   for (const FactRow& row : facts()) {
-    if (!row.matters(plan)) out.push_back(row.name);
+    if (!row.of_mesh && !row.matters(plan)) out.push_back(row.name);
   }
   return out;
 }
@@ -153,12 +163,36 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.recipe.kind.value = RecipeKind::dpo;
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
+  plan.precision.backward_in_autocast.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("evaluation_rows", "evaluation_length"));  // As training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
   EXPECT_THAT(without_effect(plan), IsEmpty());
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan), ElementsAre("loader_map_a_core"));
+}
+
+std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
+  std::vector<std::string_view> out;
+  for (const FactRow& row : facts()) {
+    if (row.of_mesh && row.matters(plan)) out.push_back(row.name);
+  }
+  return out;
+}
+
+TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
+  TrainingPlan plan;
+  EXPECT_THAT(of_mesh(plan), IsEmpty());
+  plan.mesh.sharding.value = Sharding::ddp;
+  plan.batch.gradient_accumulation_steps.value = 2;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "ddp_bucket_mib",
+                                         "ddp_bucket_views", "ddp_find_unused"));
+  plan.mesh.sharding.value = Sharding::fsdp2;
+  plan.mesh.fsdp_reshard.value = Reshard::smaller;
+  plan.mesh.fsdp_replicas.value = 2;
+  EXPECT_THAT(of_mesh(plan),
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
+                          "fsdp_reshard", "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
 }
 
 TEST(FactTable, ValuesAreShownAsReportsHaveThem) {

@@ -51,7 +51,7 @@ class Layer {
   }
 
   Tensor forward(const Tensor& x) {
-    Play play{torch, facts};
+    Play play{torch, facts, *policy};
     return linear(play, x);
   }
 
@@ -73,7 +73,8 @@ class Layer {
   Torch torch{};
   Architecture architecture{};
   Facts facts;
-  Builder builder{torch, facts, architecture};
+  std::unique_ptr<Policy> policy = make_policy({});
+  Builder builder{torch, facts, architecture, *policy};
   Linear linear{};
 };
 

@@ -24,8 +24,9 @@ class Norm : public ::testing::Test {
   Torch torch{};
   Architecture architecture{};
   Facts facts = facts_of(DType::bf16);
-  Builder builder{torch, facts, architecture};
-  Play play{torch, facts};
+  std::unique_ptr<Policy> policy = make_policy({});
+  Builder builder{torch, facts, architecture, *policy};
+  Play play{torch, facts, *policy};
 };
 
 TEST_F(Norm, RmsNormKeepsAnFp32CopyItsScaleAndTheNormalisedRows) {

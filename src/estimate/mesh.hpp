@@ -1,0 +1,13 @@
+// What of a mesh can be played, and with what.
+#pragma once
+
+#include "oomplan/architecture.hpp"
+#include "oomplan/plan.hpp"
+
+namespace oomplan::estimator {
+
+/// Errors: estimate/unmodelled (what was held against no truth), estimate/bad-mesh (sizes that do not go together, what
+/// the framework refuses).
+void check_mesh(const TrainingPlan& plan, Diagnostics& errors);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,44 @@
+// What acts on all of a model's modules alike, whichever ops they are made of: how a rank holds parameters, when they
+// are whole, what becomes of their gradients. A file of policies/ each.
+#pragma once
+
+#include <memory>
+
+#include "oomplan/dtype.hpp"
+#include "parameter.hpp"
+
+namespace oomplan {
+struct TrainingPlan;
+}  // namespace oomplan
+
+namespace oomplan::estimator {
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  /// Makes the tensors of a parameter; its name, part and sizes are known.
+  virtual void hold(Torch& torch, Parameter& parameter, DType dtype) = 0;
+  /// Every parameter is there, and keeps its address.
+  virtual void wrap(Torch&, Parameters&) {}
+  /// Around model(**batch).
+  virtual void enter_model(Torch&) {}
+  virtual void leave_model(Torch&, std::initializer_list<const Tensor*> /*outputs*/) {}
+  /// Around a block's forward function, and again around its recomputation: what goes in, what comes out.
+  virtual Tensor enter_block(Torch&, int /*layer*/, const Tensor& input) { return input; }
+  virtual Tensor leave_block(Torch&, int /*layer*/, const Tensor& output) { return output; }
+  /// A micro-batch begins; `last`: of those before an optimizer step.
+  virtual void begin(Torch&, bool /*last*/) {}
+  /// The end of backward.
+  virtual void finish(Torch&) {}
+  /// Whether each micro-batch does what the one before does but for gradients that are there already.
+  virtual bool repeats() const { return false; }
+};
+
+/// How a plan's rank holds a model: one that is trained, or one that is only asked.
+std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained = true);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,139 @@
+// What ranks of a world hold, against the same run on one GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Architecture model() { return example::architecture(example::llama()); }
+
+TrainingPlan plan(Sharding sharding, std::int64_t world) {
+  TrainingPlan p = example::plan(2, 64);
+  p.optimizer.name.value = "adamw_foreach";
+  p.mesh = example::mesh(sharding, world);
+  return p;
+}
+
+Bytes peak(const TrainingPlan& p, Phase phase, int step) {
+  return example::peak_of(example::played(p, model()), phase, step).total;
+}
+
+Bytes held(const TrainingPlan& p, Bucket bucket, Phase phase = Phase::optimizer_step) {
+  return at(example::peak_of(example::played(p, model()), phase, 2).by_bucket, bucket);
+}
+
+TEST(Ddp, AddsABucketOfEveryGradientToEveryPhase) {
+  const TrainingPlan one = plan(Sharding::none, 1);
+  const TrainingPlan many = plan(Sharding::ddp, 8);
+  const Bytes gradients = Bytes(example::played(one, model()).trainable_parameters * 2);
+  for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step}) {
+    for (const int step : {1, 2}) {
+      const Bytes more = peak(many, phase, step) - peak(one, phase, step);
+      EXPECT_GE(more, gradients) << name_of(phase);
+      EXPECT_LE(more, gradients + Bytes(512)) << name_of(phase);
+    }
+  }
+}
+
+TEST(Ddp, WithViewsGradientsLieInTheBuckets) {
+  TrainingPlan many = plan(Sharding::ddp, 8);
+  many.mesh.ddp_bucket_views.value = true;
+  EXPECT_EQ(held(many, Bucket::gradients), Bytes());
+  EXPECT_LE(peak(many, Phase::optimizer_step, 2) - peak(plan(Sharding::none, 1), Phase::optimizer_step, 2), Bytes(512));
+}
+
+TEST(Ddp, GradientsThatStayMoveToTheNewBuckets) {
+  TrainingPlan many = plan(Sharding::ddp, 8);
+  many.mesh.ddp_bucket_views.value = true;
+  many.optimizer.set_grads_to_none.value = false;
+  EXPECT_EQ(held(many, Bucket::communication), held(plan(Sharding::ddp, 8), Bucket::communication));
+}
+
+TEST(Ddp, HoldsNoBucketForWhatIsFrozen) {
+  TrainingPlan many = plan(Sharding::ddp, 2);
+  many.adapter.kind.value = Adapter::lora;
+  const Footprint f = example::played(many, model());
+  EXPECT_EQ(at(f.peak.by_bucket, Bucket::communication), Bytes(f.trainable_parameters * 4).rounded_up(512));
+}
+
+TEST(Fsdp2, HoldsAPartOfWeightsGradientsAndState) {
+  const TrainingPlan one = plan(Sharding::none, 1);
+  for (const std::int64_t world : {2, 4, 8}) {  // Divisors of every first dimension.
+    const TrainingPlan many = plan(Sharding::fsdp2, world);
+    const Bytes rounding = Bytes(512) * world * 2 * 21;  // Of two states of each of its parameters.
+    for (const Bucket bucket : {Bucket::weights, Bucket::gradients, Bucket::optimizer}) {
+      EXPECT_GE(held(many, bucket) * world, held(one, bucket)) << name_of(bucket) << ' ' << world;
+      EXPECT_LE(held(many, bucket) * world, held(one, bucket) + rounding) << name_of(bucket) << ' ' << world;
+    }
+  }
+}
+
+TEST(Fsdp2, PadsWhatDoesNotDivide) {
+  const TrainingPlan one = plan(Sharding::none, 1);
+  EXPECT_GT(held(plan(Sharding::fsdp2, 3), Bucket::weights) * 3, held(one, Bucket::weights));
+}
+
+TEST(Fsdp2, KeepsGatheredParametersThatItDoesNotReshard) {
+  TrainingPlan p = plan(Sharding::fsdp2, 4);
+  const Bytes resharded = held(p, Bucket::gathered, Phase::loss);
+  p.mesh.fsdp_reshard.value = Reshard::never;
+  EXPECT_GT(held(p, Bucket::gathered, Phase::loss), resharded);
+  EXPECT_EQ(held(p, Bucket::gathered), Bytes());
+}
+
+TEST(Fsdp2, WithoutReductionKeepsWholeGradientsInTheirReducedType) {
+  TrainingPlan p = plan(Sharding::fsdp2, 4);
+  p.batch.gradient_accumulation_steps.value = 2;
+  p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+  const Bytes reduced = peak(p, Phase::backward, 2);
+  p.mesh.sync_each.value = false;
+  EXPECT_GT(peak(p, Phase::backward, 2), reduced);
+}
+
+std::vector<std::string> errors(const TrainingPlan& p) {
+  std::vector<std::string> out;
+  const auto footprint = estimate(p, model());
+  if (!footprint) {
+    for (const Diagnostic& d : footprint.errors()) out.push_back(d.code + ": " + d.message);
+  }
+  return out;
+}
+
+TEST(Mesh, WhatWasHeldAgainstNoTruthIsUndecided) {
+  TrainingPlan p = plan(Sharding::fsdp2, 4);
+  EXPECT_TRUE(errors(p).empty());
+  p.optimizer.name.value = "adamw_8bit";
+  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/unmodelled: the optimizer adamw_8bit under FSDP2")));
+  p.precision.autocast.value = Autocast::bf16;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("autocast under FSDP2")));
+  p.mesh.sharding.value = Sharding::ddp;
+  EXPECT_TRUE(errors(p).empty());
+}
+
+TEST(Mesh, NumbersOfRanksGoTogether) {
+  TrainingPlan p = plan(Sharding::fsdp2, 8);
+  p.mesh.fsdp_replicas.value = 3;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: fsdp_replicas: 8 ranks do not make 3 equal groups")));
+  p.mesh.fsdp_replicas.value = 2;
+  p.mesh.fsdp_reshard.value = Reshard::smaller;
+  p.mesh.fsdp_reshard_ranks.value = 3;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("fsdp_reshard_ranks: 3 is no part of 4 ranks")));
+  p.mesh.fsdp_reshard_ranks.value = 2;
+  EXPECT_TRUE(errors(p).empty());
+}
+
+TEST(Mesh, ManyRanksHaveNcclsBuffersBesideTheTensors) {
+  const auto gpu = find_gpu("h100-80gb");
+  ASSERT_TRUE(gpu.ok());
+  EXPECT_EQ(runtime_terms(*gpu).size(), 2U);
+  EXPECT_EQ(runtime_terms(*gpu, example::mesh(Sharding::ddp, 2)).back().bytes, Bytes::mib(544));
+  EXPECT_EQ(runtime_terms(*gpu, example::mesh(Sharding::fsdp2, 8)).back().bytes, Bytes::mib(688));
+}
+
+}  // namespace
+}  // namespace oomplan
