@@ -1,7 +1,8 @@
 # oomplan_stage(NAME [LINKS stage...] [PRIVATE_LIBS lib...] [REGISTRY folder...] [EMBED folder [EXCEPT folder]])
 # The target oomplan_NAME from every .cpp under src/NAME. Only stages in LINKS are on its include path, by their public
 # headers in include/oomplan; a stage's own headers are on nobody else's.
-# REGISTRY: each src/NAME/<folder>/<x>.cpp defines `<folder>::<x>`; the generated registry/<folder>.inc lists them all.
+# REGISTRY: each src/NAME/<folder>/<x>.cpp, or <x>/derive.cpp, defines `<folder>::<x>`; the generated
+# registry/<folder>.inc lists them all.
 # EMBED: every file of <folder> but those in its EXCEPT goes into the program (embed.cmake).
 function(oomplan_stage name)
   cmake_parse_arguments(STAGE "" "EMBED;EXCEPT" "LINKS;PRIVATE_LIBS;REGISTRY" ${ARGN})
@@ -26,10 +27,15 @@ endfunction()
 
 # Generates registry/<folder>.inc: one line `OOMPLAN_ENTRY(x)` a file, in the order of names.
 function(oomplan_registry name folder)
-  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/${folder}/*.cpp")
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/${folder}/*.cpp"
+       "${PROJECT_SOURCE_DIR}/src/${name}/${folder}/*/derive.cpp")
   set(lines "")
   foreach(path IN LISTS files)
     get_filename_component(entry "${path}" NAME_WE)
+    if(entry STREQUAL "derive")
+      get_filename_component(entry "${path}" DIRECTORY)
+      get_filename_component(entry "${entry}" NAME)
+    endif()
     string(APPEND lines "OOMPLAN_ENTRY(${entry})\n")
   endforeach()
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/${name}/registry/${folder}.inc" CONTENT "${lines}" @ONLY)

@@ -13,7 +13,10 @@ import pathlib
 import sys
 
 CLASSES = {
-    "transformers": ["training_args:TrainingArguments"],
+    "transformers": [
+        "training_args:TrainingArguments",
+        "training_args_seq2seq:Seq2SeqTrainingArguments",
+    ],
     "trl": [
         "trainer.sft_config:SFTConfig",
         "trainer.model_config:ModelConfig",
@@ -21,6 +24,13 @@ CLASSES = {
         "scripts.utils:DatasetMixtureConfig",
     ],
     "axolotl": ["utils.schemas.config:AxolotlInputConfig"],
+    "llamafactory": [
+        "hparams.model_args:ModelArguments",
+        "hparams.data_args:DataArguments",
+        "hparams.training_args:TrainingArguments",
+        "hparams.finetuning_args:FinetuningArguments",
+        "hparams.generating_args:GeneratingArguments",
+    ],
 }
 PLUGINS = {"axolotl": "integrations/*/args.py"}
 

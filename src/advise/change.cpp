@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "facts.hpp"
+#include "oomplan/keys.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::advise {
@@ -16,46 +17,20 @@ const Node* at_path(const Node& root, std::string_view key) {
   return dot == key.npos || found == nullptr ? found : at_path(*found, key.substr(dot + 1));
 }
 
-/// Of "a|b" the one that the config has; else the first.
-std::string key_in(const Document& document, std::string_view names) {
-  const std::string first(names.substr(0, names.find('|')));
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find('|'));
-    if (at_path(document.root, name) != nullptr) return std::string(name);
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
-  return first;
-}
-
-std::optional<std::string> named_value(std::string_view name, const Change& change) {
-  if (name == "rows") return std::to_string(change.rows);
-  if (name == "row_length") return std::to_string(change.facts.batch.sequence_length.value / change.rows);
-  return fact_of(change.facts, name);
-}
-
-/// With each "{lora_rank}" replaced by that fact; other braces are YAML's.
-std::string value_of(std::string_view value, const Change& change) {
-  std::string out;
-  while (!value.empty()) {
-    const std::size_t close = value.find('}');
-    const bool opens = value.front() == '{' && close != value.npos;
-    const auto named = opens ? named_value(value.substr(1, close - 1), change) : std::nullopt;
-    out += named ? *named : std::string(1, value.front());
-    value.remove_prefix(named ? close + 1 : 1);
-  }
-  return out;
-}
-
 /// The rows that a batch packs into one; 1 where it packs none.
-std::int64_t packed_rows(const AdviceQuestion& question, const Ladder& ladder) {
+std::int64_t packed_rows(const AdviceQuestion& question) {
   if (question.document == nullptr || question.plan.batch.micro_batch_size.value != 1) return 1;
-  for (const Rung& rung : ladder.rungs()) {
-    for (const auto& [dialect, key] : rung.packed_rows) {
-      const Node* rows = dialect == question.plan.dialect ? at_path(question.document->root, key) : nullptr;
-      if (rows != nullptr) return std::max(rows->as_integer().value_or(1), std::int64_t{1});
-    }
-  }
-  return 1;
+  const auto key = key_of_fact("micro_batch_size", question.plan.dialect);
+  const Node* rows = key ? at_path(question.document->root, *key) : nullptr;
+  return rows == nullptr ? 1 : std::max(rows->as_integer().value_or(1), std::int64_t{1});
+}
+
+/// The plan as the config's keys have it, where a batch packs that many rows into one.
+TrainingPlan unpacked(TrainingPlan plan, std::int64_t rows) {
+  if (rows < 2) return plan;
+  plan.batch.micro_batch_size.value = rows;
+  plan.batch.sequence_length.value /= rows;
+  return plan;
 }
 
 void put(std::vector<KeyChange>& keys, KeyChange change) {
@@ -64,17 +39,20 @@ void put(std::vector<KeyChange>& keys, KeyChange change) {
   found->value = std::move(change.value);
 }
 
+/// The facts that its keys say: of packed rows their number, which their length follows of.
+std::vector<std::string> facts_said(const Rung& rung) {
+  std::vector<std::string> out = edited_facts(rung);
+  if (rung.packed_rows) std::ranges::replace(out, std::string("sequence_length"), std::string("micro_batch_size"));
+  return out;
+}
+
 /// False where the framework has no key for it.
-bool add_keys(const Rung& rung, const Change& change, const Document& document, std::vector<KeyChange>& keys) {
-  const TrainingPlan& plan = change.facts;
-  if (plan.dialect == "oomplan") {
-    for (const std::string& fact : edited_facts(rung)) put(keys, {fact, fact_of(plan, fact).value_or("")});
-    return true;
-  }
-  const auto rules = std::ranges::find(rung.keys, plan.dialect, &KeyRules::dialect);
-  if (rules == rung.keys.end()) return false;
-  for (const auto& [names, value] : rules->keys) put(keys, {key_in(document, names), value_of(value, change)});
-  return true;
+bool add_keys(const Rung& rung, const Change& change, const AdviceQuestion& question, std::vector<KeyChange>& keys) {
+  const TrainingPlan before = unpacked(question.plan, packed_rows(question));
+  const TrainingPlan after = unpacked(change.facts, change.rows);
+  const auto said = keys_for(facts_said(rung), before, after, *question.document);
+  for (const KeyValue& one : said) put(keys, {one.key, one.value});
+  return !said.empty();
 }
 
 Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQuestion& question) {
@@ -102,7 +80,7 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
   std::vector<KeyChange> keys;
   for (const Choice& choice : choices) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
-    if (add_keys(rung, change, *question.document, keys)) continue;
+    if (add_keys(rung, change, question, keys)) continue;
     change.in_words = "no key of the config says " + rung.fix.id;
     return;
   }
@@ -140,7 +118,7 @@ std::string conflict(const Choices& choices, const Ladder& ladder) {
 /// Why it cannot be taken; empty where it was.
 std::string take_once(Change& change, const Rung& rung) {
   if (std::string why = objection(change.facts, rung); !why.empty()) return why;
-  if (rung.packed_rows.empty()) return take(change.facts, rung) ? "" : "the plan has no such value";
+  if (!rung.packed_rows) return take(change.facts, rung) ? "" : "the plan has no such value";
   if (change.rows < 2) return "no rows are packed into one";
   const std::int64_t factor = smallest_factor(change.rows);
   change.rows /= factor;
@@ -149,9 +127,8 @@ std::string take_once(Change& change, const Rung& rung) {
 
 /// Only the framework itself can say what fewer packed rows come to.
 bool has_to_be_read(const Choices& choices, const Ladder& ladder) {
-  return std::ranges::any_of(choices, [&](const Choice& choice) {
-    return !ladder.rungs()[static_cast<std::size_t>(choice.rung)].packed_rows.empty();
-  });
+  return std::ranges::any_of(
+      choices, [&](const Choice& choice) { return ladder.rungs()[static_cast<std::size_t>(choice.rung)].packed_rows; });
 }
 
 std::string change_facts(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
@@ -197,7 +174,7 @@ std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {
 }  // namespace
 
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
-  Change change{.facts = question.plan, .rows = packed_rows(question, ladder)};
+  Change change{.facts = question.plan, .rows = packed_rows(question)};
   std::string why = conflict(choices, ladder);
   if (why.empty()) why = change_facts(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};

@@ -1,26 +1,41 @@
 #include "facts.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "oomplan/codec.hpp"
+#include "oomplan/fact_table.hpp"
 #include "oomplan/ingest.hpp"
-#include "oomplan/text.hpp"
 
 namespace oomplan::advise {
 namespace {
-
-constexpr std::string_view more_than = "> ";
-constexpr std::string_view lacks = "lacks ";
-constexpr std::string_view divided_by = "/ ";
-constexpr std::string_view append = "append ";
 
 Node scalar(std::string text) { return {.kind = Node::Kind::string, .text = std::move(text)}; }
 
 std::string shown(const TrainingPlan& plan, const std::string& fact) { return fact_of(plan, fact).value_or(""); }
 
-/// fact_of quotes what YAML would misread; an append wants the bare text.
-std::string bare(std::string text) {
-  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'')) return text.substr(1, text.size() - 2);
-  return text;
+FactValue value_in(const TrainingPlan& plan, const std::string& fact) {
+  const FactRow* row = find_fact(fact);
+  return row == nullptr ? FactValue() : row->get(plan);
+}
+
+double number_in(const TrainingPlan& plan, const std::string& fact) {
+  const FactValue value = value_in(plan, fact);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(&value);
+  return real == nullptr ? 0 : *real;
+}
+
+std::optional<std::int64_t> whole_in(const TrainingPlan& plan, const std::string& fact) {
+  const FactValue value = value_in(plan, fact);
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  return whole == nullptr ? std::nullopt : std::optional(*whole);
+}
+
+std::string text_in(const TrainingPlan& plan, const std::string& fact) {
+  const FactValue value = value_in(plan, fact);
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? std::string() : *text;
 }
 
 bool equals(const TrainingPlan& plan, const std::string& fact, const Node& value) {
@@ -28,22 +43,17 @@ bool equals(const TrainingPlan& plan, const std::string& fact, const Node& value
   return set_fact(other, fact, value) && fact_of(other, fact) == fact_of(plan, fact);
 }
 
-bool holds(const TrainingPlan& plan, const FactRule& rule) {
-  const std::string_view text = rule.value.text;
-  const std::string now = shown(plan, rule.fact);
-  if (text.starts_with(more_than)) return parse_number(now) > parse_number(text.substr(more_than.size()));
-  if (text.starts_with(lacks)) return now.find(text.substr(lacks.size())) == now.npos;
-  if (!rule.value.is_sequence()) return equals(plan, rule.fact, rule.value);
-  return std::ranges::any_of(rule.value.items, [&](const Node& item) { return equals(plan, rule.fact, item); });
+bool holds(const TrainingPlan& plan, const Guard& guard) {
+  if (guard.more_than) return number_in(plan, guard.fact) > *guard.more_than;
+  if (!guard.lacks.empty()) return text_in(plan, guard.fact).find(guard.lacks) == std::string::npos;
+  return std::ranges::any_of(guard.any_of, [&](const Node& value) { return equals(plan, guard.fact, value); });
 }
 
-std::string wanted(const FactRule& rule) {
-  const std::string& text = rule.value.text;
-  if (text.starts_with(more_than)) return "more than " + text.substr(more_than.size());
-  if (text.starts_with(lacks)) return "without " + text.substr(lacks.size());
-  if (!rule.value.is_sequence()) return text;
+std::string wanted(const Guard& guard) {
+  if (guard.more_than) return "more than " + planning::write_number(*guard.more_than);
+  if (!guard.lacks.empty()) return "without " + guard.lacks;
   std::string out;
-  for (const Node& item : rule.value.items) out += (out.empty() ? "" : " or ") + item.text;
+  for (const Node& value : guard.any_of) out += (out.empty() ? "" : " or ") + value.text;
   return out;
 }
 
@@ -52,30 +62,26 @@ std::string value_of(const TrainingPlan& plan, const std::string& fact) {
   return fact + " is " + (now.empty() ? "not set" : now);
 }
 
-bool apply(TrainingPlan& plan, const FactRule& rule) {
-  const std::string_view text = rule.value.text;
-  const std::string now = shown(plan, rule.fact);
-  if (text.starts_with(divided_by)) {
-    const auto value = parse_integer(now);
-    const auto by = parse_integer(text.substr(divided_by.size()));
-    return value && by && *by > 0 && set_fact(plan, rule.fact, scalar(std::to_string(*value / *by)));
+bool apply(TrainingPlan& plan, const Edit& edit) {
+  if (edit.value) return set_fact(plan, edit.fact, *edit.value);
+  if (edit.divide_by > 0) {
+    const auto whole = whole_in(plan, edit.fact);
+    return whole && set_fact(plan, edit.fact, scalar(std::to_string(*whole / edit.divide_by)));
   }
-  if (!text.starts_with(append)) return set_fact(plan, rule.fact, rule.value);
-  const std::string before = bare(now);
-  return set_fact(plan, rule.fact,
-                  scalar((before.empty() ? "" : before + ",") + std::string(text.substr(append.size()))));
+  const std::string before = text_in(plan, edit.fact);
+  return set_fact(plan, edit.fact, scalar((before.empty() ? "" : before + ",") + edit.append));
 }
 
 }  // namespace
 
 std::string refusing_fact(const TrainingPlan& plan, const Rung& rung) {
-  for (const FactRule& rule : rung.guard)
+  for (const Guard& rule : rung.guard)
     if (!holds(plan, rule)) return value_of(plan, rule.fact);
   return {};
 }
 
 std::string objection(const TrainingPlan& plan, const Rung& rung) {
-  for (const FactRule& rule : rung.guard)
+  for (const Guard& rule : rung.guard)
     if (!holds(plan, rule)) return value_of(plan, rule.fact) + ", not " + wanted(rule);
   return {};
 }
@@ -87,8 +93,8 @@ std::int64_t smallest_factor(std::int64_t n) {
 }
 
 bool move(TrainingPlan& plan, const Rung& rung, std::int64_t factor) {
-  const auto taken = parse_integer(shown(plan, rung.move_from));
-  const auto given = parse_integer(shown(plan, rung.move_to));
+  const auto taken = whole_in(plan, rung.move_from);
+  const auto given = whole_in(plan, rung.move_to);
   if (!taken || !given || factor < 2 || *taken % factor != 0) return false;
   const std::int64_t product = saturating_mul(*given, factor);
   return product / factor == *given && set_fact(plan, rung.move_from, scalar(std::to_string(*taken / factor))) &&
@@ -96,15 +102,15 @@ bool move(TrainingPlan& plan, const Rung& rung, std::int64_t factor) {
 }
 
 bool take(TrainingPlan& plan, const Rung& rung) {
-  const auto moved = parse_integer(shown(plan, rung.move_from));
+  const auto moved = whole_in(plan, rung.move_from);
   if (!rung.move_from.empty() && !(moved && *moved > 1 && move(plan, rung, smallest_factor(*moved)))) return false;
-  return std::ranges::all_of(rung.edit, [&](const FactRule& rule) { return apply(plan, rule); });
+  return std::ranges::all_of(rung.edit, [&](const Edit& edit) { return apply(plan, edit); });
 }
 
 std::vector<std::string> edited_facts(const Rung& rung) {
   std::vector<std::string> out;
   if (!rung.move_from.empty()) out = {rung.move_from, rung.move_to};
-  for (const FactRule& rule : rung.edit) out.push_back(rule.fact);
+  for (const Edit& rule : rung.edit) out.push_back(rule.fact);
   return out;
 }
 

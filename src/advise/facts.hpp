@@ -10,15 +10,13 @@
 
 namespace oomplan::advise {
 
-/// Why the plan is none for this fix; empty where it is. Rules: a value or a list of values that the fact has one of,
-/// "> 8" for more than that, "lacks x" for text without x.
+/// Why the plan is none for this fix; empty where it is.
 std::string objection(const TrainingPlan& plan, const Rung& rung);
 
 /// The first fact that makes it none, with its value: "gradient_checkpointing is true"; empty where none does.
 std::string refusing_fact(const TrainingPlan& plan, const Rung& rung);
 
-/// The plan after taking it once. Edits: a value, "/ 2", or "append x" for comma-separated text.
-/// False where the result is no value of the fact.
+/// The plan after taking it once. False where the result is no value of the fact.
 bool take(TrainingPlan& plan, const Rung& rung);
 
 /// The smallest prime factor of n > 1.

@@ -9,11 +9,11 @@
 namespace oomplan::advise {
 namespace {
 
-constexpr std::array<std::string_view, 21> known{
-    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
-    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
-    "slower",      "slower_source", "science",      "effort",           "verify",    "keys",
-    "how",         "source",        "examples"};
+constexpr std::array<std::string_view, 20> known{
+    "packed_rows", "title",    "order",  "effect",        "guard",
+    "edit",        "move",     "repeat", "only_against",  "needs_capability",
+    "conflicts",   "relieves", "slower", "slower_source", "science",
+    "effort",      "verify",   "how",    "source",        "examples"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);
@@ -46,7 +46,6 @@ class Reader {
     read_words();
     read_cost();
     read_rules();
-    read_keys();
     read_examples();
     check();
     if (!errors_.empty()) return errors_;
@@ -64,6 +63,7 @@ class Reader {
     fix.verify = text_at(root_, "verify");
     fix.source = text_at(root_, "source");
     rung_.played = text_at(root_, "effect").empty();
+    rung_.how = text_at(root_, "how");
     rung_.needs_capability = text_at(root_, "needs_capability");
     rung_.only_against_fragmentation = text_at(root_, "only_against") == "fragmentation";
     rung_.conflicts = texts_at(root_, "conflicts");
@@ -101,28 +101,40 @@ class Reader {
     return out;
   }
 
+  Guard guard_of(const FactRule& rule) {
+    Guard out{.fact = rule.fact};
+    if (!rule.value.is_mapping()) {
+      out.any_of = rule.value.is_sequence() ? rule.value.items : std::vector{rule.value};
+      return out;
+    }
+    if (const Node* least = rule.value.find("more_than")) out.more_than = least->as_number();
+    out.lacks = text_at(rule.value, "lacks");
+    if (!out.more_than && out.lacks.empty()) errors_.push_back(bad("guard: a value, more_than or lacks"));
+    return out;
+  }
+
+  Edit edit_of(const FactRule& rule) {
+    Edit out{.fact = rule.fact};
+    if (!rule.value.is_mapping()) {
+      out.value = rule.value;
+      return out;
+    }
+    if (const Node* by = rule.value.find("divide_by")) out.divide_by = by->as_integer().value_or(0);
+    out.append = text_at(rule.value, "append");
+    if (out.divide_by < 2 && out.append.empty()) errors_.push_back(bad("edit: a value, divide_by or append"));
+    return out;
+  }
+
   void read_rules() {
     rung_.order = static_cast<int>(root_.find("order") ? root_.find("order")->as_integer().value_or(0) : 0);
-    rung_.guard = rules_at(root_, "guard");
-    rung_.edit = rules_at(root_, "edit");
+    for (const FactRule& rule : rules_at(root_, "guard")) rung_.guard.push_back(guard_of(rule));
+    for (const FactRule& rule : rules_at(root_, "edit")) rung_.edit.push_back(edit_of(rule));
     if (const Node* move = root_.find("move")) {
       rung_.move_from = text_at(*move, "from");
       rung_.move_to = text_at(*move, "to");
     }
-    if (const Node* packed = root_.find("packed_rows"))
-      for (const Entry& entry : packed->entries) rung_.packed_rows.emplace_back(entry.key, entry.value.text);
+    rung_.packed_rows = text_at(root_, "packed_rows") == "true";
     if (const Node* repeat = root_.find("repeat")) rung_.repeat = static_cast<int>(repeat->as_integer().value_or(1));
-  }
-
-  void read_keys() {
-    if (const Node* keys = root_.find("keys")) {
-      for (const Entry& dialect : keys->entries) {
-        KeyRules& rules = rung_.keys.emplace_back(KeyRules{dialect.key, {}});
-        for (const Entry& entry : dialect.value.entries) rules.keys.emplace_back(entry.key, entry.value.text);
-      }
-    }
-    if (const Node* how = root_.find("how"))
-      for (const Entry& entry : how->entries) rung_.how.emplace_back(entry.key, entry.value.text);
   }
 
   void read_examples() {

@@ -1,8 +1,9 @@
 // A fix as rules/ladder has it, with what it asks of a plan and does to one.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "oomplan/advice.hpp"
@@ -10,18 +11,26 @@
 
 namespace oomplan::advise {
 
-/// A fact of the plan, and what is asked of it or done to it.
+/// A fact of the plan with a value.
 struct FactRule {
   std::string fact{};
   Node value{};
 };
 
-/// The keys that say a fix in one framework: each one name, or several with '|' between, of which the one that the
-/// config has is taken. Values may name facts of the changed plan in braces, besides
-/// {rows}, those packed into one, and {row_length}, the length of each.
-struct KeyRules {
-  std::string dialect{};
-  std::vector<std::pair<std::string, std::string>> keys{};
+/// What a fix asks of a fact: one of these values, a number above one, or a text without another.
+struct Guard {
+  std::string fact{};
+  std::vector<Node> any_of{};
+  std::optional<double> more_than{};
+  std::string lacks{};
+};
+
+/// What a fix does to a fact: a value, a whole number divided, or a text with another behind a comma.
+struct Edit {
+  std::string fact{};
+  std::optional<Node> value{};
+  std::int64_t divide_by = 0;
+  std::string append{};
 };
 
 struct Example {
@@ -33,18 +42,16 @@ struct Rung {
   LadderFix fix{};
   int order = 0;        ///< Of application, from the first to the last.
   bool played = false;  ///< Else the estimator cannot play it, and it is offered in words.
-  std::vector<FactRule> guard{};
-  std::vector<FactRule> edit{};
-  std::string move_from{};  ///< This fact is divided by its smallest prime factor,
-  std::string move_to{};    ///< which multiplies this one.
-  std::vector<std::pair<std::string, std::string>> packed_rows{};  ///< By dialect, the key of the rows that a batch
-                                                                   ///< packs into one; set: the move divides by them.
-  int repeat = 1;                                                  ///< How often it may be taken.
+  std::vector<Guard> guard{};
+  std::vector<Edit> edit{};
+  std::string move_from{};   ///< This fact is divided by its smallest prime factor,
+  std::string move_to{};     ///< which multiplies this one.
+  bool packed_rows = false;  ///< The move divides by the rows that a batch packs into one.
+  int repeat = 1;            ///< How often it may be taken.
   bool only_against_fragmentation = false;
   std::string needs_capability{};  ///< CUDA's, at least; empty: any.
   std::vector<std::string> conflicts{};
-  std::vector<KeyRules> keys{};
-  std::vector<std::pair<std::string, std::string>> how{};  ///< In words, by dialect or "any".
+  std::string how{};  ///< In words, whatever the config's dialect.
   std::vector<Example> examples{};
 };
 

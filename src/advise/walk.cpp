@@ -7,6 +7,7 @@
 #include "facts.hpp"
 #include "judge.hpp"
 #include "oomplan/advise.hpp"
+#include "oomplan/keys.hpp"
 #include "oomplan/trainer.hpp"
 
 namespace oomplan {
@@ -64,11 +65,8 @@ class Walk {
   }
 
   std::string words_of(const Rung& rung) const {
-    for (const std::string_view dialect : {std::string_view(question_.plan.dialect), std::string_view("any")}) {
-      for (const auto& [name, how] : rung.how)
-        if (name == dialect) return how;
-    }
-    return {};
+    const std::string_view words = words_for_fix(rung.fix.id, question_.plan.dialect);
+    return words.empty() ? rung.how : std::string(words);
   }
 
   LadderFix fix_of(const Rung& rung) const {

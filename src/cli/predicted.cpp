@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialect_option.hpp"
 #include "models_option.hpp"
 #include "oomplan/estimate.hpp"
 #include "oomplan/trainer.hpp"
@@ -56,9 +57,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->allow_extra_args(false)
       ->needs(config)
       ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
-      ->needs(config)
-      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, dialect_help())->needs(config)->type_name("NAME");
   add_models_option(app, question.models);
 }
 

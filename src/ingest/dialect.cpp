@@ -21,11 +21,15 @@ std::string rows_of(const Setting<std::int64_t>& rows, std::string_view key) {
 
 }  // namespace
 
+std::vector<std::string_view> Dialect::keys() const {
+  if (!plain) return keys_of(key_file(name), features);
+  std::vector<std::string_view> out{"framework", "unmodelled"};
+  for (const FactRow& fact : facts()) out.push_back(fact.name);
+  return out;
+}
+
 bool Dialect::has(std::string_view key) const { return std::ranges::count(keys(), key) > 0; }
 
-Origin default_of(std::string_view source) {
-  return {.kind = Origin::Kind::framework_default, .source = std::string(source)};
-}
 Origin assumed(std::string_view source) { return {.kind = Origin::Kind::assumed, .source = std::string(source)}; }
 
 void derive(Origin& origin, std::string_view how) {
@@ -50,11 +54,47 @@ void pad_rows(TrainingPlan& plan, std::int64_t multiple) {
   derive(plan.batch.sequence_length.origin, "padded up to a multiple of " + std::to_string(multiple));
 }
 
+void begin(Draft& draft, const Stack& stack, const Arguments& arguments) {
+  TrainingPlan plan = stack.plan();
+  plan.warnings = std::move(draft.plan.warnings);
+  plan.unmodelled = std::move(draft.plan.unmodelled);
+  draft.plan = std::move(plan);
+  arguments.set_facts(draft.plan);
+}
+
+void complete(bool plain, Draft& draft, const Document& document) {
+  if (!plain && !draft.bad_keys.empty()) return;
+  for (const FactRow& fact : facts()) {
+    const Origin& origin = fact.origin(draft.plan);
+    const bool said = origin.kind != Origin::Kind::assumed || !origin.source.empty();
+    if (said || std::ranges::count(draft.missing, fact.name, &Missing::field) > 0) continue;
+    const std::string name(fact.name);
+    miss(draft, document, fact.name, {fact.name}, name + " is not given",
+         "add " + name + ": … or --set " + name + "=…");
+  }
+}
+
+void plan_supervised(TrainingPlan& plan) {
+  const Origin& trainer = plan.recipe.trainer.origin;
+  plan.recipe.kind = {RecipeKind::supervised, trainer};
+  plan.recipe.reference = {Reference::none, trainer};
+  plan.recipe.reference_rows = {0, trainer};
+}
+
 void take(Draft& draft, Findings&& findings) {
   append(draft.errors, std::move(findings.errors));
   append(draft.bad_keys, std::move(findings.bad_keys));
   append(draft.plan.warnings, std::move(findings.warnings));
   append(draft.plan.unmodelled, std::move(findings.unmodelled));
+}
+
+Arguments read_arguments(std::string_view dialect, std::span<const Feature> features, const Inputs& inputs,
+                         Draft& draft) {
+  Arguments out(arguments_of(dialect));
+  Findings findings;
+  read_rows({out.rows(), features, &key_file(dialect)}, inputs, findings);
+  take(draft, std::move(findings));
+  return out;
 }
 
 void miss(Draft& draft, const Document& document, std::string_view field, std::initializer_list<std::string_view> keys,

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "arguments.hpp"
+#include "stack.hpp"
 
 namespace oomplan::ingestion {
 
@@ -28,14 +30,25 @@ struct Draft {
   bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
 };
 
+/// How a key says a fact that derive.cpp makes of more than one key.
+struct Saying {
+  std::string_view fact{};
+  std::string_view keys{};  ///< One, or several with '|' between, of which the one that the config has is taken.
+  std::optional<std::string> (*text)(const TrainingPlan& plan) = nullptr;  ///< Nothing where it says nothing.
+};
+
 struct Dialect {
   std::string_view name{};
   std::string_view about{};
   std::string_view model_key{};  ///< What names the model.
-  std::vector<std::string_view> (*keys)() = nullptr;
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
-  std::string (*write)(const TrainingPlan& plan) = nullptr;
+  std::span<const Feature> features{};
+  std::span<const Saying> sayings{};
+  /// Where its keys are also another's: two of these tell a config of it, and without them it is none.
+  std::span<const std::string_view> tells{};
+  bool plain = false;  ///< Its keys are the facts by their names; it has no keys.yaml.
 
+  std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;
 };
 
@@ -43,8 +56,6 @@ struct Dialect {
 std::span<const Dialect* const> registry();
 const Dialect* find_dialect(std::string_view name);
 
-/// The origin of a default.
-Origin default_of(std::string_view source);
 /// The origin of what nobody said.
 Origin assumed(std::string_view source);
 
@@ -56,15 +67,35 @@ void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_
 /// Rounds the rows' length up.
 void pad_rows(TrainingPlan& plan, std::int64_t multiple);
 
+/// The argument where it was given, else what the setting is by default.
+template <class T>
+void give(Setting<T>& to, const Arg<T>& arg) {
+  if (arg.value) to = {*arg.value, arg.origin};
+}
+
 /// The argument as a setting; where it was left out, the default.
 template <class T>
-Setting<T> setting(const Arg<T>& arg, T otherwise, std::string_view source) {
+Setting<T> setting(const Arg<T>& arg, T otherwise, const Origin& source) {
   if (arg.value) return {*arg.value, arg.origin};
-  return {std::move(otherwise), default_of(source)};
+  return {std::move(otherwise), source};
 }
+
+/// Begins with the defaults of the stack, over which come the facts that keys say as they stand.
+void begin(Draft& draft, const Stack& stack, const Arguments& arguments);
+
+/// Notes each fact that neither the config nor the stack has set, and that nothing has been said about yet. A dialect
+/// that is not plain says it itself where a key of its own cannot be read.
+void complete(bool plain, Draft& draft, const Document& document);
+
+/// Language modelling, which a trainer does that has no other recipe.
+void plan_supervised(TrainingPlan& plan);
 
 /// Moves what reading found into the draft.
 void take(Draft& draft, Findings&& findings);
+
+/// Reads the keys of the dialect's keys.yaml and of `features`; what is no argument goes to the draft.
+Arguments read_arguments(std::string_view dialect, std::span<const Feature> features, const Inputs& inputs,
+                         Draft& draft);
 
 /// Notes a needed fact that is not there: `field` of the plan. Not where one of `keys`, which would give it, has a
 /// value that cannot be read: that has been said.

@@ -7,7 +7,7 @@
 namespace oomplan::ingestion {
 
 struct EmbeddedFile {
-  std::string_view path;  ///< Below src/ingest/dialects/, with '/' ("axolotl/keys.yaml").
+  std::string_view path;  ///< Below src/ingest/dialects/, with '/' ("hf/keys.yaml").
   std::string_view text;
 };
 

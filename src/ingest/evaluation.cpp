@@ -13,13 +13,6 @@ const Input* asking(const Inputs& inputs, std::initializer_list<std::string_view
   return nullptr;
 }
 
-void no_evaluation(TrainingPlan& plan, std::string_view source) {
-  plan.evaluation.evaluates = {false, default_of(source)};
-  plan.evaluation.rows = {0, default_of(source)};
-  plan.evaluation.length = {0, default_of(source)};
-  plan.evaluation.padded = {false, default_of(source)};
-}
-
 void note_asking(const Inputs& inputs, std::initializer_list<std::string_view> keys, std::string_view feature,
                  Draft& draft) {
   if (const Input* input = asking(inputs, keys))

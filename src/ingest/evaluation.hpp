@@ -11,9 +11,6 @@ namespace oomplan::ingestion {
 /// The first of `keys` that asks for something; null where none does.
 const Input* asking(const Inputs& inputs, std::initializer_list<std::string_view> keys);
 
-/// Without evaluation nothing else of it counts.
-void no_evaluation(TrainingPlan& plan, std::string_view source);
-
 /// Notes the first of `keys` that asks for something as not modelled.
 void note_asking(const Inputs& inputs, std::initializer_list<std::string_view> keys, std::string_view feature,
                  Draft& draft);

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "compose.hpp"
-#include "fields.hpp"
 #include "foreign.hpp"
 #include "lengths_file.hpp"
-#include "loader_keys.hpp"
+#include "loader_facts.hpp"
 #include "mesh.hpp"
+#include "oomplan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"
@@ -56,12 +56,13 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   errors.insert(errors.end(), unread.begin(), unread.end());
   Draft draft = (*dialect)->read(composed->inputs, document);
   draft.plan.dialect = (*dialect)->name;
+  ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
-  ingestion::settle_loader(draft.worker_a_rank, draft.plan);
-  ingestion::settle_mesh(draft.plan);
+  ingestion::finish_loader(draft.worker_a_rank, draft.plan);
+  ingestion::finish_mesh(draft.plan);
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }
@@ -72,29 +73,24 @@ std::vector<std::string_view> dialects() {
   return out;
 }
 
-std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
-  const Dialect* found = ingestion::find_dialect(dialect);
-  return found == nullptr ? std::string{} : found->write(plan);
-}
-
 std::vector<std::string_view> fact_names() {
   std::vector<std::string_view> out;
-  for (const auto& row : ingestion::plan_rows()) out.push_back(row.key);
+  for (const FactRow& row : facts()) out.push_back(row.name);
   return out;
 }
 
 std::optional<std::string> fact_of(const TrainingPlan& plan, std::string_view name) {
-  const auto* row = ingestion::find_plan_row(name);
-  return row == nullptr ? std::nullopt : row->write(plan);
+  const FactRow* row = find_fact(name);
+  return row == nullptr ? std::nullopt : std::optional(row->write(plan));
 }
 
 const Origin* origin_of_fact(const TrainingPlan& plan, std::string_view name) {
-  const auto* row = ingestion::find_plan_row(name);
-  return row == nullptr ? nullptr : row->origin(plan);
+  const FactRow* row = find_fact(name);
+  return row == nullptr ? nullptr : &row->origin(plan);
 }
 
 bool set_fact(TrainingPlan& plan, std::string_view name, const Node& value) {
-  const auto* row = ingestion::find_plan_row(name);
+  const FactRow* row = find_fact(name);
   return row != nullptr && row->read(value, {Origin::Kind::assumed, "a fix", {}}, plan);
 }
 

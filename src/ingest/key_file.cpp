@@ -1,17 +1,26 @@
 #include "key_file.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "embedded.hpp"
 
 namespace oomplan::ingestion {
 namespace {
 
+constexpr std::string_view shares = "shares: ";
+
 std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
+  if (name == "keys") return &file.keys;
   if (name == "reasons") return &file.reasons;
   if (name == "no_effect") return &file.no_effect;
   if (name == "refused") return &file.refused;
   if (name == "others") return &file.others;
+  if (name == "fixes") return &file.fixes;
   return name == "unmodelled" ? &file.unmodelled : nullptr;
 }
 
@@ -26,10 +35,20 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-KeyFile embedded(std::string_view path) {
+void add(const std::vector<KeyLine>& from, std::vector<KeyLine>& to) { to.insert(to.end(), from.begin(), from.end()); }
+
+KeyFile embedded(std::string_view dialect) {
   const auto files = embedded_files();
-  const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
-  return found == files.end() ? KeyFile{} : parse_key_file(found->text);
+  const auto found = std::ranges::find(files, std::string(dialect) + "/keys.yaml", &EmbeddedFile::path);
+  if (found == files.end()) return {};
+  KeyFile out = parse_key_file(found->text);
+  if (out.shares.empty()) return out;
+  const KeyFile shared = embedded(out.shares);
+  add(shared.reasons, out.reasons);
+  add(shared.no_effect, out.no_effect);
+  add(shared.refused, out.refused);
+  add(shared.unmodelled, out.unmodelled);
+  return out;
 }
 
 }  // namespace
@@ -42,6 +61,8 @@ KeyFile parse_key_file(std::string_view text) {
     const auto colon = line.find(": ");
     if (line.starts_with("  ") && section != nullptr && colon != line.npos) {
       section->push_back({line.substr(2, colon - 2), unquoted(line.substr(colon + 2))});
+    } else if (line.starts_with(shares)) {
+      out.shares = line.substr(shares.size());
     } else if (line.ends_with(':')) {
       section = section_of(out, line.substr(0, line.size() - 1));
     }
@@ -49,14 +70,13 @@ KeyFile parse_key_file(std::string_view text) {
   return out;
 }
 
-const KeyFile& axolotl_keys() {
-  static const KeyFile file = embedded("axolotl/keys.yaml");
-  return file;
-}
-
-const KeyFile& hf_keys() {
-  static const KeyFile file = embedded("hf/keys.yaml");
-  return file;
+const KeyFile& key_file(std::string_view dialect) {
+  static std::mutex mutex;
+  static std::map<std::string, KeyFile, std::less<>> files;
+  const std::lock_guard lock(mutex);
+  const auto found = files.find(dialect);
+  if (found != files.end()) return found->second;
+  return files.emplace(std::string(dialect), embedded(dialect)).first->second;
 }
 
 }  // namespace oomplan::ingestion

@@ -13,10 +13,13 @@ struct KeyLine {
 };
 
 struct KeyFile {
+  std::string_view shares{};          ///< The dialect whose keys without effect, rules and reasons are its own too.
+  std::vector<KeyLine> keys{};        ///< A key, and how it is read (arguments.hpp).
   std::vector<KeyLine> reasons{};     ///< A word, and what it says of a key.
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.
   std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
   std::vector<KeyLine> unmodelled{};  ///< A condition, and the name of what then takes memory.
+  std::vector<KeyLine> fixes{};       ///< A fix of rules/ladder that no fact says, and the keys that ask for it.
   std::vector<KeyLine> others{};      ///< A mapping, and what a key in it that is not known may change.
 };
 
@@ -25,8 +28,8 @@ struct KeyFile {
 /// value plain or within double quotes without escapes. The views point into `text`.
 KeyFile parse_key_file(std::string_view text);
 
-/// The file that came with the program for the dialect ("axolotl"), read when it is first asked for.
-const KeyFile& axolotl_keys();
-const KeyFile& hf_keys();
+/// The file that came with the program for the dialect ("hf"), read when it is first asked for; empty where there
+/// is none.
+const KeyFile& key_file(std::string_view dialect);
 
 }  // namespace oomplan::ingestion

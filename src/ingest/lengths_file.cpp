@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "lengths.hpp"
+#include "codec.hpp"
+#include "oomplan/lengths.hpp"
 
 namespace oomplan::ingestion {
 namespace {

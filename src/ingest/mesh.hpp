@@ -5,7 +5,7 @@
 
 namespace oomplan::ingestion {
 
-/// What neither a config nor --set says of the mesh. It follows `ranks`, which --set may have changed.
-void settle_mesh(TrainingPlan& plan);
+/// What of the mesh follows from other facts, which --set may have changed: a world as large as `ranks`.
+void finish_mesh(TrainingPlan& plan);
 
 }  // namespace oomplan::ingestion

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fields.hpp"
+#include "oomplan/fact_table.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::ingestion {
@@ -18,7 +18,7 @@ Diagnostic refused(const std::string& text, std::string_view code, std::string m
 
 Diagnostic unknown(const std::string& text, const std::string& key, const Dialect& dialect) {
   auto keys = dialect.keys();
-  for (const auto& row : plan_rows()) keys.push_back(row.key);
+  for (const FactRow& row : facts()) keys.push_back(row.name);
   const auto near = nearest(key, keys);
   return refused(text, "ingest/unknown-key",
                  "\"" + key + "\" is no key of " + std::string(dialect.name) + " and no fact of the plan",
@@ -44,7 +44,7 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
     const std::string key = text.substr(0, equals);
     const bool own = dialect.has(key);
     const std::string field = key.starts_with(plan_prefix) ? key.substr(plan_prefix.size()) : key;
-    if (!own && find_plan_row(field) == nullptr) {
+    if (!own && find_fact(field) == nullptr) {
       errors.push_back(unknown(text, key, dialect));
       continue;
     }
@@ -88,7 +88,7 @@ void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft) {
 
 void apply_fields(const Inputs& fields, Draft& draft) {
   for (const Input& input : fields) {
-    const Row<TrainingPlan>& row = *find_plan_row(input.key);
+    const FactRow& row = *find_fact(input.key);
     if (!row.read(*input.value, origin_of(input), draft.plan)) {
       draft.errors.push_back(bad_value(input, row.expected, row.choices));
     }

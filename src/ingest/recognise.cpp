@@ -18,9 +18,6 @@ struct Foreign {
 
 constexpr std::array foreign{
     Foreign{"a LLaMA-Factory config",
-            {"finetuning_type", "stage", "template", "cutoff_len", "lora_target", "infer_backend", "export_dir",
-             "quantization_bit"}},
-    Foreign{"a LLaMA-Factory config",
             {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "flash_attn",
              "cutoff_len"}},
     Foreign{"an accelerate launcher config",
@@ -45,9 +42,17 @@ struct Score {
   auto rank() const { return std::tuple(known, own.size(), names_model); }
 };
 
-std::vector<Score> blank_scores() {
+bool has(const Inputs& inputs, std::string_view key) { return std::ranges::count(inputs, key, &Input::key) > 0; }
+
+bool may_be(const Dialect& dialect, const Inputs& inputs) {
+  const auto tells = [&](std::string_view key) { return has(inputs, key); };
+  return dialect.tells.empty() || std::ranges::count_if(dialect.tells, tells) >= 2;
+}
+
+std::vector<Score> blank_scores(const Inputs& inputs) {
   std::vector<Score> out;
   for (const Dialect* dialect : registry()) {
+    if (!may_be(*dialect, inputs)) continue;
     out.push_back({dialect, dialect->keys()});
     std::ranges::sort(out.back().keys);
   }
@@ -56,7 +61,7 @@ std::vector<Score> blank_scores() {
 
 /// The best first.
 std::vector<Score> scores_of(const Inputs& inputs) {
-  std::vector<Score> out = blank_scores();
+  std::vector<Score> out = blank_scores(inputs);
   for (const Input& input : inputs) {
     std::vector<Score*> knowing;
     for (Score& score : out) {
@@ -72,8 +77,7 @@ std::vector<Score> scores_of(const Inputs& inputs) {
 
 const Foreign* foreign_kind(const Inputs& inputs) {
   const auto tells = [&](const Foreign& kind) {
-    const auto has = [&](std::string_view key) { return std::ranges::count(inputs, key, &Input::key) > 0; };
-    return std::ranges::count_if(kind.keys, has) >= 2;
+    return std::ranges::count_if(kind.keys, [&](std::string_view key) { return has(inputs, key); }) >= 2;
   };
   const auto* found = std::ranges::find_if(foreign, tells);
   return found == foreign.end() ? nullptr : found;
@@ -94,7 +98,7 @@ Diagnostic about(const Document& document, std::string_view code, std::string me
           {}};
 }
 
-/// "axolotl's (base_model, sequence_len)": with keys that are its alone, as many as a message bears.
+/// "hf's (packing, use_peft)": with keys that are its alone, as many as a message bears.
 std::string shown(const Score& score) {
   constexpr std::size_t most = 3;
   std::string keys;

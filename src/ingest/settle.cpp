@@ -5,32 +5,10 @@
 #include <string_view>
 
 #include "oomplan/ingest.hpp"
+#include "stack.hpp"
 
 namespace oomplan {
 namespace {
-
-struct Targets {
-  std::string_view model_type{};
-  std::array<std::string_view, 4> modules{};
-};
-
-// peft 0.21.2: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING.
-constexpr std::array peft_targets{
-    Targets{"bert", {"query", "value"}},
-    Targets{"gemma", {"q_proj", "v_proj"}},
-    Targets{"gemma2", {"q_proj", "v_proj"}},
-    Targets{"gemma3_text", {"q_proj", "v_proj"}},
-    Targets{"gpt2", {"c_attn"}},
-    Targets{"gpt_neox", {"query_key_value"}},
-    Targets{"llama", {"q_proj", "v_proj"}},
-    Targets{"mistral", {"q_proj", "v_proj"}},
-    Targets{"mixtral", {"q_proj", "v_proj"}},
-    Targets{"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-    Targets{"qwen2", {"q_proj", "v_proj"}},
-    Targets{"qwen3", {"q_proj", "v_proj"}},
-    Targets{"roberta", {"query", "value"}},
-    Targets{"stablelm", {"q_proj", "v_proj"}},
-};
 
 // transformers 5.23.0: _supports_sdpa = False. Where no attention is asked for its loader then takes eager.
 constexpr std::array<std::string_view, 1> without_sdpa{"gemma2"};
@@ -103,13 +81,11 @@ Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type) {
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
     return plan;
-  const auto* found = std::ranges::find(peft_targets, model_type, &Targets::model_type);
-  if (found == peft_targets.end()) return no_default(model_type);
-  targets.value.clear();
-  for (const std::string_view module : found->modules) {
-    if (!module.empty()) targets.value.emplace_back(module);
-  }
-  targets.origin = {Origin::Kind::framework_default, "peft 0.21.2: target modules of " + model_type, {}};
+  const ingestion::Stack& peft = ingestion::stack_of("peft-0.21");
+  const auto& by_type = peft.layers().front().targets;
+  const auto found = std::ranges::find(by_type, model_type, [](const auto& row) { return row.first; });
+  if (found == by_type.end()) return no_default(model_type);
+  targets = {found->second, peft.origin("peft", "target modules of " + model_type)};
   return plan;
 }
 

@@ -4,131 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
+#include "oomplan/fact_table.hpp"
 #include "oomplan/text.hpp"
 
 namespace oomplan::report {
 namespace {
-
-template <class T>
-FactValue value_of(const T& value) {
-  return FactValue(value);
-}
-template <class T>
-requires std::is_enum_v<T> FactValue value_of(const T&)
-= delete;  // Needs its table of names.
-FactValue value_of(DType dtype) { return std::string(name_of(dtype)); }
-
-template <class T>
-Fact fact(std::string_view name, const Setting<T>& setting) {
-  return {std::string(name), value_of(setting.value), setting.origin};
-}
-
-template <class E, std::size_t N>
-Fact fact(std::string_view name, const Setting<E>& setting, const std::array<std::string_view, N>& names) {
-  return {std::string(name), std::string(names.at(static_cast<std::size_t>(setting.value))), setting.origin};
-}
-
-Fact lengths_fact(const Setting<std::vector<std::int64_t>>& lengths) {
-  const auto [least, most] = std::ranges::minmax(lengths.value);
-  return {"lengths", fmt::format("{} steps of {} to {} tokens", lengths.value.size(), least, most), lengths.origin};
-}
-
-std::vector<Fact> size_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("trainer", plan.recipe.trainer),
-                          fact("model", plan.model.name),
-                          fact("micro_batch_size", plan.batch.micro_batch_size),
-                          fact("sequence_length", plan.batch.sequence_length),
-                          fact("gradient_accumulation_steps", plan.batch.gradient_accumulation_steps),
-                          fact("padding_mask", plan.batch.padding_mask),
-                          fact("weights_dtype", plan.precision.weights_dtype, weights_dtype_names),
-                          fact("fp32_norms", plan.precision.fp32_norms),
-                          fact("fp32_while_loading", plan.precision.fp32_while_loading),
-                          fact("autocast", plan.precision.autocast, autocast_names),
-                          fact("adapter", plan.adapter.kind, adapter_names)};
-  if (!plan.batch.lengths.value.empty()) facts.push_back(lengths_fact(plan.batch.lengths));
-  return facts;
-}
-
-// Language modelling is what all trainers do that say nothing else.
-std::vector<Fact> recipe_facts(const TrainingPlan& plan) {
-  if (plan.recipe.kind.value == RecipeKind::supervised) return {};
-  std::vector<Fact> facts{fact("recipe", plan.recipe.kind, recipe_names),
-                          fact("reference", plan.recipe.reference, reference_names)};
-  if (plan.recipe.reference_rows.value > 0) facts.push_back(fact("reference_rows", plan.recipe.reference_rows));
-  facts.push_back(fact("completion_length", plan.batch.completion_length));
-  return facts;
-}
-
-std::vector<Fact> kernel_facts(const TrainingPlan& plan) {
-  const KernelFacts& k = plan.kernels;
-  if (!k.liger_rms_norm.value && !k.liger_rope.value && !k.liger_glu.value) return {};
-  return {fact("liger_rms_norm", k.liger_rms_norm), fact("liger_rope", k.liger_rope), fact("liger_glu", k.liger_glu)};
-}
-
-std::vector<Fact> adapter_facts(const TrainingPlan& plan) {
-  if (plan.adapter.kind.value == Adapter::none) return {};
-  return {
-      fact("lora_rank", plan.adapter.rank),           fact("lora_targets", plan.adapter.targets),
-      fact("lora_dropout", plan.adapter.dropout),     fact("adapter_dtype", plan.adapter.dtype, adapter_dtype_names),
-      fact("lora_qkv_kernel", plan.kernels.lora_qkv), fact("lora_o_kernel", plan.kernels.lora_o),
-      fact("lora_mlp_kernel", plan.kernels.lora_mlp)};
-}
-
-std::vector<Fact> quantization_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("quantization", plan.quantization.kind, quantization_names)};
-  if (plan.quantization.kind.value == Quantization::none) return facts;
-  facts.push_back(fact("double_quantization", plan.quantization.double_quantization));
-  facts.push_back(fact("quantization_compute_dtype", plan.quantization.compute_dtype));
-  facts.push_back(fact("quantized_linear", plan.quantization.linear, quantized_linear_names));
-  facts.push_back(fact("kbit_upcast", plan.quantization.kbit_upcast));
-  return facts;
-}
-
-std::vector<Fact> step_facts(const TrainingPlan& plan) {
-  std::vector<Fact> facts{fact("optimizer", plan.optimizer.name), fact("clip_gradients", plan.optimizer.clip_gradients),
-                          fact("gradient_checkpointing", plan.checkpointing.on)};
-  if (plan.checkpointing.on.value) facts.push_back(fact("reentrant_checkpointing", plan.checkpointing.reentrant));
-  for (Fact& row : std::vector<Fact>{
-           fact("attention", plan.kernels.attention, attention_names), fact("loss", plan.recipe.loss, loss_names),
-           fact("outputs_kept", plan.recipe.outputs_kept), fact("outputs_to_fp32", plan.precision.outputs_to_fp32),
-           fact("fp32_embedding_state", plan.optimizer.fp32_embedding_state),
-           fact("set_grads_to_none", plan.optimizer.set_grads_to_none), fact("use_cache", plan.recipe.use_cache),
-           fact("alloc_conf", plan.runtime.alloc_conf)}) {
-    facts.push_back(std::move(row));
-  }
-  return facts;
-}
-
-std::vector<Fact> evaluation_facts(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
-  std::vector<Fact> facts{fact("evaluates", plan.evaluation.evaluates)};
-  if (plan.evaluation.rows.value > 0) facts.push_back(fact("evaluation_rows", plan.evaluation.rows));
-  if (plan.evaluation.length.value > 0) facts.push_back(fact("evaluation_length", plan.evaluation.length));
-  facts.push_back(fact("evaluation_padded", plan.evaluation.padded));
-  return facts;
-}
-
-std::vector<Fact> mesh_facts(const TrainingPlan& plan) {
-  const MeshFacts& mesh = plan.mesh;
-  if (mesh.sharding.value == Sharding::none) return {};
-  std::vector<Fact> facts{fact("world_size", mesh.world_size), fact("sharding", mesh.sharding, sharding_names)};
-  if (plan.batch.gradient_accumulation_steps.value > 1) facts.push_back(fact("sync_each_micro_batch", mesh.sync_each));
-  if (mesh.sharding.value == Sharding::ddp) {
-    facts.push_back(fact("ddp_bucket_mib", mesh.ddp_bucket_mib));
-    facts.push_back(fact("ddp_bucket_views", mesh.ddp_bucket_views));
-    facts.push_back(fact("ddp_find_unused", mesh.ddp_find_unused));
-    return facts;
-  }
-  facts.push_back(fact("fsdp_param_dtype", mesh.fsdp_param_dtype, mixed_dtype_names));
-  facts.push_back(fact("fsdp_reduce_dtype", mesh.fsdp_reduce_dtype, mixed_dtype_names));
-  facts.push_back(fact("fsdp_reshard", mesh.fsdp_reshard, reshard_names));
-  if (mesh.fsdp_reshard.value == Reshard::smaller) facts.push_back(fact("fsdp_reshard_ranks", mesh.fsdp_reshard_ranks));
-  if (mesh.fsdp_replicas.value > 1) facts.push_back(fact("fsdp_replicas", mesh.fsdp_replicas));
-  if (!mesh.sync_each.value) facts.push_back(fact("fsdp_reshard_unreduced", mesh.fsdp_reshard_unreduced));
-  return facts;
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
@@ -146,37 +27,13 @@ struct ToText {
 
 }  // namespace
 
-std::vector<Fact> facts_of(const TrainingPlan& plan) {
-  std::vector<Fact> facts;
-  for (auto group : {size_facts, recipe_facts, adapter_facts, quantization_facts, step_facts, kernel_facts,
-                     evaluation_facts, mesh_facts}) {
-    for (Fact& row : group(plan)) facts.push_back(std::move(row));
+std::vector<Fact> facts_of(const TrainingPlan& plan, bool of_host) {
+  std::vector<Fact> out;
+  for (const FactRow& row : oomplan::facts()) {
+    if (row.of_host == of_host && row.matters(plan))
+      out.push_back({std::string(row.name), row.value(plan), row.origin(plan)});
   }
-  return facts;
-}
-
-void add_loader_facts(const LoaderPlan& loader, std::vector<Fact>& facts) {
-  const auto add = [&](const Fact& row) { facts.push_back(row); };
-  add(fact("ranks", loader.ranks));
-  add(fact("loader_workers", loader.workers));
-  if (loader.workers.value > 0) {
-    add(fact("loader_prefetch", loader.prefetch));
-    add(fact("loader_start", loader.start, worker_start_names));
-    add(fact("loader_persistent", loader.persistent));
-    add(fact("loader_epochs", loader.epochs));
-    add(fact("loader_shuffle", loader.shuffle));
-  }
-  add(fact("loader_pin_memory", loader.pin_memory));
-  add(fact("loader_rows_as", loader.rows_as, rows_as_names));
-  add(fact("loader_values", loader.values, row_values_names));
-  add(fact("loader_row_values", loader.row_values));
-  add(fact("loader_padded", loader.padded));
-  add(fact("loader_packed", loader.packed));
-  add(fact("loader_columns", loader.columns));
-  if (loader.rows_as.value == RowsAs::stream) add(fact("loader_shuffle_buffer", loader.shuffle_buffer));
-  add(fact("loader_map_processes", loader.map_processes));
-  if (loader.map_processes.value == 0) add(fact("loader_map_a_core", loader.map_a_core));
-  add(fact("loader_libraries", loader.libraries));
+  return out;
 }
 
 void resolve_facts(std::vector<Fact>& facts, const Architecture& model) {

@@ -9,11 +9,9 @@
 
 namespace oomplan::report {
 
-/// One row for each setting of `plan` that has an effect there: without an adapter, no LoRA rank.
-std::vector<Fact> facts_of(const TrainingPlan& plan);
-
-/// Adds those of the loader that have an effect there.
-void add_loader_facts(const LoaderPlan& loader, std::vector<Fact>& facts);
+/// One row for each fact that has an effect in this plan (without an adapter, no LoRA rank): those of the GPU's memory,
+/// or those of the host's.
+std::vector<Fact> facts_of(const TrainingPlan& plan, bool of_host = false);
 
 /// Adds what `model` makes of facts that leave something to it.
 void resolve_facts(std::vector<Fact>& facts, const Architecture& model);

@@ -1,6 +1,7 @@
 #include "oomplan/report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "facts.hpp"
@@ -28,7 +29,7 @@ Report collect(Findings findings) {
   Report report;
   if (findings.plan) {
     report.facts = report::facts_of(*findings.plan);
-    if (findings.host) report::add_loader_facts(findings.plan->loader, report.facts);
+    if (findings.host) std::ranges::copy(report::facts_of(*findings.plan, true), std::back_inserter(report.facts));
     report.diagnostics = findings.plan->warnings;
     if (findings.architecture) report::resolve_facts(report.facts, *findings.architecture);
   }

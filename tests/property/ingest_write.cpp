@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include "oomplan/codec.hpp"
+#include "oomplan/fact_table.hpp"
 #include "oomplan/ingest.hpp"
 
 namespace oomplan {
@@ -34,43 +36,6 @@ std::string word(Dice& dice) {
   return out;
 }
 
-LoaderPlan any_loader(Dice& dice) {
-  LoaderPlan loader;
-  for (auto count :
-       {&LoaderPlan::workers, &LoaderPlan::row_values, &LoaderPlan::shuffle_buffer, &LoaderPlan::map_processes}) {
-    (loader.*count).value = dice.number(0, 1'000'000);
-  }
-  for (auto count : {&LoaderPlan::ranks, &LoaderPlan::prefetch, &LoaderPlan::epochs, &LoaderPlan::columns}) {
-    (loader.*count).value = dice.number(1, 1'000'000'000'000);
-  }
-  for (auto fact : {&LoaderPlan::persistent, &LoaderPlan::shuffle, &LoaderPlan::pin_memory, &LoaderPlan::padded,
-                    &LoaderPlan::packed, &LoaderPlan::map_a_core}) {
-    (loader.*fact).value = dice.flip();
-  }
-  loader.start.value = static_cast<WorkerStart>(dice.number(0, 2));
-  loader.rows_as.value = static_cast<RowsAs>(dice.number(0, 4));
-  loader.values.value = static_cast<RowValues>(dice.number(0, 3));
-  for (std::int64_t i = dice.number(1, 3); i > 0; --i) loader.libraries.value.push_back(word(dice));
-  return loader;
-}
-
-MeshFacts any_mesh(Dice& dice) {
-  MeshFacts mesh;
-  for (auto count : {&MeshFacts::world_size, &MeshFacts::ddp_bucket_mib, &MeshFacts::fsdp_replicas,
-                     &MeshFacts::fsdp_reshard_ranks}) {
-    (mesh.*count).value = dice.number(1, 100'000);
-  }
-  for (auto fact : {&MeshFacts::sync_each, &MeshFacts::ddp_bucket_views, &MeshFacts::ddp_find_unused,
-                    &MeshFacts::fsdp_reshard_unreduced}) {
-    (mesh.*fact).value = dice.flip();
-  }
-  mesh.sharding.value = static_cast<Sharding>(dice.number(0, 2));
-  mesh.fsdp_reshard.value = static_cast<Reshard>(dice.number(0, 3));
-  mesh.fsdp_param_dtype.value = static_cast<MixedDType>(dice.number(0, 3));
-  mesh.fsdp_reduce_dtype.value = static_cast<MixedDType>(dice.number(0, 3));
-  return mesh;
-}
-
 // One process, and what its frameworks would do with more.
 MeshFacts trainer_mesh(const TrainingPlan& plan) {
   MeshFacts mesh;
@@ -83,7 +48,7 @@ MeshFacts trainer_mesh(const TrainingPlan& plan) {
 
 // What a Trainer's keys can say; the rest is as its reader has it.
 LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
-  const LoaderPlan any = any_loader(dice);
+  const LoaderPlan& any = plan.loader;
   LoaderPlan loader;
   const bool axolotl = plan.dialect == "axolotl";
   for (auto one : {&LoaderPlan::ranks, &LoaderPlan::epochs}) (loader.*one).value = 1;
@@ -106,64 +71,34 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
 }
 
 // Whatever a plan can hold, but for what is never a plan: quantized weights that are trained.
+std::string any_value(const FactRow& row, Dice& dice) {
+  if (row.name == "lengths") return dice.one_of<std::string>({"[]", "[7]", "[512, 64, 2048]"});
+  if (!row.choices.empty()) {
+    return std::string(row.choices[static_cast<std::size_t>(dice.number(0, std::ssize(row.choices) - 1))]);
+  }
+  switch (row.value(TrainingPlan()).index()) {
+    case 0:
+      return std::to_string(dice.number(row.expected.find("0 or more") == row.expected.npos ? 1 : 0, 100'000));
+    case 1:
+      return dice.one_of<std::string>({"0", "0.05", "0.1", "0.3333333333333333", "1e-07"});
+    case 2:
+      return dice.flip() ? "true" : "false";
+    default:
+      return row.expected.find("fp16") == row.expected.npos ? planning::yaml_text(word(dice))
+                                                            : dice.one_of<std::string>({"fp32", "bf16", "fp16"});
+  }
+}
+
+// Every fact with some value of its own.
 TrainingPlan any_plan(Dice& dice) {
   TrainingPlan plan;
   plan.dialect = "oomplan";
   plan.framework = word(dice);
-  plan.recipe.trainer.value = dice.one_of<std::string>({"sft", "trainer", "dpo"});
-  plan.evaluation.evaluates.value = dice.flip();
-  plan.evaluation.rows.value = dice.number(0, 1'000'000);
-  plan.evaluation.length.value = dice.number(0, 100'000);
-  plan.evaluation.padded.value = dice.flip();
-  plan.model.name.value = word(dice);
-  plan.batch.micro_batch_size.value = dice.number(1, 1'000'000'000'000);
-  plan.batch.sequence_length.value = dice.number(1, 100'000);
-  plan.batch.gradient_accumulation_steps.value = dice.number(1, 64);
-  plan.precision.weights_dtype.value = static_cast<WeightsDType>(dice.number(0, 3));
-  plan.precision.autocast.value = static_cast<Autocast>(dice.number(0, 2));
-  plan.adapter.kind.value = static_cast<Adapter>(dice.number(0, 1));
-  plan.adapter.rank.value = dice.number(1, 512);
-  for (std::int64_t i = dice.number(1, 3); i > 0; --i) plan.adapter.targets.value.push_back(word(dice));
-  plan.adapter.dropout.value = dice.one_of({0.0, 0.05, 0.1, 1.0 / 3.0, 1e-7});
-  plan.adapter.dtype.value = static_cast<AdapterDType>(dice.number(0, 2));
-  if (plan.adapter.kind.value == Adapter::lora)
-    plan.quantization.kind.value = static_cast<Quantization>(dice.number(0, 2));
-  plan.quantization.linear.value = static_cast<QuantizedLinear>(dice.number(0, 1));
-  plan.quantization.compute_dtype.value = dice.one_of({DType::fp32, DType::bf16, DType::fp16});
-  plan.optimizer.name.value = word(dice);
-  for (std::int64_t i = dice.number(0, 3); i > 0; --i) plan.batch.lengths.value.push_back(dice.number(1, 4096));
-  plan.runtime.alloc_conf.value =
-      dice.one_of({std::string(), std::string("expandable_segments:True,max_split_size_mb:128")});
-  plan.kernels.attention.value = static_cast<Attention>(dice.number(0, 2));
-  plan.recipe.loss.value = static_cast<Loss>(dice.number(0, 3));
-  plan.recipe.kind.value = static_cast<RecipeKind>(dice.number(0, 1));
-  plan.recipe.reference.value = static_cast<Reference>(dice.number(0, 3));
-  plan.recipe.reference_rows.value = dice.number(0, 64);
-  plan.batch.completion_length.value = dice.number(0, 100'000);
-  for (Setting<bool>* fact : {&plan.batch.padding_mask,
-                              &plan.kernels.lora_qkv,
-                              &plan.kernels.lora_o,
-                              &plan.kernels.lora_mlp,
-                              &plan.kernels.liger_rms_norm,
-                              &plan.kernels.liger_rope,
-                              &plan.kernels.liger_glu,
-                              &plan.quantization.double_quantization,
-                              &plan.precision.fp32_norms,
-                              &plan.precision.fp32_while_loading,
-                              &plan.quantization.kbit_upcast,
-                              &plan.optimizer.clip_gradients,
-                              &plan.checkpointing.on,
-                              &plan.checkpointing.reentrant,
-                              &plan.recipe.outputs_kept,
-                              &plan.precision.outputs_to_fp32,
-                              &plan.precision.backward_in_autocast,
-                              &plan.optimizer.set_grads_to_none,
-                              &plan.recipe.use_cache,
-                              &plan.optimizer.fp32_embedding_state}) {
-    fact->value = dice.flip();
+  for (const FactRow& row : facts()) {
+    const auto value = parse_document(any_value(row, dice), "value", Syntax::yaml);
+    EXPECT_TRUE(value && row.read(value->root, {}, plan)) << row.name;
   }
-  plan.loader = any_loader(dice);
-  plan.mesh = any_mesh(dice);
+  if (plan.adapter.kind.value == Adapter::none) plan.quantization.kind.value = Quantization::none;
   return plan;
 }
 
@@ -305,8 +240,20 @@ TrainingPlan read_back(const TrainingPlan& plan, const std::string& dialect) {
   return *std::move(back);
 }
 
-void expect_same(const TrainingPlan& plan, const std::string& dialect) {
-  const TrainingPlan back = read_back(plan, dialect);
+// What has no effect in a plan no key says; there the default of what is read counts.
+TrainingPlan as_said(TrainingPlan plan, const TrainingPlan& back) {
+  const TrainingPlan whole = plan;
+  for (const FactRow& row : facts()) {
+    if (row.matters(whole)) continue;
+    const auto value = parse_document(row.write(back), "value", Syntax::yaml);
+    EXPECT_TRUE(value && row.read(value->root, {}, plan)) << row.name;
+  }
+  return plan;
+}
+
+void expect_same(const TrainingPlan& all, const std::string& dialect) {
+  const TrainingPlan back = read_back(all, dialect);
+  const TrainingPlan plan = dialect == "oomplan" ? all : as_said(all, back);
   EXPECT_EQ(back.dialect, plan.dialect);
   EXPECT_EQ(back.framework, plan.framework);
   // Where they differ, the plain form says in what.

@@ -9,6 +9,7 @@
 #include "../answer.hpp"
 #include "../behind.hpp"
 #include "../command.hpp"
+#include "../dialect_option.hpp"
 #include "../errors.hpp"
 #include "../models_option.hpp"
 #include "../trainer_option.hpp"
@@ -46,7 +47,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB); again for a comparison")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+  app.add_option("--dialect", question.dialect, dialect_help())
       ->type_name("NAME");
   add_trainer_option(app, question.trainer);
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")

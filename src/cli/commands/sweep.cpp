@@ -6,6 +6,7 @@
 #include "../answer.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../dialect_option.hpp"
 #include "../errors.hpp"
 #include "../headroom.hpp"
 #include "../input.hpp"
@@ -45,7 +46,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, "axolotl, hf or oomplan; else recognised from the content")
+  app.add_option("--dialect", question.dialect, dialect_help())
       ->type_name("NAME");
   add_models_option(app, question.models);
   CLI::Option* csv = app.add_flag("--csv", options.csv, "Print one line a combination, sizes in bytes");

@@ -21,7 +21,7 @@ Loader files(const std::map<std::string, std::string>& all) {
   };
 }
 
-TEST(Recognise, Dialects) { EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "oomplan")); }
+TEST(Recognise, Dialects) { EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "llamafactory", "oomplan")); }
 
 TEST(Recognise, ByTheKeys) {
   EXPECT_EQ(plan_from(least).dialect, "oomplan");
@@ -49,22 +49,22 @@ TEST(Recognise, KeysThatOnlyOneKnowsBreakATie) {
 TEST(Recognise, ATieIsSaid) {
   EXPECT_THAT(errors_from("micro_batch_size: 1\n"),
               ElementsAre("c.yaml: ingest/ambiguous-dialect: these keys are as much axolotl's as oomplan's (say which "
-                          "with --dialect: axolotl, hf, oomplan)"));
+                          "with --dialect: axolotl, hf, llamafactory, oomplan)"));
   EXPECT_THAT(errors_from("micro_batch_size: 1\n", {"oomplan", {}, {}}), SizeIs(2));
 }
 
 TEST(Recognise, NothingKnown) {
   EXPECT_THAT(errors_from("a: 1\nb: 2\n"),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect knows enough of these keys (say which with "
-                          "--dialect: axolotl, hf, oomplan)"));
+                          "--dialect: axolotl, hf, llamafactory, oomplan)"));
   EXPECT_THAT(errors_from("{}"), ElementsAre(HasSubstr("no dialect knows enough")));
   EXPECT_THAT(errors_from(least, {"axolotol", {}, {}}),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect is called \"axolotol\" (known: axolotl, hf, "
-                          "oomplan)"));
+                          "llamafactory, oomplan)"));
 }
 
 TEST(Recognise, OtherKindsOfFileAreNamed) {
-  EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\nfinetuning_type: lora\n"),
+  EXPECT_THAT(errors_from("model_class: a\ndist_config: {}\npeft_config: {}\n"),
               ElementsAre("c.yaml: ingest/unknown-dialect: this is a LLaMA-Factory config, which oomplan does not read "
                           "as a training config"));
   EXPECT_THAT(errors_from("distributed_type: FSDP\nnum_machines: 1\nfsdp_config: {}\n"),

@@ -1,9 +1,11 @@
 // The plain dialect.
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
-#include "fields.hpp"
 #include "from_text.hpp"
+#include "oomplan/fact_table.hpp"
 #include "project.hpp"
 
 namespace oomplan {
@@ -104,10 +106,50 @@ TEST(Oomplan, QuantizedWeightsNeedAnAdapter) {
                           "transformers' Trainer refuses them"));
 }
 
-TEST(Oomplan, EveryKeyIsInTheManual) {
-  std::ifstream in(project_folder() + "/docs/oomplan-yaml.md");
-  const std::string manual{std::istreambuf_iterator<char>(in), {}};
-  for (const auto& row : ingestion::plan_rows()) EXPECT_THAT(manual, HasSubstr("| `" + std::string(row.key) + "` |"));
+// ---- The manual ----------------------------------------------------------------------------------------------------
+
+std::string type_of(const FactRow& row) {
+  if (row.choices.empty() || row.choices.size() > 6) return std::string(row.expected);
+  std::string out;
+  for (const std::string_view choice : row.choices) out += (out.empty() ? "`" : ", `") + std::string(choice) + "`";
+  return out;
+}
+
+std::string default_of(const FactRow& row) {
+  if (("\n" + least).find("\n" + std::string(row.name) + ":") != std::string::npos) return "needed";
+  const std::string value = row.write(plan_from(least));
+  return value == "\"\"" ? "empty" : value == "[]" ? "none" : "`" + value + "`";
+}
+
+enum class Part { model, mesh, host };
+
+Part part_of(const FactRow& row) { return row.of_host ? Part::host : row.of_mesh ? Part::mesh : Part::model; }
+
+std::string table_of(Part part) {
+  std::string out = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n";
+  for (const FactRow& row : facts()) {
+    if (part_of(row) != part) continue;
+    out += "| `" + std::string(row.name) + "` | " + type_of(row) + " | " + default_of(row) + " | " +
+           std::string(row.about) + " |\n";
+  }
+  return out;
+}
+
+// Its tables are those of the table of facts. OOMPLAN_UPDATE=1 in the environment writes them there.
+TEST(Oomplan, TheManualHasEveryFact) {
+  const std::string path = project_folder() + "/docs/oomplan-yaml.md";
+  std::ifstream in(path);
+  std::string manual{std::istreambuf_iterator<char>(in), {}};
+  std::size_t at = manual.find("## Keys");
+  for (const Part part : {Part::model, Part::mesh, Part::host}) {
+    const std::string table = table_of(part);
+    at = manual.find("| key |", at);
+    const std::size_t end = manual.find("\n\n", at) + 1;
+    if (std::getenv("OOMPLAN_UPDATE") != nullptr) manual.replace(at, end - at, table);
+    EXPECT_EQ(manual.substr(at, std::min(end - at, table.size())), table);
+    at += table.size();
+  }
+  if (std::getenv("OOMPLAN_UPDATE") != nullptr) std::ofstream(path) << manual;
 }
 
 }  // namespace

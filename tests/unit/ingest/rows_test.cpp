@@ -1,10 +1,7 @@
 // Each row of each dialect, read and written by itself.
-#include <random>
+#include <algorithm>
 
 #include "dialect.hpp"
-#include "dialects/axolotl/keys.hpp"
-#include "dialects/hf/keys.hpp"
-#include "fields.hpp"
 #include "from_text.hpp"
 
 namespace oomplan::ingestion {
@@ -50,50 +47,66 @@ const std::vector<std::string> values{"true",
                                       "int32",
                                       "{PYTORCH_ALLOC_CONF: 'expandable_segments:True', HF_HOME: /tmp}"};
 
-template <class Args>
-void expect_round_trip(const Row<Args>& row) {
-  int taken = 0;
-  for (const std::string& value : values) {
-    Args args{};
-    const Document document = yaml("key: " + value + "\n");
-    if (!row.read(*document.root.find("key"), default_of("a test"), args)) continue;
-    ++taken;
-    if (row.write == nullptr) continue;
-    const auto written = row.write(args);
-    ASSERT_TRUE(written.has_value()) << row.key;
-    Args again{};
-    const Document rewritten = yaml("key: " + *written + "\n");
-    ASSERT_TRUE(row.read(*rewritten.root.find("key"), default_of("a test"), again)) << row.key << ": " << *written;
-    EXPECT_EQ(row.write(again), written) << row.key;
+class Codecs : public testing::TestWithParam<std::string> {};
+
+// A value that an argument takes is read as it is written.
+TEST_P(Codecs, ReadWhatTheyWrite) {
+  for (const Key& key : arguments_of(GetParam())) {
+    int taken = 0;
+    for (const std::string& value : values) {
+      const Document document = yaml("key: " + value + "\n");
+      const auto once = key.codec->read(*document.root.find("key"));
+      if (!once) continue;
+      ++taken;
+      const std::string written = key.codec->write(*once);
+      const Document rewritten = yaml("key: " + written + "\n");
+      const auto again = key.codec->read(*rewritten.root.find("key"));
+      ASSERT_TRUE(again.has_value()) << key.name << ": " << written;
+      EXPECT_EQ(key.codec->write(*again), written) << key.name;
+    }
+    EXPECT_GT(taken, 0) << key.name << " takes none of the values tried";
   }
-  EXPECT_GT(taken, 0) << row.key << " takes none of the values tried";
 }
 
-template <class Args>
-void expect_round_trips(std::span<const Row<Args>> rows) {
-  for (const Row<Args>& row : rows) expect_round_trip(row);
-}
-
-TEST(Rows, OfThePlanReadWhatTheyWrite) { expect_round_trips(plan_rows()); }
-TEST(Rows, OfHfReadWhatTheyWrite) { expect_round_trips(hf::table().rows); }
-TEST(Rows, OfAxolotlReadWhatTheyWrite) { expect_round_trips(axolotl::table().rows); }
-
-template <class Args>
-std::vector<std::string> repeated(const Table<Args>& table) {
+TEST_P(Codecs, AKeyHasOneMeaning) {
   std::vector<std::string_view> keys;
-  for (const KeyLine& line : table.file->no_effect) keys.push_back(line.what);
-  for (const auto& row : table.rows) keys.push_back(row.key);
+  for (const KeyLine& line : key_file(GetParam()).no_effect) keys.push_back(line.what);
+  for (const Key& key : arguments_of(GetParam())) keys.push_back(key.name);
   std::ranges::sort(keys);
-  std::vector<std::string> out;
-  for (std::size_t i = 1; i < keys.size(); ++i) {
-    if (keys[i] == keys[i - 1]) out.emplace_back(keys[i]);
-  }
-  return out;
+  EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
 }
 
-TEST(Rows, AKeyHasOneMeaning) {
-  EXPECT_THAT(repeated(axolotl::table()), testing::IsEmpty());
-  EXPECT_THAT(repeated(hf::table()), testing::IsEmpty());
+INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("axolotl", "hf", "llamafactory"));
+
+// ---- Stacks --------------------------------------------------------------------------------------------------------
+
+TEST(Stacks, AreReadWhole) {
+  for (const std::string& name : stack_names()) {
+    for (const StackLayer& layer : stack_of(name).layers()) {
+      EXPECT_FALSE(layer.package.empty()) << name << ": " << layer.name;
+      for (const auto& one : layer.defaults) {
+        const FactRow* fact = find_fact(one.fact);
+        TrainingPlan plan;
+        ASSERT_NE(fact, nullptr) << layer.name << ": " << one.fact;
+        EXPECT_TRUE(fact->read(one.value, {}, plan)) << layer.name << ": " << one.fact;
+        EXPECT_FALSE(one.source.empty()) << layer.name << ": " << one.fact;
+      }
+    }
+  }
+}
+
+TEST(Stacks, TheTopmostDefaultCounts) {
+  const TrainingPlan sft = stack_of("trl-1.16").plan();
+  EXPECT_EQ(sft.precision.weights_dtype.value, WeightsDType::fp32);
+  EXPECT_EQ(sft.precision.weights_dtype.origin.source, "trl 1.16.0: ModelConfig");
+  EXPECT_EQ(sft.adapter.targets.origin.source, "peft 0.21.2: target modules by model_type");
+  EXPECT_EQ(sft.loader.ranks.origin.kind, Origin::Kind::assumed);
+  EXPECT_EQ(stack_of("trl-1.16-scripts").plan().precision.weights_dtype.value, WeightsDType::checkpoint);
+}
+
+TEST(Stacks, WhatAConfigHasToGiveHasNoDefault) {
+  EXPECT_TRUE(stack_of("oomplan").plan().batch.micro_batch_size.origin.source.empty());
+  EXPECT_EQ(stack_of("transformers-5.23").plan().batch.micro_batch_size.value, 8);
 }
 
 TEST(Text, IsQuotedWhereYamlWouldMistakeIt) {

@@ -6,8 +6,6 @@
 namespace oomplan::ingestion::axolotl {
 namespace {
 
-constexpr std::string_view normalize = "axolotl 0.18.0: normalize_config";
-
 bool some(const Arg<double>& arg) { return arg.value.value_or(0.0) != 0.0; }
 
 // normalize_config makes of them a part of the run to evaluate after, and drops it where that is not less than all.
@@ -23,17 +21,17 @@ const Origin* when(const EvaluationKeys& keys) {
   return within_run(keys) ? &keys.times.origin : nullptr;
 }
 
-void plan_unpacked(const EvaluationKeys& keys, const Batch& batch, TrainingPlan& plan) {
+void plan_unpacked(const EvaluationKeys& keys, const Batch& batch, const Stack& stack, TrainingPlan& plan) {
   plan.evaluation.padded = {true, assumed("some row of evaluation is shorter than sequence_len and is padded")};
   if (keys.rows.value) {
     plan.evaluation.rows = {*keys.rows.value, keys.rows.origin};
   } else if (batch.packed) {
-    plan.evaluation.rows = {batch.rows, default_of("axolotl 0.18.0: normalize_config: micro_batch_size")};
+    plan.evaluation.rows = {batch.rows, stack.origin("axolotl", "normalize_config: micro_batch_size")};
   }
   if (keys.length.value && is(keys.own_rows, true)) {
     plan.evaluation.length = {Bytes(*keys.length.value).rounded_up(batch.multiple).count(), keys.length.origin};
   } else if (batch.packed) {
-    plan.evaluation.length = {batch.length, default_of("axolotl 0.18.0: sequence_len")};
+    plan.evaluation.length = {batch.length, stack.origin("axolotl", "sequence_len")};
   }
 }
 
@@ -57,33 +55,34 @@ void note_scoring(const EvaluationKeys& keys, TrainingPlan& plan) {
 
 }  // namespace
 
-void plan_evaluation(const EvaluationKeys& keys, const Batch& batch, TrainingPlan& plan) {
-  no_evaluation(plan, normalize);
+EvaluationKeys evaluation_keys(const Arguments& a) {
+  return {a.get<double>("val_set_size"),
+          a.get<bool>("test_datasets"),
+          a.get<bool>("do_bench_eval"),
+          a.get<double>("eval_steps"),
+          a.get<std::int64_t>("evals_per_epoch"),
+          a.get<std::string>("eval_strategy"),
+          a.get<double>("num_epochs"),
+          a.get<std::int64_t>("eval_batch_size"),
+          a.get<std::int64_t>("eval_sequence_len"),
+          a.get<bool>("eval_sample_packing"),
+          a.get<std::int64_t>("eval_table_size"),
+          a.get<bool>("do_causal_lm_eval"),
+          a.get<bool>("generate_samples")};
+}
+
+void plan_evaluation(const EvaluationKeys& keys, const Batch& batch, const Stack& stack, TrainingPlan& plan) {
   const Origin* asks = when(keys);
   if (asks == nullptr) return;
   plan.evaluation.evaluates = {true, *asks};
   // The sampler that packs takes training's batch, whatever evaluation's is. Rows that val_set_size takes from the
   // training set are at most sequence_len long already (utils/data/sft.py).
   if (!batch.packed || is(keys.packed, false)) {
-    plan_unpacked(keys, batch, plan);
+    plan_unpacked(keys, batch, stack, plan);
   } else {
     check_packed(keys, batch, plan);
   }
   note_scoring(keys, plan);
-}
-
-std::string write_evaluation(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
-  const bool longer = plan.evaluation.padded.value && plan.evaluation.length.value > 0;
-  std::string out = longer ? "test_datasets: [{path: rows}]\neval_steps: 1\n" : "val_set_size: 0.1\neval_steps: 1\n";
-  if (!plan.evaluation.padded.value) return out;
-  out += "eval_sample_packing: false\n";
-  const auto add = [&](std::string_view key, std::int64_t value) {
-    if (value > 0) out += std::string(key) + ": " + std::to_string(value) + "\n";
-  };
-  add("eval_batch_size", plan.evaluation.rows.value);
-  add("eval_sequence_len", plan.evaluation.length.value);
-  return out;
 }
 
 }  // namespace oomplan::ingestion::axolotl

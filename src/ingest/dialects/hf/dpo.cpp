@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "../../evaluation.hpp"
-
 namespace oomplan::ingestion::hf {
 namespace {
 
@@ -18,24 +16,26 @@ void forget_own(Draft& draft) {
   std::erase_if(draft.plan.unmodelled, [](const Unmodelled& gap) { return std::ranges::count(own, gap.key) > 0; });
 }
 
-Setting<Reference> reference_of(const Hf& hf, const TrainingPlan& plan) {
-  if (is(hf.precompute_ref_log_probs, true)) return {Reference::precomputed, hf.precompute_ref_log_probs.origin};
+Setting<Reference> reference_of(const Arguments& hf, const Stack& stack, const TrainingPlan& plan) {
+  const auto precomputed = hf.get<bool>("precompute_ref_log_probs");
+  if (is(precomputed, true)) return {Reference::precomputed, precomputed.origin};
   if (plan.adapter.kind.value != Adapter::none) {
     Setting<Reference> out{Reference::adapter_off, plan.adapter.kind.origin};
     derive(out.origin, "so that the policy without it is the reference");
     return out;
   }
-  return {Reference::model, default_of("trl 1.16.0: DPOTrainer, which loads the model a second time")};
+  return {Reference::model, stack.origin("trl", "DPOTrainer, which loads the model a second time")};
 }
 
 // _precompute_ref_logps goes through both datasets.
-Setting<std::int64_t> reference_rows(const Hf& hf, const TrainingPlan& plan) {
-  if (!is(hf.precompute_ref_log_probs, true)) return {0, default_of("trl 1.16.0: DPOConfig")};
-  const Arg<std::int64_t>& said = hf.precompute_ref_batch_size;
-  if (said.value) return {*said.value, said.origin};
+Setting<std::int64_t> reference_rows(const Arguments& hf, const Stack& stack, const TrainingPlan& plan) {
+  if (!hf.on("precompute_ref_log_probs")) return {0, stack.origin("trl", "DPOConfig")};
   const Setting<std::int64_t>& training = plan.batch.micro_batch_size;
   const Setting<std::int64_t>& evaluation = plan.evaluation.rows;
-  return plan.evaluation.evaluates.value && evaluation.value > training.value ? evaluation : training;
+  Setting<std::int64_t> out =
+      plan.evaluation.evaluates.value && evaluation.value > training.value ? evaluation : training;
+  give(out, hf.get<std::int64_t>("precompute_ref_batch_size"));
+  return out;
 }
 
 void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_view feature, Draft& draft) {
@@ -46,20 +46,12 @@ void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_v
 
 }  // namespace
 
-void note_dpo_keys(const Hf& hf, Draft& draft) {
-  const auto note_key = [&](const Origin& origin, std::string key) {
-    draft.plan.unmodelled.push_back({std::string(other_training), std::move(key), origin.where});
-  };
-  if (hf.precompute_ref_log_probs.value) note_key(hf.precompute_ref_log_probs.origin, "precompute_ref_log_probs");
-  if (hf.precompute_ref_batch_size.value) note_key(hf.precompute_ref_batch_size.origin, "precompute_ref_batch_size");
-}
-
-void plan_dpo(const Hf& hf, const Inputs& inputs, Draft& draft) {
+void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   forget_own(draft);
   plan.recipe.kind = {RecipeKind::dpo, plan.recipe.trainer.origin};
-  plan.recipe.reference = reference_of(hf, plan);
-  plan.recipe.reference_rows = reference_rows(hf, plan);
+  plan.recipe.reference = reference_of(hf, stack, plan);
+  plan.recipe.reference_rows = reference_rows(hf, stack, plan);
   plan.batch.completion_length = {0, assumed("all of the longest row but its first token may be a completion")};
   plan.batch.padding_mask = {true, assumed("chosen and rejected rows differ in length and are padded")};
   note(inputs, "disable_dropout", false, "dropout in preference training", draft);

@@ -9,9 +9,6 @@
 namespace oomplan::ingestion::hf {
 namespace {
 
-constexpr std::string_view arguments = "transformers 5.23.0: TrainingArguments";
-constexpr std::int64_t default_rows = 8;  // per_device_eval_batch_size
-
 // A metric other than the loss comes from a compute_metrics, which wants predictions.
 bool is_other_metric(const Arg<std::string>& metric) {
   return metric.value && !metric.value->empty() && metric.value != "loss" && metric.value != "eval_loss";
@@ -34,21 +31,39 @@ void note_kept(const EvaluationKeys& keys, Draft& draft) {
   if (is_other_metric(keys.best_metric)) note(keeps, "metric_for_best_model", keys.best_metric.origin);
 }
 
-Setting<bool> evaluates(const EvaluationKeys& keys, bool sft) {
-  if (keys.strategy.value && keys.strategy.value != "no") return {true, keys.strategy.origin};
-  for (const Arg<bool>* flag : {&keys.on_start, &keys.asked})
-    if (is(*flag, true) && (flag != &keys.asked || !sft)) return {true, flag->origin};
-  return {false, default_of(arguments)};
+const Origin* when(const EvaluationKeys& keys, bool sft) {
+  if (keys.strategy.value && keys.strategy.value != "no") return &keys.strategy.origin;
+  if (is(keys.on_start, true)) return &keys.on_start.origin;
+  return is(keys.asked, true) && !sft ? &keys.asked.origin : nullptr;
 }
 
 }  // namespace
 
+EvaluationKeys evaluation_keys(const Arguments& hf) {
+  return {hf.get<std::string>("eval_strategy"),
+          hf.get<bool>("eval_on_start"),
+          hf.get<bool>("do_eval"),
+          hf.get<std::int64_t>("per_device_eval_batch_size"),
+          hf.get<std::int64_t>("eval_accumulation_steps"),
+          hf.get<bool>("prediction_loss_only"),
+          hf.get<bool>("batch_eval_metrics"),
+          hf.get<std::vector<std::string>>("include_for_metrics"),
+          hf.get<std::string>("metric_for_best_model"),
+          hf.get<bool>("load_best_model_at_end"),
+          hf.get<bool>("bf16_full_eval"),
+          hf.get<bool>("fp16_full_eval"),
+          hf.get<std::string>("save_strategy")};
+}
+
 void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  no_evaluation(plan, arguments);
-  plan.evaluation.evaluates = evaluates(keys, sft);
-  if (!plan.evaluation.evaluates.value) return;
-  plan.evaluation.rows = setting(keys.rows, default_rows, arguments);
+  const Origin* asks = when(keys, sft);
+  if (asks == nullptr) {
+    plan.evaluation.rows.value = 0;
+    return;
+  }
+  plan.evaluation.evaluates = {true, *asks};
+  give(plan.evaluation.rows, keys.rows);
   const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
@@ -62,13 +77,6 @@ void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft,
   if (sft) return;
   derive(plan.evaluation.evaluates.origin, "with no compute_metrics that keeps logits assumed");
   note_kept(keys, draft);
-}
-
-void write_evaluation(const TrainingPlan& plan, EvaluationKeys& keys) {
-  if (!plan.evaluation.evaluates.value) return;
-  const std::int64_t rows = plan.evaluation.rows.value;
-  keys.strategy.value = "steps";
-  keys.rows.value = rows > 0 ? rows : plan.batch.micro_batch_size.value;
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../../evaluation.hpp"
+#include "evaluation.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {
@@ -43,34 +44,36 @@ void check_scheduler(const EvaluationKeys& keys, const Inputs& inputs, Draft& dr
   }
 }
 
-void check_arguments(const Hf& hf, const Inputs& inputs, Draft& draft, const Document& document) {
-  if (is(hf.bf16, true) && is(hf.fp16, true)) {
-    conflict(draft, hf.fp16.origin, document, "fp16 and bf16 are both true: TrainingArguments takes one of them");
+void check_arguments(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
+  if (is(hf.get<bool>("bf16"), true) && is(hf.get<bool>("fp16"), true)) {
+    conflict(draft, hf.get<bool>("fp16").origin, document,
+             "fp16 and bf16 are both true: TrainingArguments takes one of them");
   }
-  if (is(hf.evaluation.all_fp16, true) && is(hf.evaluation.all_bf16, true)) {
-    conflict(draft, hf.evaluation.all_fp16.origin, document,
+  const EvaluationKeys evaluation = evaluation_keys(hf);
+  if (is(evaluation.all_fp16, true) && is(evaluation.all_bf16, true)) {
+    conflict(draft, evaluation.all_fp16.origin, document,
              "fp16_full_eval and bf16_full_eval are both true: TrainingArguments takes one of them");
   }
   check_words(inputs, draft);
-  check_best(hf.evaluation, draft, document);
-  check_scheduler(hf.evaluation, inputs, draft, document);
+  check_best(evaluation, draft, document);
+  check_scheduler(evaluation, inputs, draft, document);
 }
 
 bool is_head(const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); }
 
-void check_sft(const Hf& hf, Draft& draft, const Document& document) {
-  const bool limited = !is(hf.max_length, std::int64_t{0});
-  if (is(hf.padding_free, true) && !is(hf.packing, true) && limited) {
-    conflict(draft, hf.padding_free.origin, document,
+void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
+  const bool limited = !is(hf.get<std::int64_t>("max_length"), std::int64_t{0});
+  if (is(hf.get<bool>("padding_free"), true) && !is(hf.get<bool>("packing"), true) && limited) {
+    conflict(draft, hf.get<bool>("padding_free").origin, document,
              "TRL's SFTTrainer refuses padding_free without packing unless max_length is null, since it would not be "
              "enforced");
   }
-  if (is(hf.packing, true) && !limited) {
-    conflict(draft, hf.packing.origin, document,
+  if (is(hf.get<bool>("packing"), true) && !limited) {
+    conflict(draft, hf.get<bool>("packing").origin, document,
              "TRL's SFTTrainer refuses packing where max_length is null: rows are packed up to it");
   }
-  const auto& targets = hf.lora_target_modules;
-  if (is(hf.use_peft, true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
+  const auto& targets = hf.get<std::vector<std::string>>("lora_target_modules");
+  if (is(hf.get<bool>("use_peft"), true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,
              "TRL's SFTTrainer refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the adapter would "
              "never be trained");
@@ -79,10 +82,10 @@ void check_sft(const Hf& hf, Draft& draft, const Document& document) {
 
 }  // namespace
 
-void check_refused(const Hf& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document) {
+void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document) {
   check_arguments(hf, inputs, draft, document);
-  if (is(hf.load_in_4bit, true) && is(hf.dtype, WeightsDType::checkpoint)) {
-    conflict(draft, hf.dtype.origin, document,
+  if (is(hf.get<bool>("load_in_4bit"), true) && is(hf.get<WeightsDType>("dtype"), WeightsDType::checkpoint)) {
+    conflict(draft, hf.get<WeightsDType>("dtype").origin, document,
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
   if (sft) check_sft(hf, draft, document);

@@ -7,6 +7,6 @@
 namespace oomplan::ingestion::hf {
 
 /// Errors: ingest/conflict, for what TrainingArguments, ModelConfig or TRL's SFTTrainer stop at before a step is made.
-void check_refused(const Hf& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document);
+void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document);
 
 }  // namespace oomplan::ingestion::hf

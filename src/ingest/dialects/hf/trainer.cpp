@@ -135,8 +135,9 @@ void note(const Input& input, std::string_view field, bool sft, Draft& draft) {
 
 }  // namespace
 
-Setting<std::string> trainer_of(const Hf& hf, const Inputs& inputs, Draft& draft) {
-  if (hf.trainer.value) return {*hf.trainer.value, hf.trainer.origin};
+Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft) {
+  if (hf.get<std::string>("trainer").value)
+    return {*hf.get<std::string>("trainer").value, hf.get<std::string>("trainer").origin};
   const Input* own = first_of(inputs, sft_only);
   const Input* shared = first_of(inputs, trl);
   const Input* theirs = first_of(inputs, plain);

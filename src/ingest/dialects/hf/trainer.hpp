@@ -8,7 +8,7 @@ namespace oomplan::ingestion::hf {
 
 /// As the file, the command line or the launch command says it; else by a key that only one of them has; else SFT,
 /// assumed. Keys of two that exclude each other are a missing fact (ingest/ambiguous-trainer).
-Setting<std::string> trainer_of(const Hf& hf, const Inputs& inputs, Draft& draft);
+Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft);
 
 /// Notes, as a missing fact (ingest/unused-key), each key that sets the rows' length or their packing and that this
 /// trainer does not read, unless its rows are of that `length` anyway.

@@ -1,9 +1,9 @@
-#include "lengths.hpp"
+#include "oomplan/lengths.hpp"
 
 #include <algorithm>
 #include <functional>
 
-namespace oomplan::ingestion {
+namespace oomplan::planning {
 namespace {
 
 constexpr std::int64_t usual_steps = 32;
@@ -70,4 +70,4 @@ std::string write_lengths(const std::vector<std::int64_t>& lengths) {
   return yaml_list(items);
 }
 
-}  // namespace oomplan::ingestion
+}  // namespace oomplan::planning

@@ -1,4 +1,4 @@
-#include "lengths.hpp"
+#include "oomplan/lengths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "oomplan/document.hpp"
 
-namespace oomplan::ingestion {
+namespace oomplan::planning {
 namespace {
 
 using ::testing::ElementsAre;
@@ -46,4 +46,4 @@ TEST(Lengths, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace oomplan::ingestion
+}  // namespace oomplan::planning

@@ -1,9 +1,9 @@
 // How long the rows of each step are: a list, or a range and how it is gone through.
 #pragma once
 
-#include "codec.hpp"
+#include "oomplan/codec.hpp"
 
-namespace oomplan::ingestion {
+namespace oomplan::planning {
 
 /// Each is played.
 inline constexpr std::size_t most_steps = 4096;
@@ -20,4 +20,4 @@ inline constexpr Codec<std::vector<std::int64_t>> lengths{
     read_lengths, write_lengths};
 }  // namespace as
 
-}  // namespace oomplan::ingestion
+}  // namespace oomplan::planning

@@ -1,4 +1,4 @@
-#include "codec.hpp"
+#include "oomplan/codec.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +7,7 @@
 
 #include "oomplan/text.hpp"
 
-namespace oomplan::ingestion {
+namespace oomplan::planning {
 namespace {
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -117,4 +117,4 @@ std::optional<std::size_t> read_choice(const Node& node, const std::string_view*
   return found == names + count ? std::nullopt : std::optional(static_cast<std::size_t>(found - names));
 }
 
-}  // namespace oomplan::ingestion
+}  // namespace oomplan::planning

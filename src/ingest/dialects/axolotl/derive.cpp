@@ -1,0 +1,521 @@
+// Axolotl 0.18.0. It pins transformers 5.14.1, peft 0.19.1 and accelerate 1.13.0; where its own code takes a default of
+// theirs, that default is the same in the versions that the other dialects name.
+#include <algorithm>
+#include <array>
+
+#include "../../dialect.hpp"
+#include "../../loader_facts.hpp"
+#include "../../optimizers.hpp"
+#include "evaluation.hpp"
+#include "features.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using Axolotl = Arguments;
+
+const Stack& stack() { return stack_of("axolotl-0.18"); }
+
+Origin own(std::string_view where) { return stack().origin("axolotl", where); }
+
+bool asks_for(const Draft& draft, std::string_view key) {
+  return std::ranges::count(draft.plan.unmodelled, key, &Unmodelled::key) > 0;
+}
+
+void cannot(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
+  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
+}
+
+// ---- Precision: resolve_dtype (utils/config/__init__.py) and the builder's TrainingArguments ----------------------
+
+struct Precision {
+  WeightsDType weights = WeightsDType::fp32;
+  Autocast autocast = Autocast::none;
+  Origin origin{};
+};
+
+Precision precision_of(const Axolotl& a) {
+  const auto bf16 = a.get<Choice>("bf16");
+  const bool automatic = bf16.value.value_or(Choice::automatic) == Choice::automatic;
+  const Origin origin = bf16.value ? bf16.origin : own("bf16: auto, on a GPU that has it");
+  if (is(bf16, Choice::on) || (automatic && !a.on("fp16"))) return {WeightsDType::bf16, Autocast::bf16, origin};
+  if (a.on("bfloat16")) return {WeightsDType::bf16, Autocast::bf16, a.get<bool>("bfloat16").origin};
+  if (a.on("fp16")) return {WeightsDType::fp16, Autocast::fp16, a.get<bool>("fp16").origin};
+  if (a.on("float16")) return {WeightsDType::fp16, Autocast::none, a.get<bool>("float16").origin};
+  return {WeightsDType::fp32, Autocast::none, origin};
+}
+
+bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
+bool is_qlora(const Axolotl& a) { return is(a.get<std::string>("adapter"), std::string("qlora")); }
+
+void plan_precision(const Axolotl& a, TrainingPlan& plan) {
+  const Precision precision = precision_of(a);
+  plan.precision.weights_dtype = {precision.weights, precision.origin};
+  plan.precision.autocast = {precision.autocast, precision.origin};
+  plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
+                                    stack().origin("accelerate", "prepare_model")};
+  // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
+  const bool stays = !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2;
+  plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, own("ModelLoader")};
+}
+
+// ---- Attention -----------------------------------------------------------------------------------------------------
+
+void plan_attention(const Axolotl& a, TrainingPlan& plan) {
+  if (a.get<Attention>("attn_implementation").value) return;
+  const auto by = [&](std::string_view key, Attention attention) {
+    if (a.on(key)) plan.kernels.attention = {attention, a.get<bool>(key).origin};
+  };
+  by("eager_attention", Attention::eager);
+  by("sdp_attention", Attention::sdpa);
+  by("flash_attention", Attention::flash_attention_2);
+}
+
+// ---- The batch -----------------------------------------------------------------------------------------------------
+
+// Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
+std::int64_t multiple_of(const Axolotl& a) {
+  if (is(a.get<bool>("pad_to_sequence_len"), false) && !a.on("sample_packing")) return 1;
+  return a.get<std::int64_t>("pad_to_multiple_of").value.value_or(64);
+}
+
+void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
+  BatchFacts& batch = draft.plan.batch;
+  const auto accumulation = a.get<std::int64_t>("gradient_accumulation_steps");
+  const auto total = a.get<std::int64_t>("batch_size");
+  give(batch.gradient_accumulation_steps, accumulation);
+  if (batch.gradient_accumulation_steps.value == 0) {
+    const std::int64_t steps = total.value.value_or(1) / batch.micro_batch_size.value;
+    batch.gradient_accumulation_steps = {std::max(steps, std::int64_t{1}), total.origin};
+    derive(batch.gradient_accumulation_steps.origin,
+           "divided by a micro_batch_size of " + std::to_string(batch.micro_batch_size.value));
+  }
+  accumulate(a.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
+  pad_rows(draft.plan, multiple_of(a));
+}
+
+// Whether packed rows reach the attention without any mask: by flash attention, or by sdpa's varlen kernel, which the
+// patch manager takes where sdpa was asked for by name.
+bool packs_without_mask(const Axolotl& a, const TrainingPlan& plan) {
+  const bool named = a.get<Attention>("attn_implementation").value || a.on("sdp_attention");
+  const bool varlen =
+      named && plan.kernels.attention.value == Attention::sdpa && !is(a.get<bool>("sdpa_varlen"), false);
+  return plan.kernels.attention.value == Attention::flash_attention_2 || varlen;
+}
+
+void plan_packing(const Axolotl& a, TrainingPlan& plan) {
+  if (!a.on("sample_packing")) return;
+  const Origin packing = a.get<bool>("sample_packing").origin;
+  const bool bare = packs_without_mask(a, plan);
+  plan.batch.padding_mask = {!bare, packing};
+  derive(plan.batch.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
+  const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
+  if (!a.get<bool>("multipack_real_batches").value.value_or(!flash)) pack_rows(plan, packing, "micro_batch_size");
+}
+
+void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
+  const auto total = a.get<std::int64_t>("batch_size");
+  const bool steps = a.get<std::int64_t>("gradient_accumulation_steps").value.value_or(0) > 0;
+  const bool rows = a.get<std::int64_t>("micro_batch_size").value.has_value();
+  const int given = (rows ? 1 : 0) + (steps ? 1 : 0) + (total.value ? 1 : 0);
+  const std::string three = "micro_batch_size, gradient_accumulation_steps and batch_size";
+  if (given < 2) {
+    miss(draft, document, "micro_batch_size", {"micro_batch_size", "gradient_accumulation_steps", "batch_size"},
+         "axolotl wants two of " + three, "add micro_batch_size and another");
+  }
+  if (steps && total.value) {
+    conflict(draft, total.origin, document, "axolotl refuses batch_size beside gradient_accumulation_steps");
+  }
+}
+
+// ---- The adapter ---------------------------------------------------------------------------------------------------
+
+// lora_target_linear means every linear module but the head, whatever is listed besides.
+void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
+  auto& targets = draft.plan.adapter.targets;
+  constexpr std::array<std::string_view, 3> beyond{"lm_head", "embed_tokens", "embed_out"};
+  targets = setting(a.get<std::vector<std::string>>("lora_target_modules"), {}, own("no modules"));
+  if (a.on("lora_target_linear")) {
+    for (const std::string& name : targets.value) {
+      if (std::ranges::count(beyond, name) > 0) cannot(draft, "LoRA on " + name, "lora_target_modules", targets.origin);
+    }
+    targets = {{"all-linear"}, a.get<bool>("lora_target_linear").origin};
+  } else if (targets.value.empty() && has_adapter(a)) {
+    miss(draft, document, "lora_targets", {"lora_target_linear", "lora_target_modules"},
+         "neither lora_target_linear nor lora_target_modules is given",
+         "add lora_target_linear: true or --set lora_target_modules=[…]");
+  }
+}
+
+// Without a word about any of the four, axolotl switches them on (check_auto_enable_lora_kernels).
+bool kernels_by_default(const Axolotl& a, const Draft& draft) {
+  constexpr std::array<std::string_view, 4> keys{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
+                                                 "lora_embedding_kernel"};
+  const bool said = std::ranges::any_of(keys, [&](std::string_view key) { return a.get<bool>(key).value.has_value(); });
+  const bool lora = is(a.get<std::string>("adapter"), std::string("lora"));
+  return !said && !a.on("trust_remote_code") && !asks_for(draft, "rl") && !asks_for(draft, "nvfp4_merge_aware") &&
+         !(lora && asks_for(draft, "load_in_8bit"));
+}
+
+// A kernel takes over where every module of its group carries an adapter.
+bool covers(const std::vector<std::string>& targets, std::span<const std::string_view> group) {
+  if (std::ranges::count(targets, "all-linear") > 0) return true;
+  return std::ranges::all_of(group, [&](std::string_view name) { return std::ranges::count(targets, name) > 0; });
+}
+
+Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& plan,
+                     std::span<const std::string_view> group) {
+  Setting<bool> out = setting(arg, by_default, own("check_auto_enable_lora_kernels"));
+  const bool covered = covers(plan.adapter.targets.value, group);
+  if (out.value && !covered) derive(out.origin, "but not every module that it joins carries LoRA");
+  out.value = out.value && plan.adapter.kind.value == Adapter::lora && covered;
+  return out;
+}
+
+void plan_kernels(const Axolotl& a, const Draft& draft, TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 3> qkv{"q_proj", "k_proj", "v_proj"};
+  constexpr std::array<std::string_view, 1> o{"o_proj"};
+  constexpr std::array<std::string_view, 3> mlp{"gate_proj", "up_proj", "down_proj"};
+  const bool automatic = kernels_by_default(a, draft);
+  plan.kernels.lora_qkv = kernel(a.get<bool>("lora_qkv_kernel"), automatic, plan, qkv);
+  plan.kernels.lora_o = kernel(a.get<bool>("lora_o_kernel"), automatic, plan, o);
+  plan.kernels.lora_mlp = kernel(a.get<bool>("lora_mlp_kernel"), automatic, plan, mlp);
+}
+
+DType torch_dtype(WeightsDType dtype) {
+  return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
+}
+
+void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
+  const auto adapter = a.get<std::string>("adapter");
+  const auto kind = a.get<Quantization>("bnb_config_kwargs.bnb_4bit_quant_type");
+  const bool qlora = is_qlora(a);
+  if (adapter.value) {
+    plan.quantization.kind = {qlora ? kind.value.value_or(Quantization::nf4) : Quantization::none,
+                              qlora && kind.value ? kind.origin : adapter.origin};
+  }
+  plan.quantization.compute_dtype = setting(a.get<DType>("bnb_config_kwargs.bnb_4bit_compute_dtype"),
+                                            torch_dtype(plan.precision.weights_dtype.value), own("ModelLoader"));
+  auto& loading = plan.precision.fp32_while_loading;
+  loading = {plan.precision.weights_dtype.value != WeightsDType::fp32 && !plan.precision.fp32_norms.value,
+             own("ModelLoader._configure_embedding_dtypes")};
+  const auto skipped = a.get<bool>("embeddings_skip_upcast");
+  if (qlora && is(skipped, true)) loading = {false, skipped.origin};
+}
+
+void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  const auto adapter = a.get<std::string>("adapter");
+  if (adapter.value) plan.adapter.kind = {Adapter::lora, adapter.origin};
+  if (adapter.value && !a.get<std::int64_t>("lora_r").value) {
+    miss(draft, document, "lora_rank", {"lora_r"}, "lora_r is not given", "add lora_r: …");
+  }
+  const auto autocast = a.get<bool>("peft_autocast_adapter_dtype");
+  if (autocast.value) {
+    plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
+  }
+  plan_targets(a, draft, document);
+  plan_kernels(a, draft, plan);
+}
+
+void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
+  const auto adapter = a.get<std::string>("adapter");
+  const auto four = a.get<bool>("load_in_4bit");
+  if (is_qlora(a) && !is(four, true)) {
+    conflict(draft, adapter.origin, document, "adapter: qlora needs load_in_4bit: true");
+  }
+  if (!is(four, true) || is_qlora(a)) return;
+  if (!adapter.value) {
+    conflict(draft, four.origin, document, "load_in_4bit needs adapter: qlora");
+  } else {
+    cannot(draft, "adapter: lora with load_in_4bit, which quantizes nothing and raises the base to fp32",
+           "load_in_4bit", four.origin);
+  }
+}
+
+// ---- The step ------------------------------------------------------------------------------------------------------
+
+// axolotl 0.18.0, core/builders/base.py: those that it makes itself, whatever the Trainer knows.
+constexpr OptimizerName muon{"muon", "axolotl_muon"};
+
+void plan_optimizer(const Axolotl& a, Draft& draft) {
+  const auto optimizer = a.get<std::string>("optimizer");
+  if (optimizer.value) {
+    const OptimizerName* name = optimizer.value == muon.theirs ? &muon : find_optimizer(*optimizer.value);
+    const bool played = name != nullptr && !name->plan.empty();
+    draft.plan.optimizer.name = {played ? std::string(name->plan) : *optimizer.value, optimizer.origin};
+    if (!played) cannot(draft, "optimizer " + *optimizer.value, "optimizer", optimizer.origin);
+  }
+  const auto norm = a.get<double>("max_grad_norm");
+  if (norm.value) draft.plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
+}
+
+// bitsandbytes keeps fp32 state of embeddings where transformers' Trainer makes the optimizer. With rates of their own
+// axolotl makes it, and looks for a class Adam8bit, which the Trainer's name for it (AdamW) is not.
+void plan_embedding_state(const Axolotl& a, TrainingPlan& plan) {
+  auto& state = plan.optimizer.fp32_embedding_state;
+  const auto by = [&](const auto& arg) {
+    if (arg.value) state = {false, arg.origin};
+  };
+  by(a.get<double>("embedding_lr"));
+  by(a.get<double>("embedding_lr_scale"));
+  if (a.on("lr_groups")) by(a.get<bool>("lr_groups"));
+  if (!state.value) derive(state.origin, "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
+}
+
+void plan_step(const Axolotl& a, Draft& draft) {
+  const bool reentrant = !asks_for(draft, "rl") && !asks_for(draft, "unfrozen_parameters");
+  draft.plan.checkpointing.reentrant =
+      setting(a.get<bool>("gradient_checkpointing_kwargs.use_reentrant"), reentrant, own("normalize_config"));
+  plan_embedding_state(a, draft.plan);
+}
+
+// ---- The loader ----------------------------------------------------------------------------------------------------
+
+// Where nothing is said of three keys, the schema sets all of them (default_dataloader_opts).
+void default_loader(LoaderPlan& plan) {
+  const Origin source = own("default_dataloader_opts");
+  plan.workers = {1, source};
+  derive(plan.workers.origin, "as many as GPUs, for each");
+  plan.prefetch = {256, source};
+  plan.pin_memory = {true, source};
+}
+
+void plan_loader(const Axolotl& a, Draft& draft) {
+  LoaderPlan& loader = draft.plan.loader;
+  draft.worker_a_rank = !a.get<std::int64_t>("dataloader_num_workers").value &&
+                        !a.get<std::int64_t>("dataloader_prefetch_factor").value &&
+                        !a.get<bool>("dataloader_pin_memory").value;
+  if (draft.worker_a_rank) default_loader(loader);
+  stream_rows(a.get<bool>("streaming"), loader);
+  if (loader.rows_as.value == RowsAs::stream) {
+    loader.shuffle_buffer = setting(a.get<std::int64_t>("streaming_multipack_buffer_size"), std::int64_t{10'000},
+                                    own("AxolotlInputConfig"));
+  }
+  if (!a.on("sample_packing")) return;
+  const Origin packing = a.get<bool>("sample_packing").origin;
+  loader.packed = {true, packing};
+  loader.columns = {4, packing};
+  derive(loader.columns.origin, "which adds position_ids");
+}
+
+// ---- Plugins -------------------------------------------------------------------------------------------------------
+
+bool has_plugin(const Axolotl& a, std::string_view name) {
+  const auto plugins = a.get<std::vector<std::string>>("plugins");
+  const auto named = [&](const std::string& plugin) { return plugin.ends_with(name); };
+  return plugins.value && std::ranges::any_of(*plugins.value, named);
+}
+
+// Cut cross entropy's plugin needs no key.
+void apply_plugins(const Axolotl& a, Draft& draft) {
+  if (has_plugin(a, "CutCrossEntropyPlugin") && !is(a.get<bool>("cut_cross_entropy"), false)) {
+    cannot(draft, "cut cross entropy", "plugins", a.get<std::vector<std::string>>("plugins").origin);
+  }
+}
+
+// LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
+void plan_liger(const Axolotl& a, TrainingPlan& plan) {
+  if (!has_plugin(a, "LigerPlugin")) return;
+  const auto part = [&](std::string_view key, Setting<bool>& fact) {
+    fact = setting(a.get<bool>(key), false, own("LigerArgs"));
+  };
+  part("liger_rms_norm", plan.kernels.liger_rms_norm);
+  part("liger_rope", plan.kernels.liger_rope);
+  part("liger_glu_activation", plan.kernels.liger_glu);
+  const auto loss = a.get<bool>("liger_fused_linear_cross_entropy");
+  if (is(loss, true)) plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, loss.origin};
+}
+
+// ---- Which trainer -------------------------------------------------------------------------------------------------
+
+// HFRLTrainerBuilder and the reward models' trainers take over where these keys ask for them (axolotl/train.py).
+void plan_trainer(const Inputs& inputs, Setting<std::string>& trainer) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> by_rl{
+      {{"dpo", "dpo"}, {"ipo", "dpo"}, {"kto", "kto"}, {"orpo", "orpo"}, {"simpo", "cpo"}}};  // Others are GRPO's kin.
+  for (const Input& input : inputs) {
+    if (!is_set(*input.value)) continue;
+    if (input.key == "reward_model") trainer = {"reward", origin_of(input)};
+    if (input.key == "process_reward_model") trainer = {"prm", origin_of(input)};
+    if (input.key == "rl") {
+      const auto* found = std::ranges::find(by_rl, input.value->text, [](const auto& row) { return row[0]; });
+      trainer = {std::string(found == by_rl.end() ? "grpo" : (*found)[1]), origin_of(input)};
+    }
+    if (trainer.origin.kind != Origin::Kind::framework_default) return;
+  }
+}
+
+void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  plan.framework = stack().name_of("axolotl") + " on " + stack().name_of("transformers");
+  plan_trainer(inputs, plan.recipe.trainer);
+  plan_supervised(plan);
+  if (plan.model.name.value.empty()) {
+    miss(draft, document, "model", {"base_model"}, "base_model is not given",
+         "add base_model: … or --set base_model=…");
+  }
+  plan_attention(a, plan);
+  plan_precision(a, plan);
+  plan_sizes(a, draft, document);
+  const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
+                             a.on("sample_packing")};
+  plan_packing(a, plan);
+  axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
+  plan_quantization(a, plan);
+  plan_adapter(a, draft, document);
+  plan_optimizer(a, draft);
+  plan_step(a, draft);
+  plan_liger(a, plan);
+  plan_loader(a, draft);
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  const Axolotl a = read_arguments("axolotl", axolotl::features(), inputs, draft);
+  begin(draft, stack(), a);
+  plan_facts(a, inputs, draft, document);
+  apply_plugins(a, draft);
+  check_sizes(a, draft, document);
+  check_adapter(a, draft, document);
+  refuse_scaled_half(draft, document);
+  return draft;
+}
+
+// ---- Back to keys --------------------------------------------------------------------------------------------------
+
+using Text = std::optional<std::string>;
+
+bool adapts(const TrainingPlan& plan) { return plan.adapter.kind.value != Adapter::none; }
+bool quantizes(const TrainingPlan& plan) { return adapts(plan) && plan.quantization.kind.value != Quantization::none; }
+bool all_linear(const TrainingPlan& plan) {
+  return plan.adapter.targets.value == std::vector<std::string>{"all-linear"};
+}
+bool longer(const TrainingPlan& plan) { return plan.evaluation.padded.value && plan.evaluation.length.value > 0; }
+
+Text flag(bool value) { return write_boolean(value); }
+Text flag_where(bool here, bool value) { return here ? flag(value) : std::nullopt; }
+Text count_where(bool here, std::int64_t value) { return here ? Text(write_integer(value)) : std::nullopt; }
+
+// One key for both: weights that are loaded in bf16 are trained under autocast.
+Text bf16(const TrainingPlan& plan) {
+  return flag(plan.precision.autocast.value == Autocast::bf16 ||
+              plan.precision.weights_dtype.value == WeightsDType::bf16);
+}
+
+Text adapter(const TrainingPlan& plan) {
+  if (!adapts(plan)) return {};
+  return quantizes(plan) ? "qlora" : "lora";
+}
+
+bool has_liger(const TrainingPlan& plan) {
+  const KernelFacts& k = plan.kernels;
+  return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
+         k.liger_glu.value;
+}
+
+Text liger_plugin(const TrainingPlan& plan) {
+  return has_liger(plan) ? Text("[axolotl.integrations.liger.LigerPlugin]") : std::nullopt;
+}
+
+Text optimizer_name(const TrainingPlan& plan) {
+  const std::string& name = plan.optimizer.name.value;
+  return name == muon.plan ? std::string(muon.theirs) : trainer_name(name);
+}
+
+Text targets(const TrainingPlan& plan) {
+  if (!adapts(plan) || all_linear(plan)) return {};
+  return find_codec("names")->write(plan.adapter.targets.value);
+}
+
+constexpr auto sayings = std::to_array<Saying>({
+    {"sequence_length", "pad_to_multiple_of",
+     [](const TrainingPlan& p) { return count_where(p.batch.sequence_length.value % 64 != 0, 1); }},
+    {"padding_mask", "sample_packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
+    {"padding_mask", "multipack_real_batches",
+     [](const TrainingPlan& p) { return flag_where(!p.batch.padding_mask.value, true); }},
+    {"autocast", "bf16", bf16},
+    {"weights_dtype", "bf16", bf16},
+    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
+    {"weights_dtype", "float16",
+     [](const TrainingPlan& p) {
+       return flag_where(
+           p.precision.autocast.value == Autocast::none && p.precision.weights_dtype.value == WeightsDType::fp16, true);
+     }},
+    {"adapter", "adapter", adapter},
+    {"quantization", "adapter", adapter},
+    {"quantization", "load_in_4bit", [](const TrainingPlan& p) { return flag_where(quantizes(p), true); }},
+    {"fp32_while_loading", "embeddings_skip_upcast",
+     [](const TrainingPlan& p) { return flag_where(quantizes(p), !p.precision.fp32_while_loading.value); }},
+    {"adapter", "lora_alpha", [](const TrainingPlan& p) { return count_where(adapts(p), p.adapter.rank.value); }},
+    {"lora_targets", "lora_target_linear", [](const TrainingPlan& p) { return flag_where(adapts(p), all_linear(p)); }},
+    {"lora_targets", "lora_target_modules", targets},
+    {"adapter_dtype", "peft_autocast_adapter_dtype",
+     [](const TrainingPlan& p) { return flag_where(adapts(p), p.adapter.dtype.value == AdapterDType::fp32); }},
+    {"quantization", "bnb_config_kwargs.bnb_4bit_quant_type",
+     [](const TrainingPlan& p) -> Text {
+       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
+     }},
+    {"quantization_compute_dtype", "bnb_config_kwargs.bnb_4bit_compute_dtype",
+     [](const TrainingPlan& p) -> Text {
+       return quantizes(p) ? Text(write_dtype(p.quantization.compute_dtype.value)) : std::nullopt;
+     }},
+    {"liger_rms_norm", "plugins", liger_plugin},
+    {"liger_rope", "plugins", liger_plugin},
+    {"liger_glu", "plugins", liger_plugin},
+    {"loss", "plugins", liger_plugin},
+    {"liger_rms_norm", "liger_rms_norm",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
+    {"liger_rope", "liger_rope",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rope.value); }},
+    {"liger_glu", "liger_glu_activation",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
+    {"loss", "liger_fused_linear_cross_entropy",
+     [](const TrainingPlan& p) {
+       return flag_where(has_liger(p), p.recipe.loss.value == Loss::liger_0_8_0_fused_linear);
+     }},
+    {"optimizer", "optimizer", optimizer_name},
+    {"clip_gradients", "max_grad_norm",
+     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
+    {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
+     [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
+    {"loader_rows_as", "streaming",
+     [](const TrainingPlan& p) { return flag_where(p.loader.rows_as.value == RowsAs::stream, true); }},
+    // A stream has no length of its own, and Axolotl wants one said.
+    {"loader_rows_as", "max_steps",
+     [](const TrainingPlan& p) { return count_where(p.loader.rows_as.value == RowsAs::stream, 1000); }},
+    {"loader_shuffle_buffer", "streaming_multipack_buffer_size",
+     [](const TrainingPlan& p) {
+       return count_where(p.loader.shuffle_buffer.value > 0, p.loader.shuffle_buffer.value);
+     }},
+    {"evaluates", "test_datasets",
+     [](const TrainingPlan& p) -> Text {
+       return p.evaluation.evaluates.value && longer(p) ? Text("[{path: rows}]") : std::nullopt;
+     }},
+    {"evaluates", "val_set_size",
+     [](const TrainingPlan& p) -> Text {
+       return p.evaluation.evaluates.value && !longer(p) ? Text("0.1") : std::nullopt;
+     }},
+    {"evaluates", "eval_steps", [](const TrainingPlan& p) { return count_where(p.evaluation.evaluates.value, 1); }},
+    {"evaluation_padded", "eval_sample_packing",
+     [](const TrainingPlan& p) {
+       return flag_where(p.evaluation.evaluates.value && p.evaluation.padded.value, false);
+     }},
+    {"evaluation_rows", "eval_batch_size",
+     [](const TrainingPlan& p) {
+       return count_where(p.evaluation.evaluates.value && p.evaluation.padded.value && p.evaluation.rows.value > 0,
+                          p.evaluation.rows.value);
+     }},
+    {"evaluation_length", "eval_sequence_len",
+     [](const TrainingPlan& p) {
+       return count_where(p.evaluation.evaluates.value && longer(p), p.evaluation.length.value);
+     }},
+});
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect axolotl;
+const Dialect axolotl{"axolotl", "Axolotl's YAML", "base_model", read, ingestion::axolotl::features(), sayings};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

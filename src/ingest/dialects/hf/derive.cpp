@@ -1,0 +1,411 @@
+// Hugging Face: transformers' TrainingArguments, TRL's SFTConfig, ModelConfig and ScriptArguments, and the keys of
+// transformers' example scripts, as YAML or JSON. What no line of keys.yaml can say of them.
+#include <algorithm>
+#include <array>
+
+#include "../../condition.hpp"
+#include "../../dialect.hpp"
+#include "../../loader_facts.hpp"
+#include "../../optimizers.hpp"
+#include "../../python_values.hpp"
+#include "dpo.hpp"
+#include "evaluation.hpp"
+#include "keys.hpp"
+#include "refused.hpp"
+#include "trainer.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using Hf = Arguments;
+
+/// What decides how a batch is made, beside the arguments.
+struct Run {
+  const Hf& hf;
+  const Stack& stack;
+  bool sft = false;    ///< One of TRL's trainers.
+  bool packs = false;  ///< SFT itself.
+};
+
+void plan_precision(const Run& run, TrainingPlan& plan) {
+  const auto fp16 = run.hf.get<bool>("fp16");
+  const auto bf16 = run.hf.get<bool>("bf16");
+  auto& autocast = plan.precision.autocast;
+  if (bf16.value) autocast = {*bf16.value ? Autocast::bf16 : Autocast::none, bf16.origin};
+  if (is(fp16, true)) autocast = {Autocast::fp16, fp16.origin};
+  plan.precision.outputs_to_fp32 = {autocast.value != Autocast::none, run.stack.origin("accelerate", "prepare_model")};
+}
+
+// TRL's trainers take Liger's layers only, and refuse its loss; transformers' takes all of it.
+void plan_liger(const Run& run, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  const auto liger = run.hf.get<bool>("use_liger_kernel");
+  const auto part = [&](std::string_view key, Setting<bool>& fact) {
+    give(fact, liger);
+    if (fact.value) give(fact, run.hf.get<bool>(key));
+  };
+  part("liger_kernel_config.rms_norm", plan.kernels.liger_rms_norm);
+  part("liger_kernel_config.rope", plan.kernels.liger_rope);
+  part("liger_kernel_config.swiglu", plan.kernels.liger_glu);
+  const auto loss = run.hf.get<bool>("liger_kernel_config.fused_linear_cross_entropy");
+  if (!is(liger, true)) return;
+  if (run.sft && is(loss, true)) {
+    conflict(draft, loss.origin, document,
+             "TRL's trainers refuse Liger's fused linear cross entropy: they patch the model's forward themselves");
+  }
+  if (!run.sft && !is(loss, false)) {
+    plan.recipe.loss = {Loss::liger_fused_linear, loss.value ? loss.origin : liger.origin};
+  }
+}
+
+// Where it is not DPO's, such a key tells another script.
+void note_preference(const Run& run, TrainingPlan& plan) {
+  if (plan.recipe.trainer.value == "dpo") return;
+  const auto note = [&](std::string_view key, const auto& arg) {
+    if (arg.value) plan.unmodelled.push_back({std::string(hf::other_training), std::string(key), arg.origin.where});
+  };
+  note("precompute_ref_log_probs", run.hf.get<bool>("precompute_ref_log_probs"));
+  note("precompute_ref_batch_size", run.hf.get<std::int64_t>("precompute_ref_batch_size"));
+}
+
+// The rows of a batch, and how long they get. Packed rows of one batch are one row, with a mask that keeps them apart
+// where the attention is not flash attention.
+void plan_length(const Run& run, TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 3> scripts{"model_max_length", "max_seq_length", "block_size"};
+  const auto by = [&](std::string_view key) { give(plan.batch.sequence_length, run.hf.get<std::int64_t>(key)); };
+  if (run.sft) {
+    by("max_length");
+  } else {
+    std::ranges::for_each(scripts, by);
+  }
+  pad_rows(plan, run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1));
+}
+
+bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
+
+bool is_joined(const Run& run) {
+  return run.packs && (run.hf.on("padding_free") || (run.hf.on("packing") && !is_wrapped(run.hf)));
+}
+
+bool is_fixed(const Run& run) {
+  if (!run.sft) return run.hf.get<std::int64_t>("block_size").value.has_value();
+  return run.packs && run.hf.on("packing") && is_wrapped(run.hf);
+}
+
+void plan_padding(const Run& run, TrainingPlan& plan) {
+  const auto packing = run.hf.get<bool>("packing");
+  auto& mask = plan.batch.padding_mask;
+  if (is_joined(run)) {
+    pack_rows(plan, is(packing, true) ? packing.origin : run.hf.get<bool>("padding_free").origin,
+              "per_device_train_batch_size");
+    mask = {plan.kernels.attention.value != Attention::flash_attention_2,
+            run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)")};
+  } else if (is_fixed(run)) {
+    mask = {false, run.sft ? packing.origin : run.hf.get<std::int64_t>("block_size").origin};
+    derive(mask.origin, "whose rows need no mask");
+  } else {
+    const bool padded = plan.batch.micro_batch_size.value > 1 || run.hf.on("pad_to_max_length") ||
+                        run.hf.get<std::int64_t>("model_max_length").value.has_value();
+    mask = {padded, assumed(padded ? "rows of a batch differ in length and are padded"
+                                   : "a batch of one row needs no padding")};
+  }
+}
+
+// transformers says use_reentrant: false only where nothing is left of the kwargs once its own keys (and TRL's) are
+// taken out; torch takes true for what nobody says. The old name's kwargs count where the new one's are not there.
+void plan_reentrant(const Run& run, const Inputs& inputs, Setting<bool>& reentrant) {
+  constexpr std::array<std::string_view, 3> taken_out{"every_n_layers", "offload", "selective"};
+  const auto own = run.hf.get<bool>("activation_checkpointing_kwargs.use_reentrant");
+  const Node* kwargs = find_value(inputs, "activation_checkpointing_kwargs");
+  const bool old = !own.value && (kwargs == nullptr || kwargs->kind == Node::Kind::null);
+  if (old) kwargs = find_value(inputs, "gradient_checkpointing_kwargs");
+  const bool open = kwargs != nullptr && std::ranges::any_of(kwargs->entries, [&](const Entry& entry) {
+                      return std::ranges::count(taken_out, entry.key) == 0;
+                    });
+  if (open) reentrant = {true, run.stack.origin("torch", "checkpoint, whose kwargs are given without use_reentrant")};
+  give(reentrant, old ? run.hf.get<bool>("gradient_checkpointing_kwargs.use_reentrant") : own);
+}
+
+void plan_optimizer(const Hf& hf, TrainingPlan& plan) {
+  const auto optim = hf.get<std::string>("optim");
+  auto& optimizer = plan.optimizer.name;
+  if (optim.value) {
+    const OptimizerName& name = *find_optimizer(*optim.value);
+    optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
+    if (name.plan.empty()) plan.unmodelled.push_back({"optimizer " + *optim.value, "optim", optim.origin.where});
+  }
+  const auto args = hf.get<std::string>("optim_args");
+  if (optimizer.value == "sgd" && has_momentum(args.value.value_or(""))) optimizer = {"sgd_momentum", args.origin};
+  const auto norm = hf.get<double>("max_grad_norm");
+  if (norm.value) plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
+}
+
+DType compute_dtype(WeightsDType dtype) {
+  return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
+}
+
+// What a script around a plain Trainer makes of TRL's keys for adapters is its own affair; of what TRL's scripts would
+// do, only the user knows whether it does the same.
+void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
+  if (!hf.on("use_peft")) return;
+  const std::string whose = "a script around a plain Trainer, and no library's, ";
+  if (!hf.get<std::int64_t>("lora_r").value) {
+    miss(draft, document, "lora_rank", {"lora_r"}, whose + "sets LoRA's rank, and lora_r is not given",
+         "add lora_r: … or --set plan.lora_rank=…");
+  }
+  if (!hf.on("load_in_4bit")) return;
+  miss(draft, document, "kbit_upcast", {},
+       whose + "decides whether prepare_model_for_kbit_training raises 4-bit models' other weights to fp32",
+       "--set plan.kbit_upcast=true or --set plan.kbit_upcast=false");
+}
+
+void plan_adapter(const Run& run, TrainingPlan& plan) {
+  const auto peft = run.hf.get<bool>("use_peft");
+  if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
+  const auto four = run.hf.get<bool>("load_in_4bit");
+  const auto kind = run.hf.get<Quantization>("bnb_4bit_quant_type");
+  const bool quantized = is(four, true);
+  if (four.value) {
+    plan.quantization.kind = {quantized ? kind.value.value_or(Quantization::nf4) : Quantization::none,
+                              quantized && kind.value ? kind.origin : four.origin};
+  }
+  if (quantized && run.sft) plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+  const auto dtype = run.hf.get<WeightsDType>("dtype");
+  if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};
+}
+
+// ---- What is wrong or old ------------------------------------------------------------------------------------------
+
+void check_facts(bool sft, Draft& draft, const Document& document) {
+  const TrainingPlan& plan = draft.plan;
+  if (plan.model.name.value.empty()) {
+    miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
+         "add model_name_or_path: … or --set plan.model=…");
+  }
+  if (plan.batch.sequence_length.value > 0) return;
+  const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
+                                   : "transformers' Trainer has no sequence length of its own";
+  const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
+                                   : "give block_size, max_seq_length or model_max_length, or --set sequence_length=…";
+  miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length", "model_max_length"},
+       std::string(why), std::string(how));
+}
+
+// A script around a plain Trainer may have the old name of its own.
+void warn_renamed(const Inputs& inputs, TrainingPlan& plan) {
+  for (const Input& input : inputs) {
+    if (input.key != "torch_dtype") continue;
+    plan.warnings.push_back(
+        at_key(input, Severity::warning, "ingest/renamed-key", "torch_dtype is now called dtype; read as that"));
+  }
+}
+
+// `trl sft` hands keys that no argument class has on to accelerate's parser, which knows none; trl.scripts.sft leaves
+// them out.
+void refuse_old_names(const Inputs& inputs, const Stack& stack, Draft& draft) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> old_names{
+      {{"max_seq_length", "max_length"}, {"torch_dtype", "dtype"}}};
+  const bool assumed = draft.plan.recipe.trainer.origin.kind == Origin::Kind::assumed;
+  for (const Input& input : inputs) {
+    const auto* found = std::ranges::find(old_names, input.key, [](const auto& pair) { return pair[0]; });
+    const bool taken_out = !input.command_line.empty() && input.value->kind == Node::Kind::null;
+    if (found == old_names.end() || taken_out) continue;
+    const std::string now =
+        input.key + ": " + stack.name_of("trl") + " has no such argument; it is " + std::string((*found)[1]) + " now";
+    draft.errors.push_back(
+        at_key(input, Severity::error, "ingest/refused", now,
+               assumed ? "--trainer trainer, if a script around transformers' Trainer reads this file" : ""));
+    draft.bad_keys.push_back(input.key);
+  }
+}
+
+// TRL parses texts; transformers' parse_yaml_file and parse_json_file pass them on as they are: as a flag any text is
+// true, and as a number none is one.
+void refuse_texts(const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 3> numbers{as::positive.expected, as::count.expected, as::number.expected};
+  for (const Input& input : inputs) {
+    if (!input.command_line.empty() || input.value->kind != Node::Kind::string) continue;
+    const auto key = std::ranges::find(arguments_of("hf"), input.key, &Key::name);
+    if (key == arguments_of("hf").end()) continue;
+    const std::string expected(key->codec->expected);
+    const bool flag = expected == as::argparse_boolean.expected && read_argparse_boolean(*input.value) == false;
+    if (!flag && std::ranges::count(numbers, expected) == 0) continue;
+    draft.errors.push_back(bad_value(input,
+                                     expected +
+                                         ", without quotes: transformers' parse_yaml_file and parse_json_file pass a "
+                                         "text on as it is",
+                                     {}));
+  }
+}
+
+void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  plan.framework = run.sft ? run.stack.name_of("trl") + " on " + run.stack.name_of("transformers")
+                           : run.stack.name_of("transformers");
+  plan_precision(run, plan);
+  if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
+  plan_supervised(plan);
+  plan_liger(run, draft, document);
+  plan_length(run, plan);
+  const std::int64_t row = plan.batch.sequence_length.value;
+  plan_padding(run, plan);
+  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
+  plan_reentrant(run, inputs, plan.checkpointing.reentrant);
+  plan_optimizer(run.hf, plan);
+  accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
+  plan_adapter(run, plan);
+  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(run.hf, inputs, run.stack, draft);
+  note_preference(run, plan);
+  stream_rows(run.hf.get<bool>("streaming"), plan.loader);
+  const auto packing = run.hf.get<bool>("packing");
+  if (run.sft && is(packing, true)) plan.loader.packed = {true, packing.origin};
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  const Hf hf = read_arguments("hf", hf::features(), inputs, draft);
+  const Setting<std::string> trainer = hf::trainer_of(hf, inputs, draft);
+  const bool sft = trainer.value != "trainer";
+  const Run run{hf, stack_of(sft ? "trl-1.16" : "trl-1.16-scripts"), sft, trainer.value == "sft"};
+  begin(draft, run.stack, hf);
+  draft.plan.recipe.trainer = trainer;
+  plan_facts(run, inputs, draft, document);
+  const std::int64_t row = draft.plan.batch.sequence_length.value;
+  if (sft) {
+    refuse_old_names(inputs, run.stack, draft);
+  } else {
+    warn_renamed(inputs, draft.plan);
+    refuse_texts(inputs, draft);
+  }
+  refuse_scaled_half(draft, document);
+  check_facts(sft, draft, document);
+  hf::check_refused(hf, inputs, trainer.value == "sft", draft, document);
+  if (!sft) check_own_script(hf, draft, document);
+  if (draft.bad_keys.empty() && std::ranges::count(draft.missing, "trainer", &Missing::field) == 0) {
+    hf::note_unused(inputs, sft, row, draft);
+  }
+  return draft;
+}
+
+// ---- Back to keys --------------------------------------------------------------------------------------------------
+
+using Text = std::optional<std::string>;
+
+/// Whether one of TRL's trainers is written.
+bool is_sft(const TrainingPlan& plan) {
+  return plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob ||
+         plan.adapter.kind.value != Adapter::none;
+}
+
+Text flag(bool value) { return write_boolean(value); }
+
+bool is_dpo(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::dpo; }
+
+Text liger(const TrainingPlan& plan) {
+  const KernelFacts& k = plan.kernels;
+  const bool any = plan.recipe.loss.value == Loss::liger_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
+                   k.liger_glu.value;
+  return any ? flag(true) : std::nullopt;
+}
+
+Text length_where(bool here, const TrainingPlan& plan) {
+  return here ? Text(write_integer(plan.batch.sequence_length.value)) : std::nullopt;
+}
+
+Text targets(const TrainingPlan& plan) {
+  const auto& names = plan.adapter.targets.value;
+  if (plan.adapter.kind.value == Adapter::none || names == std::vector<std::string>{"peft-default"}) return {};
+  return find_codec("names")->write(names);
+}
+
+Text quantized(const TrainingPlan& plan) {
+  if (!is_sft(plan)) return {};
+  return flag(plan.quantization.kind.value != Quantization::none);
+}
+
+Text evaluation_rows(const TrainingPlan& plan) {
+  if (!plan.evaluation.evaluates.value) return {};
+  const std::int64_t rows = plan.evaluation.rows.value;
+  return write_integer(rows > 0 ? rows : plan.batch.micro_batch_size.value);
+}
+
+constexpr auto sayings = std::to_array<Saying>({
+    {"trainer", "trainer",
+     [](const TrainingPlan& p) -> Text { return is_dpo(p)   ? "dpo"
+                                                : is_sft(p) ? "sft"
+                                                            : "trainer"; }},
+    {"reference", "precompute_ref_log_probs",
+     [](const TrainingPlan& p) {
+       return is_dpo(p) ? flag(p.recipe.reference.value == Reference::precomputed) : Text();
+     }},
+    {"liger_rms_norm", "use_liger_kernel", liger},
+    {"liger_rope", "use_liger_kernel", liger},
+    {"liger_glu", "use_liger_kernel", liger},
+    {"loss", "use_liger_kernel", liger},
+    {"liger_rms_norm", "liger_kernel_config.rms_norm",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rms_norm.value) : Text(); }},
+    {"liger_rope", "liger_kernel_config.rope",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rope.value) : Text(); }},
+    {"liger_glu", "liger_kernel_config.swiglu",
+     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_glu.value) : Text(); }},
+    {"loss", "liger_kernel_config.fused_linear_cross_entropy",
+     [](const TrainingPlan& p) {
+       return liger(p) && !is_sft(p) ? flag(p.recipe.loss.value == Loss::liger_fused_linear) : Text();
+     }},
+    {"autocast", "bf16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::bf16); }},
+    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
+    {"reentrant_checkpointing", "activation_checkpointing_kwargs.use_reentrant",
+     [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
+    {"optimizer", "optim",
+     [](const TrainingPlan& p) -> Text {
+       return p.optimizer.name.value == "sgd_momentum" ? "sgd" : trainer_name(p.optimizer.name.value);
+     }},
+    {"optimizer", "optim_args",
+     [](const TrainingPlan& p) -> Text {
+       return p.optimizer.name.value == "sgd_momentum" ? Text("momentum=0.9") : std::nullopt;
+     }},
+    {"clip_gradients", "max_grad_norm",
+     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
+    {"use_cache", "use_cache",
+     [](const TrainingPlan& p) { return is_sft(p) ? Text() : flag(p.recipe.use_cache.value); }},
+    {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
+     [](const TrainingPlan& p) { return length_where(is_sft(p), p); }},
+    {"sequence_length", "block_size|max_seq_length|model_max_length",
+     [](const TrainingPlan& p) { return length_where(!is_sft(p) && !p.batch.padding_mask.value, p); }},
+    {"sequence_length", "max_seq_length|model_max_length",
+     [](const TrainingPlan& p) { return length_where(!is_sft(p) && p.batch.padding_mask.value, p); }},
+    {"padding_mask", "pad_to_max_length",
+     [](const TrainingPlan& p) { return is_sft(p) || !p.batch.padding_mask.value ? Text() : flag(true); }},
+    {"adapter", "use_peft",
+     [](const TrainingPlan& p) { return is_sft(p) ? flag(p.adapter.kind.value == Adapter::lora) : Text(); }},
+    {"lora_targets", "lora_target_modules", targets},
+    {"quantization", "load_in_4bit", quantized},
+    {"quantization", "bnb_4bit_quant_type",
+     [](const TrainingPlan& p) -> Text {
+       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
+     }},
+    {"alloc_conf", "env",
+     [](const TrainingPlan& p) -> Text {
+       if (p.runtime.alloc_conf.value.empty()) return {};
+       return find_codec("environment")->write(p.runtime.alloc_conf.value);
+     }},
+    {"loader_rows_as", "streaming",
+     [](const TrainingPlan& p) { return p.loader.rows_as.value == RowsAs::stream ? flag(true) : Text(); }},
+    {"evaluates", "eval_strategy",
+     [](const TrainingPlan& p) -> Text { return p.evaluation.evaluates.value ? Text("steps") : std::nullopt; }},
+    {"evaluation_rows", "per_device_eval_batch_size", evaluation_rows},
+});
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect hf;
+const Dialect hf{"hf",
+                 "transformers' TrainingArguments and TRL's SFTConfig",
+                 "model_name_or_path",
+                 read,
+                 ingestion::hf::features(),
+                 sayings};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

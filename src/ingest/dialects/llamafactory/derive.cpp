@@ -1,0 +1,277 @@
+// LLaMA-Factory 0.9.5, its stage sft: hparams/parser.py, model/loader.py, model/adapter.py, model/model_utils and
+// train/sft/workflow.py. What no line of keys.yaml can say of its arguments.
+#include <algorithm>
+#include <array>
+
+#include "../../dialect.hpp"
+#include "../../loader_facts.hpp"
+#include "../../optimizers.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+using Text = std::optional<std::string>;
+
+const Stack& stack() { return stack_of("llamafactory-0.9"); }
+
+Origin own(std::string_view where) { return stack().origin("llamafactory", where); }
+
+// ---- Values --------------------------------------------------------------------------------------------------------
+
+/// The value of a text that is one of these; else an error, and nothing.
+Text one_of(const Arguments& args, std::string_view key, std::span<const std::string_view> names, const Inputs& inputs,
+            Draft& draft) {
+  const auto given = args.get<std::string>(key);
+  if (!given.value || std::ranges::count(names, *given.value) > 0) return given.value;
+  const auto input = std::ranges::find(inputs, key, &Input::key);
+  std::string expected;
+  for (const std::string_view name : names) expected += (expected.empty() ? "one of " : ", ") + std::string(name);
+  if (input != inputs.end()) draft.errors.push_back(bad_value(*input, expected, names));
+  draft.bad_keys.emplace_back(key);
+  return std::nullopt;
+}
+
+// ---- Which trainer -------------------------------------------------------------------------------------------------
+
+void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
+  constexpr std::array<std::string_view, 6> stages{"pt", "sft", "rm", "ppo", "dpo", "kto"};
+  constexpr std::array<std::string_view, 6> trainers{"trainer", "trainer", "reward", "ppo", "dpo", "kto"};
+  const Text stage = one_of(args, "stage", stages, inputs, draft);
+  if (stage) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(stages, *stage) - stages.begin());
+    draft.plan.recipe.trainer = {std::string(trainers.at(at)), args.get<std::string>("stage").origin};
+  }
+  if (args.on("do_train")) return;
+  miss(draft, document, "trainer", {"do_train"}, "do_train is not true, so that LLaMA-Factory trains nothing",
+       "add do_train: true");
+}
+
+// ---- The model -----------------------------------------------------------------------------------------------------
+
+// Parameters that are trained are raised to fp32, unless by pure_bf16 (model/adapter.py: init_adapter); peft has
+// adapters in fp32 either way.
+void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 4> methods{"lora", "oft", "freeze", "full"};
+  const Text method = one_of(args, "finetuning_type", methods, inputs, draft);
+  if (!method) return;
+  const Origin origin = args.get<std::string>("finetuning_type").origin;
+  draft.plan.adapter.kind = {*method == "lora" ? Adapter::lora : Adapter::none, origin};
+  const auto gap = [&](std::string_view feature) {
+    draft.plan.unmodelled.push_back({std::string(feature), "finetuning_type", origin.where});
+  };
+  if (*method == "oft") gap("OFT");
+  if (*method == "freeze") gap("freeze tuning");
+  if (*method == "full" && !args.on("pure_bf16")) gap("raising the weights to fp32 once they are loaded");
+}
+
+void plan_targets(const Arguments& args, Setting<std::vector<std::string>>& targets) {
+  const auto given = args.get<std::vector<std::string>>("lora_target");
+  if (!given.value) return;
+  const bool all = *given.value == std::vector<std::string>{"all"};
+  targets = {all ? std::vector<std::string>{"all-linear"} : *given.value, given.origin};
+}
+
+void plan_precision(const Arguments& args, TrainingPlan& plan) {
+  auto& autocast = plan.precision.autocast;
+  auto& compute = plan.quantization.compute_dtype;
+  const auto by = [&](std::string_view key, Autocast kind, DType dtype) {
+    const auto flag = args.get<bool>(key);
+    if (!flag.value) return;
+    if (kind != Autocast::none && (*flag.value || autocast.value == Autocast::none)) {
+      autocast = {*flag.value ? kind : Autocast::none, flag.origin};
+    }
+    if (*flag.value) compute = {dtype, flag.origin};
+  };
+  by("fp16", Autocast::fp16, DType::fp16);
+  by("bf16", Autocast::bf16, DType::bf16);
+  by("pure_bf16", Autocast::none, DType::bf16);
+  plan.precision.outputs_to_fp32 = {autocast.value != Autocast::none, stack().origin("accelerate", "prepare_model")};
+}
+
+void plan_quantization(const Arguments& args, TrainingPlan& plan) {
+  const auto bits = args.get<std::int64_t>("quantization_bit");
+  const auto kind = args.get<Quantization>("quantization_type");
+  if (bits.value) {
+    plan.quantization.kind = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : bits.origin};
+  }
+}
+
+// auto leaves it to the model's class, which takes sdpa where it can.
+void plan_attention(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 4> names{"auto", "disabled", "sdpa", "fa2"};
+  const Text name = one_of(args, "flash_attn", names, inputs, draft);
+  if (!name || *name == "auto") return;
+  const Attention attention = *name == "fa2"    ? Attention::flash_attention_2
+                              : *name == "sdpa" ? Attention::sdpa
+                                                : Attention::eager;
+  draft.plan.kernels.attention = {attention, args.get<std::string>("flash_attn").origin};
+}
+
+void plan_checkpointing(const Arguments& args, Setting<bool>& checkpointing) {
+  const auto disabled = args.get<bool>("disable_gradient_checkpointing");
+  if (disabled.value) checkpointing = {!*disabled.value, disabled.origin};
+}
+
+// ---- The batch and the step ----------------------------------------------------------------------------------------
+
+// The collator pads to a multiple of 8; packed rows are filled to cutoff_len, and their mask is all ones
+// (data/processor/supervised.py).
+void plan_batch(const Arguments& args, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
+  pad_rows(plan, 8);
+  accumulate(args.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
+  const auto packing = args.get<bool>("packing");
+  if (!is(packing, true)) return;
+  plan.batch.padding_mask = {false, packing.origin};
+  derive(plan.batch.padding_mask.origin, "whose rows are filled to cutoff_len");
+  plan.loader.packed = {true, packing.origin};
+  plan.loader.columns = {4, packing.origin};
+  derive(plan.loader.columns.origin, "which adds position_ids");
+}
+
+void plan_optimizer(const Arguments& args, TrainingPlan& plan) {
+  const auto optim = args.get<std::string>("optim");
+  auto& optimizer = plan.optimizer.name;
+  if (optim.value) {
+    const OptimizerName& name = *find_optimizer(*optim.value);
+    optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
+    if (name.plan.empty()) plan.unmodelled.push_back({"optimizer " + *optim.value, "optim", optim.origin.where});
+  }
+  const auto optim_args = args.get<std::string>("optim_args");
+  if (optimizer.value == "sgd" && has_momentum(optim_args.value.value_or(""))) {
+    optimizer = {"sgd_momentum", optim_args.origin};
+  }
+  const auto norm = args.get<double>("max_grad_norm");
+  if (norm.value) plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
+}
+
+void plan_loader(const Arguments& args, LoaderPlan& loader) {
+  stream_rows(args.get<bool>("streaming"), loader);
+  if (loader.rows_as.value != RowsAs::stream) return;
+  loader.shuffle_buffer = setting(args.get<std::int64_t>("buffer_size"), std::int64_t{16'384}, own("DataArguments"));
+}
+
+// run_sft evaluates after training too, where do_eval asks for it, beside the optimizer's state.
+void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
+  const auto strategy = args.get<std::string>("eval_strategy");
+  for (const std::string_view key : {"do_eval", "eval_on_start"}) {
+    if (args.on(key)) evaluation.evaluates = {true, args.get<bool>(key).origin};
+  }
+  if (strategy.value && strategy.value != "no") evaluation.evaluates = {true, strategy.origin};
+  if (!evaluation.evaluates.value) {
+    evaluation.rows.value = 0;
+    evaluation.padded.value = false;
+    return;
+  }
+  give(evaluation.rows, args.get<std::int64_t>("per_device_eval_batch_size"));
+  const auto packing = args.get<bool>("packing");
+  if (is(packing, true)) evaluation.padded = {false, packing.origin};
+}
+
+// ---- All of it -----------------------------------------------------------------------------------------------------
+
+void check(const Arguments& args, Draft& draft, const Document& document) {
+  if (draft.plan.model.name.value.empty()) {
+    miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
+         "add model_name_or_path: … or --set plan.model=…");
+  }
+  if (args.on("bf16") && args.on("fp16")) {
+    conflict(draft, args.get<bool>("fp16").origin, document,
+             "fp16 and bf16 are both true: TrainingArguments takes one of them");
+  }
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  const Arguments args = read_arguments("llamafactory", {}, inputs, draft);
+  begin(draft, stack(), args);
+  TrainingPlan& plan = draft.plan;
+  plan.framework = stack().name_of("llamafactory") + " on " + stack().name_of("transformers");
+  plan_trainer(args, inputs, draft, document);
+  plan_supervised(plan);
+  plan_method(args, inputs, draft);
+  plan_targets(args, plan.adapter.targets);
+  plan_precision(args, plan);
+  plan_quantization(args, plan);
+  plan_attention(args, inputs, draft);
+  plan_checkpointing(args, plan.checkpointing.on);
+  plan_batch(args, draft, document);
+  plan_optimizer(args, plan);
+  plan_loader(args, plan.loader);
+  plan_evaluation(args, plan.evaluation);
+  check(args, draft, document);
+  return draft;
+}
+
+// ---- Back to keys --------------------------------------------------------------------------------------------------
+
+Text flag(bool value) { return write_boolean(value); }
+Text flag_where(bool here, bool value) { return here ? flag(value) : std::nullopt; }
+bool adapts(const TrainingPlan& plan) { return plan.adapter.kind.value != Adapter::none; }
+
+Text targets(const TrainingPlan& plan) {
+  const auto& names = plan.adapter.targets.value;
+  if (!adapts(plan)) return {};
+  return names == std::vector<std::string>{"all-linear"} ? Text("all") : find_codec("comma_names")->write(names);
+}
+
+Text attention(const TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 3> names{"disabled", "sdpa", "fa2"};
+  return std::string(names.at(static_cast<std::size_t>(plan.kernels.attention.value)));
+}
+
+constexpr auto sayings = std::to_array<Saying>({
+    {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
+    {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Text { return adapts(p) ? "lora" : "full"; }},
+    {"lora_targets", "lora_target", targets},
+    {"quantization", "quantization_bit",
+     [](const TrainingPlan& p) -> Text {
+       return p.quantization.kind.value == Quantization::none ? std::nullopt : Text("4");
+     }},
+    {"quantization", "quantization_type",
+     [](const TrainingPlan& p) -> Text {
+       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
+     }},
+    {"autocast", "bf16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::bf16); }},
+    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
+    {"adapter", "pure_bf16",
+     [](const TrainingPlan& p) {
+       return flag_where(!adapts(p) && p.precision.autocast.value == Autocast::none, true);
+     }},
+    {"attention", "flash_attn", attention},
+    {"gradient_checkpointing", "disable_gradient_checkpointing",
+     [](const TrainingPlan& p) { return flag(!p.checkpointing.on.value); }},
+    {"padding_mask", "packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
+    {"optimizer", "optim",
+     [](const TrainingPlan& p) -> Text {
+       return p.optimizer.name.value == "sgd_momentum" ? "sgd" : trainer_name(p.optimizer.name.value);
+     }},
+    {"optimizer", "optim_args",
+     [](const TrainingPlan& p) -> Text {
+       return p.optimizer.name.value == "sgd_momentum" ? Text("momentum=0.9") : std::nullopt;
+     }},
+    {"clip_gradients", "max_grad_norm",
+     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
+    {"loader_rows_as", "streaming",
+     [](const TrainingPlan& p) { return flag_where(p.loader.rows_as.value == RowsAs::stream, true); }},
+    {"evaluation_rows", "per_device_eval_batch_size",
+     [](const TrainingPlan& p) -> Text {
+       return p.evaluation.evaluates.value ? Text(write_integer(p.evaluation.rows.value)) : std::nullopt;
+     }},
+    {"evaluates", "eval_strategy",
+     [](const TrainingPlan& p) -> Text { return p.evaluation.evaluates.value ? Text("steps") : std::nullopt; }},
+});
+
+// Two of these tell its configs from those of other scripts over transformers' Trainer.
+constexpr auto tells =
+    std::to_array<std::string_view>({"finetuning_type", "stage", "template", "cutoff_len", "lora_target",
+                                     "infer_backend", "export_dir", "quantization_bit"});
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect llamafactory;
+const Dialect llamafactory{"llamafactory", "LLaMA-Factory's YAML", "model_name_or_path", read, {}, sayings, tells};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,116 @@
+#include "stack.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "stack_files.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+std::string text_at(const Node& node, std::string_view key) {
+  const Node* found = node.find(key);
+  return found == nullptr ? std::string() : found->text;
+}
+
+std::vector<std::string> texts_at(const Node& node, std::string_view key) {
+  std::vector<std::string> out;
+  if (const Node* found = node.find(key)) {
+    for (const Node& item : found->items) out.push_back(item.text);
+  }
+  return out;
+}
+
+StackLayer::Default default_at(const Entry& entry) {
+  const Node* value = entry.value.find("value");
+  const std::string assumption = text_at(entry.value, "assumed");
+  StackLayer::Default out{entry.key, value == nullptr ? Node{} : *value, text_at(entry.value, "source"),
+                          text_at(entry.value, "of"), !assumption.empty()};
+  if (out.assumed) out.source = assumption;
+  return out;
+}
+
+std::string file_of(std::string_view name) { return std::string(name) + ".yaml"; }
+
+StackLayer read_layer(std::string_view name) {
+  StackLayer out{.name = std::string(name)};
+  const auto files = stacks::embedded_files();
+  const auto found = std::ranges::find(files, file_of(name), &stacks::EmbeddedFile::path);
+  const auto document = found == files.end() ? Result<Document>(Diagnostics{})
+                                             : parse_document(std::string(found->text), file_of(name), Syntax::yaml);
+  if (!document) return out;
+  out.package = text_at(document->root, "package");
+  out.version = text_at(document->root, "version");
+  out.on = texts_at(document->root, "on");
+  out.needed = texts_at(document->root, "needed");
+  if (const Node* defaults = document->root.find("defaults")) {
+    for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
+  }
+  if (const Node* targets = document->root.find("targets")) {
+    for (const Entry& entry : targets->entries) out.targets.emplace_back(entry.key, texts_at(*targets, entry.key));
+  }
+  return out;
+}
+
+void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
+  if (std::ranges::count(layers, name, &StackLayer::name) > 0) return;
+  const std::vector<std::string> below = layers.emplace_back(read_layer(name)).on;
+  for (const std::string& one : below) add_layers(one, layers);
+}
+
+}  // namespace
+
+const StackLayer* Stack::layer_of(std::string_view package) const {
+  const auto found = std::ranges::find(layers_, package, &StackLayer::package);
+  return found == layers_.end() ? nullptr : &*found;
+}
+
+std::string Stack::name_of(std::string_view package) const {
+  const StackLayer* layer = layer_of(package);
+  if (layer == nullptr || layer->version.empty()) return std::string(package);
+  return layer->package + " " + layer->version;
+}
+
+Origin Stack::origin(std::string_view package, std::string_view where) const {
+  return {.kind = Origin::Kind::framework_default, .source = name_of(package) + ": " + std::string(where)};
+}
+
+bool Stack::set_default(const FactRow& fact, TrainingPlan& plan) const {
+  for (const StackLayer& layer : layers_) {
+    if (std::ranges::count(layer.needed, fact.name) > 0) return false;
+    const auto found = std::ranges::find(layer.defaults, fact.name, &StackLayer::Default::fact);
+    if (found == layer.defaults.end()) continue;
+    Origin from = origin(found->of.empty() ? layer.package : found->of, found->source);
+    // A layer's own default is of its own version, also where another version of the package lies above it.
+    if (found->of.empty() && !layer.version.empty()) {
+      from.source = layer.package + " " + layer.version + ": " + found->source;
+    }
+    if (found->assumed) from = {.kind = Origin::Kind::assumed, .source = found->source};
+    return fact.read(found->value, from, plan);
+  }
+  return false;
+}
+
+Stack::Stack(std::vector<StackLayer> layers) : layers_(std::move(layers)) {
+  for (const FactRow& fact : facts()) set_default(fact, plan_);
+}
+
+const Stack& stack_of(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, Stack, std::less<>> read;
+  const std::lock_guard lock(mutex);
+  const auto found = read.find(name);
+  if (found != read.end()) return found->second;
+  std::vector<StackLayer> layers;
+  add_layers(name, layers);
+  return read.emplace(std::string(name), Stack(std::move(layers))).first->second;
+}
+
+std::vector<std::string> stack_names() {
+  std::vector<std::string> out;
+  for (const auto& file : stacks::embedded_files()) out.emplace_back(file.path.substr(0, file.path.rfind('.')));
+  return out;
+}
+
+}  // namespace oomplan::ingestion

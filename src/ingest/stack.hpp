@@ -1,0 +1,62 @@
+// What frameworks do where a config says nothing: models/stacks, a version of each in layers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "oomplan/document.hpp"
+#include "oomplan/fact_table.hpp"
+
+namespace oomplan::ingestion {
+
+/// A file of models/stacks.
+struct StackLayer {
+  struct Default {
+    std::string fact{};
+    Node value{};
+    std::string source{};
+    std::string of{};  ///< The package whose default it is; empty: the layer's own.
+    bool assumed = false;
+  };
+  std::string name{};     ///< The file's: "trl-1.16".
+  std::string package{};  ///< As sources have it: "trl".
+  std::string version{};  ///< "1.16.0"; empty where it has none.
+  std::vector<std::string> on{};
+  std::vector<std::string> needed{};  ///< Facts that a config has to give, whatever the layers below have.
+  std::vector<Default> defaults{};
+  std::vector<std::pair<std::string, std::vector<std::string>>> targets{};  ///< Of peft: LoRA's modules by model_type.
+};
+
+/// Its layers from the top, and their defaults: the topmost layer that has one for a fact counts.
+class Stack {
+ public:
+  explicit Stack(std::vector<StackLayer> layers);
+
+  /// "trl 1.16.0".
+  std::string name_of(std::string_view package) const;
+
+  /// The origin of a default that code has worked out: "peft 0.21.2: LoraConfig".
+  Origin origin(std::string_view package, std::string_view where) const;
+
+  /// All its defaults; a fact that has none is left without an origin.
+  const TrainingPlan& plan() const { return plan_; }
+
+  const std::vector<StackLayer>& layers() const { return layers_; }
+
+ private:
+  const StackLayer* layer_of(std::string_view package) const;
+  bool set_default(const FactRow& fact, TrainingPlan& plan) const;
+
+  std::vector<StackLayer> layers_;
+  TrainingPlan plan_{};
+};
+
+/// The stack whose top is this file ("trl-1.16"), read when it is first asked for. Lives as long as the program.
+const Stack& stack_of(std::string_view name);
+
+/// The names of the files, for a test that reads them all.
+std::vector<std::string> stack_names();
+
+}  // namespace oomplan::ingestion

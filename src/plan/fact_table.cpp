@@ -1,0 +1,419 @@
+#include "oomplan/fact_table.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "oomplan/codec.hpp"
+#include "oomplan/lengths.hpp"
+
+namespace oomplan {
+namespace {
+
+using Plan = TrainingPlan;
+namespace as = planning::as;
+
+// ---- What a row is made of -----------------------------------------------------------------------------------------
+
+template <const auto& Format, class T>
+FactValue shown(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return Format.write(value);
+  } else {
+    return value;
+  }
+}
+
+template <const auto& Format>
+FactValue shown(const std::vector<std::int64_t>& lengths) {
+  if (lengths.empty()) return std::string();
+  const auto [least, most] = std::ranges::minmax(lengths);
+  return std::to_string(lengths.size()) + " steps of " + std::to_string(least) + " to " + std::to_string(most) +
+         " tokens";
+}
+
+template <class T>
+using Held = std::conditional_t<std::is_enum_v<T>, std::int64_t, T>;
+
+/// Lengths are in no key of a framework, so they need no way through a FactValue.
+template <class T>
+constexpr bool in_keys = !std::is_same_v<T, std::vector<std::int64_t>>;
+
+template <class T>
+bool assign(const FactValue& value, const Origin& origin, Setting<T>& to) {
+  if constexpr (in_keys<T>) {
+    const auto* held = std::get_if<Held<T>>(&value);
+    if (held != nullptr) to = {static_cast<T>(*held), origin};
+    return held != nullptr;
+  } else {
+    return false;
+  }
+}
+
+template <class T>
+FactValue held(const Setting<T>& setting) {
+  if constexpr (in_keys<T>) {
+    return static_cast<Held<T>>(setting.value);
+  } else {
+    return {};
+  }
+}
+
+bool always(const Plan& /*plan*/) { return true; }
+
+/// What a row says beside its name and its place.
+struct About {
+  std::string_view sentence{};
+  Influences influences{};
+  bool (*matters)(const Plan&) = always;
+};
+
+template <auto Group, auto Member, const auto& Format>
+constexpr FactRow fact(std::string_view name, const About& about) {
+  FactRow out;
+  out.name = name;
+  out.expected = Format.expected;
+  out.choices = {Format.names, Format.name_count};
+  out.read = [](const Node& node, const Origin& origin, Plan& plan) {
+    auto value = Format.read(node);
+    if (value) plan.*Group.*Member = {*std::move(value), origin};
+    return value.has_value();
+  };
+  out.write = [](const Plan& plan) { return Format.write((plan.*Group.*Member).value); };
+  out.value = [](const Plan& plan) { return shown<Format>((plan.*Group.*Member).value); };
+  out.set = [](const FactValue& value, const Origin& origin, Plan& plan) {
+    return assign(value, origin, plan.*Group.*Member);
+  };
+  out.get = [](const Plan& plan) { return held(plan.*Group.*Member); };
+  out.origin = [](const Plan& plan) -> const Origin& { return (plan.*Group.*Member).origin; };
+  out.matters = about.matters;
+  out.of_host = std::is_same_v<decltype(Group), LoaderPlan Plan::*>;
+  out.of_mesh = std::is_same_v<decltype(Group), MeshFacts Plan::*>;
+  out.influences = about.influences;
+  out.about = about.sentence;
+  return out;
+}
+
+// ---- When a fact matters -------------------------------------------------------------------------------------------
+
+bool adapts(const Plan& plan) { return plan.adapter.kind.value != Adapter::none; }
+bool quantizes(const Plan& plan) { return plan.quantization.kind.value != Quantization::none; }
+bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
+bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
+bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
+// Language modelling is what all trainers do that say nothing else.
+bool is_preference(const Plan& plan) { return plan.recipe.kind.value != RecipeKind::supervised; }
+bool has_liger(const Plan& plan) {
+  const KernelFacts& kernels = plan.kernels;
+  return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
+}
+bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
+bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
+bool is_fsdp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
+bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
+
+// ---- The table -----------------------------------------------------------------------------------------------------
+
+using enum Bucket;
+
+constexpr Influences weakest_of_all = [] {
+  Influences out{};
+  for (std::size_t i = 0; i < bucket_count; ++i) out[i] = {static_cast<Bucket>(i), 9};
+  return out;
+}();
+constexpr Influences of_sizes(int in_scores, int in_slack) {
+  return {{{activations, in_scores},
+           {attention_scores, in_scores + 1},
+           {logits_and_loss, in_scores},
+           {temporaries, in_scores},
+           {inputs, in_scores},
+           {slack, in_slack},
+           {fragmentation, in_slack}}};
+}
+
+constexpr std::array rows{
+    fact<&Plan::recipe, &RecipeFacts::trainer, as::trainer>(
+        "trainer", {"whose training loop the facts describe ([dialects.md](dialects.md)); one that is not estimated "
+                    "gives no estimate"}),
+    fact<&Plan::model, &ModelFacts::name, as::text>(
+        "model", {"a hub id, a model directory, or the path of a `config.json`", weakest_of_all}),
+    fact<&Plan::batch, &BatchFacts::micro_batch_size, as::positive>(
+        "micro_batch_size", {"rows in one forward pass on one GPU", of_sizes(2, 3)}),
+    fact<&Plan::batch, &BatchFacts::sequence_length, as::positive>(
+        "sequence_length", {"tokens in a row after padding: the longest batch of the run", of_sizes(1, 2)}),
+    fact<&Plan::batch, &BatchFacts::gradient_accumulation_steps, as::positive>(
+        "gradient_accumulation_steps", {"forward and backward passes before an optimizer step"}),
+    fact<&Plan::batch, &BatchFacts::padding_mask, as::boolean>("padding_mask",
+                                                               {"rows differ in length, so attention gets a mask"}),
+    fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
+        "weights_dtype", {"what the weights are loaded in; `checkpoint` is what the model's config.json names",
+                          {{{weights, 3}, {optimizer, 3}, {gradients, 2}, {autocast_copies, 2}}}}),
+    fact<&Plan::precision, &PrecisionFacts::fp32_norms, as::boolean>(
+        "fp32_norms", {"norms, embeddings and head are held in fp32 beside other weights of `weights_dtype`"}),
+    fact<&Plan::precision, &PrecisionFacts::fp32_while_loading, as::boolean>(
+        "fp32_while_loading", {"norms, embeddings and head go to fp32 and back while loading, and the cache is emptied "
+                               "after: Axolotl's loader"}),
+    fact<&Plan::precision, &PrecisionFacts::autocast, as::autocast>(
+        "autocast", {"mixed precision around the forward pass", {{{autocast_copies, 1}}}}),
+    fact<&Plan::precision, &PrecisionFacts::backward_in_autocast, as::boolean>(
+        "backward_in_autocast", {"a loop of one's own calls `backward()` before it leaves autocast, whose copies of "
+                                 "weights live until then",
+                                 {},
+                                 [](const Plan& plan) { return plan.precision.backward_in_autocast.value; }}),
+    fact<&Plan::adapter, &AdapterFacts::kind, as::adapter>(
+        "adapter", {"what is trained: all weights, or LoRA on frozen ones",
+                    {{{weights, 2}, {optimizer, 2}, {gradients, 1}, {paged, 2}}}}),
+    fact<&Plan::batch, &BatchFacts::lengths, as::lengths>(
+        "lengths",
+        {"how long the rows of each step are, where they vary: one step is played for each, so that the allocator's "
+         "pool settles as it would. `distribution` is `uniform` (without trend, the same every time), `ascending` or "
+         "`descending`; `steps` is 32 where not given. A file holds a list, or numbers with space between them (one a "
+         "line). None may be above `sequence_length`",
+         {},
+         varies}),
+    fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
+        "recipe", {"what the run does: language modelling, or TRL's direct preference optimisation, whose rows are "
+                   "pairs of a chosen and a rejected one",
+                   {},
+                   is_preference}),
+    fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
+        "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
+                      "before the first step",
+                      {},
+                      is_preference}),
+    fact<&Plan::recipe, &RecipeFacts::reference_rows, as::count>(
+        "reference_rows",
+        {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
+         {},
+         [](const Plan& plan) { return is_preference(plan) && plan.recipe.reference_rows.value > 0; }}),
+    fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
+        "completion_length",
+        {"of `dpo`: tokens of a row that are a completion; 0: all but the first", {}, is_preference}),
+    fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
+    fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
+        "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "
+                         "`peft-default` for peft's own choice for the model",
+                         {},
+                         adapts}),
+    fact<&Plan::adapter, &AdapterFacts::dropout, as::fraction>(
+        "lora_dropout", {"dropout on what LoRA's matrices are given", {}, adapts}),
+    fact<&Plan::adapter, &AdapterFacts::dtype, as::adapter_dtype>("adapter_dtype",
+                                                                  {"what LoRA's own weights are held in", {}, adapts}),
+    fact<&Plan::kernels, &KernelFacts::lora_qkv, as::boolean>(
+        "lora_qkv_kernel", {"Axolotl's fused LoRA function for q, k and v", {}, adapts}),
+    fact<&Plan::kernels, &KernelFacts::lora_o, as::boolean>("lora_o_kernel",
+                                                            {"the same for the attention's output", {}, adapts}),
+    fact<&Plan::kernels, &KernelFacts::lora_mlp, as::boolean>("lora_mlp_kernel",
+                                                              {"the same for gate, up and down", {}, adapts}),
+    fact<&Plan::quantization, &QuantizationFacts::kind, as::quantization>(
+        "quantization", {"how frozen linear weights are stored (bitsandbytes)", {{{weights, 1}}}}),
+    fact<&Plan::quantization, &QuantizationFacts::double_quantization, as::boolean>(
+        "double_quantization", {"the scales are quantized too", {}, quantizes}),
+    fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
+        "quantization_compute_dtype", {"what quantized weights are computed in", {}, quantizes}),
+    fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
+        "quantized_linear", {"the class that holds 4-bit weights: bitsandbytes' Linear4bit, or another subclass of "
+                             "torch's Linear, which peft takes for any Linear",
+                             {},
+                             quantizes}),
+    fact<&Plan::quantization, &QuantizationFacts::kbit_upcast, as::boolean>(
+        "kbit_upcast", {"peft's `prepare_model_for_kbit_training` was called: weights that are not quantized are fp32",
+                        {},
+                        quantizes}),
+    fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
+        "optimizer", {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
+                      "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
+                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`: the files of `models/optimizers`",
+                      {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
+    fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
+        "clip_gradients", {"the gradients' norm is clipped before the step"}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::on, as::boolean>(
+        "gradient_checkpointing",
+        {"each layer keeps its input only and is computed again in backward", {{{activations, 3}}}}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::reentrant, as::boolean>(
+        "reentrant_checkpointing", {"`use_reentrant` of `torch.utils.checkpoint`", {}, checkpoints}),
+    fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
+        "attention",
+        {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
+    fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
+                                                      {"cross entropy over the whole logits, TRL's fused head, or "
+                                                       "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
+                                                       "or 0.8.0)",
+                                                       {{{logits_and_loss, 3}}}}),
+    fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
+        "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
+    fact<&Plan::precision, &PrecisionFacts::outputs_to_fp32, as::boolean>("outputs_to_fp32",
+                                                                          {"accelerate's fp32 copy of the outputs"}),
+    fact<&Plan::optimizer, &OptimizerFacts::fp32_embedding_state, as::boolean>(
+        "fp32_embedding_state", {"an 8-bit optimizer keeps the state of embeddings in fp32, as transformers' Trainer "
+                                 "asks of bitsandbytes"}),
+    fact<&Plan::optimizer, &OptimizerFacts::set_grads_to_none, as::boolean>(
+        "set_grads_to_none", {"`zero_grad(set_to_none=True)`: gradients are freed between steps"}),
+    fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
+                                                              {"the forward pass fills a key-value cache"}),
+    fact<&Plan::runtime, &RuntimeFacts::alloc_conf, as::text_or_nothing>(
+        "alloc_conf", {"how PyTorch's caching allocator is set, as `PYTORCH_ALLOC_CONF` (`expandable_segments:True`); "
+                       "empty: torch's defaults",
+                       {{{slack, 1}, {fragmentation, 1}}}}),
+    fact<&Plan::kernels, &KernelFacts::liger_rms_norm, as::boolean>(
+        "liger_rms_norm", {"Liger's RMSNorm, where it has one for the model", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
+                                                                {"Liger's rotary embedding", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
+    fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
+        "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
+    fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(
+        "evaluation_rows", {"rows in a batch of evaluation; 0: `micro_batch_size`",
+                            {},
+                            [](const Plan& plan) { return evaluates(plan) && plan.evaluation.rows.value > 0; }}),
+    fact<&Plan::evaluation, &EvaluationFacts::length, as::count>(
+        "evaluation_length", {"tokens in such a row; 0: `sequence_length`",
+                              {},
+                              [](const Plan& plan) { return evaluates(plan) && plan.evaluation.length.value > 0; }}),
+    fact<&Plan::evaluation, &EvaluationFacts::padded, as::boolean>(
+        "evaluation_padded",
+        {"these rows are padded, so that attention gets a mask, also where `padding_mask` is false", {}, evaluates}),
+    fact<&Plan::mesh, &MeshFacts::world_size, as::positive>(
+        "world_size",
+        {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
+    fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
+        "sharding", {"DistributedDataParallel; `fully_shard` on each block, then on the model. Where nothing is said, "
+                     "`ddp` if `world_size` is above 1",
+                     {{{gathered, 2}, {communication, 2}}},
+                     is_shared}),
+    fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
+        "sync_each_micro_batch",
+        {"gradients are reduced in each micro-batch, else only in the last before a step (`no_sync`, "
+         "`set_requires_gradient_sync`)",
+         {},
+         [](const Plan& plan) { return is_shared(plan) && plan.batch.gradient_accumulation_steps.value > 1; }}),
+    fact<&Plan::mesh, &MeshFacts::ddp_bucket_mib, as::positive>("ddp_bucket_mib",
+                                                                {"DDP's `bucket_cap_mb`", {}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::ddp_bucket_views, as::boolean>(
+        "ddp_bucket_views", {"DDP's `gradient_as_bucket_view`", {{{communication, 1}}}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::ddp_find_unused, as::boolean>("ddp_find_unused",
+                                                                {"DDP's `find_unused_parameters`", {}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
+        "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(
+        "fsdp_reduce_dtype", {"its `reduce_dtype`; `as_held`: the gradients' own", {{{communication, 3}}}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard, as::reshard>(
+        "fsdp_reshard", {"`reshard_after_forward`: left out, true, false, a number (`fsdp_reshard_ranks`)",
+                         {{{gathered, 1}}},
+                         is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_ranks, as::positive>(
+        "fsdp_reshard_ranks",
+        {"the ranks over which `smaller` keeps parameters sharded until backward",
+         {},
+         [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_reshard.value == Reshard::smaller; }}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_replicas, as::positive>(
+        "fsdp_replicas", {"groups of ranks that hold the same shards (HSDP)",
+                          {},
+                          [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_replicas.value > 1; }}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_unreduced, as::boolean>(
+        "fsdp_reshard_unreduced", {"`set_reshard_after_backward` in micro-batches that are not reduced",
+                                   {},
+                                   [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.sync_each.value; }}),
+    fact<&Plan::loader, &LoaderPlan::ranks, as::positive>(
+        "ranks", {"training processes on the machine, each with a loader of its own"}),
+    fact<&Plan::loader, &LoaderPlan::workers, as::count>("loader_workers",
+                                                         {"`num_workers` of the DataLoader; 0: the rank reads itself"}),
+    fact<&Plan::loader, &LoaderPlan::prefetch, as::positive>(
+        "loader_prefetch", {"`prefetch_factor`: batches that each worker is ahead", {}, has_workers}),
+    fact<&Plan::loader, &LoaderPlan::start, as::worker_start>("loader_start",
+                                                              {"how workers are started", {}, has_workers}),
+    fact<&Plan::loader, &LoaderPlan::persistent, as::boolean>("loader_persistent",
+                                                              {"workers live over epochs", {}, has_workers}),
+    fact<&Plan::loader, &LoaderPlan::epochs, as::positive>(
+        "loader_epochs", {"epochs in which persistent workers look at a list again", {}, has_workers}),
+    fact<&Plan::loader, &LoaderPlan::shuffle, as::boolean>("loader_shuffle",
+                                                           {"rows come in random order", {}, has_workers}),
+    fact<&Plan::loader, &LoaderPlan::pin_memory, as::boolean>("loader_pin_memory",
+                                                              {"batches are copied to pinned memory"}),
+    fact<&Plan::loader, &LoaderPlan::rows_as, as::rows_as>(
+        "loader_rows_as", {"how the dataset is held: Python objects; one array; Arrow in memory; memory-mapped Arrow "
+                           "files, as Hugging Face's datasets; not at all"}),
+    fact<&Plan::loader, &LoaderPlan::values, as::row_values>(
+        "loader_values", {"what a row is made of: token ids of a width, or one text"}),
+    fact<&Plan::loader, &LoaderPlan::row_values, as::count>(
+        "loader_row_values", {"tokens (or bytes of text) in a row on average; 0: as many as the profile's bytes of a "
+                              "row hold of `loader_values`"}),
+    fact<&Plan::loader, &LoaderPlan::padded, as::boolean>(
+        "loader_padded", {"the rows of a batch are as long as `sequence_length`, of int64"}),
+    fact<&Plan::loader, &LoaderPlan::packed, as::boolean>("loader_packed",
+                                                          {"a row of a batch is many of the dataset's"}),
+    fact<&Plan::loader, &LoaderPlan::columns, as::positive>(
+        "loader_columns", {"tensors of that size in a batch (`input_ids`, `attention_mask`, `labels`)"}),
+    fact<&Plan::loader, &LoaderPlan::shuffle_buffer, as::count>(
+        "loader_shuffle_buffer", {"rows in the shuffle buffer of a stream",
+                                  {},
+                                  [](const Plan& plan) { return plan.loader.rows_as.value == RowsAs::stream; }}),
+    fact<&Plan::loader, &LoaderPlan::map_processes, as::count>("loader_map_processes",
+                                                               {"`num_proc` of `map()` before training"}),
+    fact<&Plan::loader, &LoaderPlan::map_a_core, as::boolean>(
+        "loader_map_a_core", {"where `loader_map_processes` is 0: `map()` has a process for each core, so that the "
+                              "machine decides what it takes",
+                              {},
+                              [](const Plan& plan) { return plan.loader.map_processes.value == 0; }}),
+    fact<&Plan::loader, &LoaderPlan::libraries, as::names>("loader_libraries",
+                                                           {"what each process imports: names in `models/libraries`"}),
+};
+
+// ---- No member without a row ---------------------------------------------------------------------------------------
+
+// A value that converts to anything: an aggregate of n members can be made from at most n of them.
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+template <class T, std::size_t... I>
+constexpr bool takes(std::index_sequence<I...> /*count*/) {
+  return requires { T{(static_cast<void>(I), Anything{})...}; };
+}
+
+template <class T, std::size_t N = 0>
+constexpr std::size_t members() {
+  if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) {
+    return members<T, N + 1>();
+  } else {
+    return N;
+  }
+}
+
+template <class... Groups>
+constexpr std::size_t facts_in = (members<Groups>() + ...);
+
+// dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
+static_assert(members<Plan>() == 13 + 4, "a group of TrainingPlan is not counted below");
+static_assert(
+    facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
+    "a fact of a group has no row in the table");
+
+int rank_of(const FactRow& row, Bucket bucket) {
+  for (const Influence& one : row.influences) {
+    if (one.rank > 0 && one.bucket == bucket) return one.rank;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::span<const FactRow> facts() { return rows; }
+
+const FactRow* find_fact(std::string_view name) {
+  const auto* found = std::ranges::find(rows, name, &FactRow::name);
+  return found == rows.end() ? nullptr : found;
+}
+
+std::vector<const FactRow*> facts_that_move(Bucket bucket) {
+  std::vector<const FactRow*> out;
+  for (const FactRow& row : rows) {
+    if (rank_of(row, bucket) > 0) out.push_back(&row);
+  }
+  std::ranges::stable_sort(out, {}, [&](const FactRow* row) { return rank_of(*row, bucket); });
+  return out;
+}
+
+}  // namespace oomplan

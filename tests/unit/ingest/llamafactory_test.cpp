@@ -1,0 +1,123 @@
+// LLaMA-Factory's dialect.
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string sft = "model_name_or_path: a/b\nstage: sft\ndo_train: true\ntemplate: qwen\n";
+
+TEST(LlamaFactory, ItsDefaultsNameTheirSource) {
+  const TrainingPlan plan = plan_from(sft + "bf16: true\n");
+  EXPECT_EQ(plan.dialect, "llamafactory");
+  EXPECT_EQ(plan.framework, "llamafactory 0.9.5 on transformers 5.6.0");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+  EXPECT_THAT(plan.recipe.trainer, is_from("trainer", "stage at 2:8"));
+  EXPECT_THAT(plan.batch.sequence_length, is_from(2048, "default of llamafactory 0.9.5: DataArguments"));
+  EXPECT_THAT(plan.batch.micro_batch_size, is_from(8, "default of transformers 5.6.0: TrainingArguments"));
+  EXPECT_THAT(plan.batch.padding_mask, is_from(true, "assumed: some row is padded to a multiple of 8"));
+  EXPECT_THAT(plan.precision.weights_dtype,
+              is_from(WeightsDType::checkpoint, "default of llamafactory 0.9.5: load_model"));
+  EXPECT_THAT(plan.precision.autocast, is_from(Autocast::bf16, "bf16 at 5:7"));
+  EXPECT_TRUE(plan.precision.outputs_to_fp32.value);
+  EXPECT_THAT(plan.adapter.kind, is_from(Adapter::lora, "default of llamafactory 0.9.5: FinetuningArguments"));
+  EXPECT_THAT(plan.adapter.rank, is_from(8, "default of llamafactory 0.9.5: LoraArguments"));
+  EXPECT_EQ(plan.adapter.targets.value, std::vector<std::string>{"all-linear"});
+  EXPECT_EQ(plan.adapter.dropout.value, 0.0);
+  EXPECT_EQ(plan.adapter.dtype.value, AdapterDType::fp32);
+  EXPECT_TRUE(plan.checkpointing.on.value);
+  EXPECT_TRUE(plan.checkpointing.reentrant.value);
+  EXPECT_EQ(plan.kernels.attention.value, Attention::sdpa);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::full_logits);
+  EXPECT_FALSE(plan.recipe.use_cache.value);
+  EXPECT_FALSE(plan.evaluation.evaluates.value);
+}
+
+TEST(LlamaFactory, TargetsStandBetweenCommas) {
+  EXPECT_EQ(plan_from(sft + "lora_target: q_proj, v_proj\n").adapter.targets.value,
+            (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_EQ(plan_from(sft + "lora_target: [q_proj, v_proj]\n").adapter.targets.value,
+            (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_EQ(plan_from(sft + "lora_target: all\n").adapter.targets.value, std::vector<std::string>{"all-linear"});
+}
+
+TEST(LlamaFactory, QuantizesToFourBits) {
+  const TrainingPlan plan = plan_from(sft + "bf16: true\nquantization_bit: 4\nquantization_method: bnb\n");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.quantization.kind, is_from(Quantization::nf4, "quantization_bit at 6:19"));
+  EXPECT_TRUE(plan.quantization.double_quantization.value);
+  EXPECT_EQ(plan.quantization.compute_dtype.value, DType::bf16);
+  EXPECT_FALSE(plan.quantization.kbit_upcast.value);
+  const std::string four = sft + "bf16: true\nquantization_bit: 4\n";
+  EXPECT_EQ(plan_from(four + "quantization_type: fp4\n").quantization.kind.value, Quantization::fp4);
+  EXPECT_THAT(features(plan_from(sft + "bf16: true\nquantization_bit: 8\n")),
+              ElementsAre("quantization_bit: quantization to other than 4 bits"));
+  EXPECT_THAT(features(plan_from(four + "quantization_method: hqq\n")),
+              ElementsAre("quantization_method: another library's quantization"));
+  EXPECT_THAT(features(plan_from(sft + "quantization_bit: 4\n")),
+              ElementsAre(HasSubstr("computed in the checkpoint's type")));
+}
+
+TEST(LlamaFactory, AttentionAndCheckpointingHaveNamesOfTheirOwn) {
+  EXPECT_EQ(plan_from(sft + "flash_attn: fa2\n").kernels.attention.value, Attention::flash_attention_2);
+  EXPECT_EQ(plan_from(sft + "flash_attn: disabled\n").kernels.attention.value, Attention::eager);
+  EXPECT_EQ(plan_from(sft + "flash_attn: auto\n").kernels.attention.value, Attention::sdpa);
+  EXPECT_THAT(errors_from(sft + "flash_attn: fa9\n"), ElementsAre(HasSubstr("expected one of auto, disabled, sdpa")));
+  EXPECT_FALSE(plan_from(sft + "disable_gradient_checkpointing: true\n").checkpointing.on.value);
+  EXPECT_FALSE(plan_from(sft + "use_reentrant_gc: false\n").checkpointing.reentrant.value);
+}
+
+TEST(LlamaFactory, PackedRowsAreFilled) {
+  const TrainingPlan plan = plan_from(sft + "packing: true\ncutoff_len: 1000\nper_device_train_batch_size: 2\n");
+  EXPECT_FALSE(plan.batch.padding_mask.value);
+  EXPECT_EQ(plan.batch.sequence_length.value, 1000);
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 2);
+  EXPECT_EQ(plan_from(sft + "cutoff_len: 1001\n").batch.sequence_length.value, 1008);
+  EXPECT_THAT(features(plan_from(sft + "neat_packing: true\n")),
+              ElementsAre("neat_packing: the attention mask of neat packing"));
+}
+
+TEST(LlamaFactory, OtherStagesAreUndecided) {
+  EXPECT_THAT(features(plan_from("model_name_or_path: a\nstage: dpo\ndo_train: true\ntemplate: a\n")),
+              ElementsAre("stage: TRL DPO training"));
+  EXPECT_THAT(features(plan_from("model_name_or_path: a\nstage: pt\ndo_train: true\ntemplate: a\n")),
+              ElementsAre("stage: pretraining on joined texts"));
+}
+
+TEST(LlamaFactory, TrainedWeightsAreRaisedToFp32) {
+  EXPECT_THAT(features(plan_from(sft + "finetuning_type: full\nbf16: true\n")),
+              ElementsAre("finetuning_type: raising the weights to fp32 once they are loaded"));
+  const TrainingPlan pure = plan_from(sft + "finetuning_type: full\npure_bf16: true\n");
+  EXPECT_THAT(pure.unmodelled, IsEmpty());
+  EXPECT_EQ(pure.precision.autocast.value, Autocast::none);
+  EXPECT_EQ(pure.adapter.kind.value, Adapter::none);
+}
+
+TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {
+  EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\n"),
+              ElementsAre(HasSubstr("do_train is not true")));
+}
+
+TEST(LlamaFactory, IsToldByTwoKeysOfItsOwn) {
+  EXPECT_EQ(plan_from("model_name_or_path: a\nlora_target: all\ntrainer: sft\n").dialect, "hf");
+  EXPECT_EQ(plan_from("model_name_or_path: a\nlora_target: all\ncutoff_len: 8\ndo_train: true\n").dialect,
+            "llamafactory");
+}
+
+TEST(LlamaFactory, APlanIsWrittenInItsKeys) {
+  const TrainingPlan plan =
+      plan_from(sft +
+                "bf16: true\nquantization_bit: 4\nlora_target: q_proj,v_proj\nflash_attn: fa2\noptim: adafactor\n"
+                "eval_strategy: steps\nval_size: 0.1\nper_device_eval_batch_size: 3\nmax_grad_norm: 0\n");
+  const std::string text = write_plan(plan, "llamafactory");
+  const TrainingPlan again = plan_from(text + "template: qwen\nstage: sft\n");
+  EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;
+}
+
+}  // namespace
+}  // namespace oomplan

@@ -1,0 +1,208 @@
+// The table of facts: each is read as it is written, and the order in which gates name them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "oomplan/document.hpp"
+#include "oomplan/fact_table.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Values of every type; a fact takes those that are its own.
+const std::vector<std::string> values{"true",
+                                      "false",
+                                      "1",
+                                      "4096",
+                                      "0.5",
+                                      "0",
+                                      "a/b",
+                                      "[a, b]",
+                                      "fp32",
+                                      "bf16",
+                                      "fp16",
+                                      "sft",
+                                      "eager",
+                                      "nf4",
+                                      "lora",
+                                      "none",
+                                      "spawn",
+                                      "mapped",
+                                      "int32",
+                                      "sdpa",
+                                      "fp4",
+                                      "bytes",
+                                      "as_base",
+                                      "chunked_logprob",
+                                      "full_logits",
+                                      "checkpoint",
+                                      "stream",
+                                      "[512, 64]",
+                                      "\"\"",
+                                      "fork",
+                                      "dpo",
+                                      "forkserver",
+                                      "flash_attention_2",
+                                      "torch_linear",
+                                      "bitsandbytes",
+                                      "list",
+                                      "numpy",
+                                      "arrow",
+                                      "int64",
+                                      "int16",
+                                      "supervised",
+                                      "ddp",
+                                      "fsdp2",
+                                      "auto",
+                                      "all",
+                                      "never",
+                                      "smaller",
+                                      "as_held",
+                                      "adapter_off",
+                                      "model",
+                                      "precomputed",
+                                      "liger_fused_linear",
+                                      "liger_0_8_0_fused_linear"};
+
+bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
+  const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
+  return document && row.read(*document->root.find("key"), {}, plan);
+}
+
+TEST(FactTable, AFactIsReadAsItIsWritten) {
+  for (const FactRow& row : facts()) {
+    std::set<std::string> written;
+    for (const std::string& value : values) {
+      TrainingPlan plan;
+      if (!read(row, value, plan)) continue;
+      TrainingPlan again;
+      ASSERT_TRUE(read(row, row.write(plan), again)) << row.name << ": " << row.write(plan);
+      EXPECT_EQ(again, plan) << row.name;
+      written.insert(row.write(plan));
+    }
+    EXPECT_GE(written.size(), std::max<std::size_t>(row.choices.size() > 6 ? 2 : row.choices.size(), 1)) << row.name;
+  }
+}
+
+TEST(FactTable, AFactChangesItsOwnMemberOnly) {
+  for (const FactRow& row : facts()) {
+    TrainingPlan plan;
+    for (const std::string& value : values) {
+      if (read(row, value, plan) && plan != TrainingPlan()) break;
+    }
+    EXPECT_NE(plan, TrainingPlan()) << row.name;
+    for (const FactRow& other : facts()) {
+      if (&other == &row) continue;
+      EXPECT_EQ(other.write(plan), other.write(TrainingPlan())) << row.name << " and " << other.name;
+    }
+  }
+}
+
+TEST(FactTable, NamesAndSentencesAreThere) {
+  std::set<std::string_view> names;
+  for (const FactRow& row : facts()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.about.empty()) << row.name;
+    EXPECT_EQ(find_fact(row.name), &row);
+  }
+  EXPECT_EQ(find_fact("micro_batch"), nullptr);
+}
+
+std::vector<std::string_view> that_move(Bucket bucket) {
+  std::vector<std::string_view> out;
+  for (const FactRow* row : facts_that_move(bucket)) out.push_back(row->name);
+  return out;
+}
+
+TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
+  EXPECT_THAT(that_move(Bucket::weights), ElementsAre("quantization", "adapter", "weights_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::optimizer), ElementsAre("optimizer", "adapter", "weights_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::activations),
+              ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "model"));
+  EXPECT_THAT(that_move(Bucket::attention_scores),
+              ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
+  EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
+  EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::temporaries), ElementsAre("sequence_length", "micro_batch_size", "optimizer", "model"));
+  EXPECT_THAT(that_move(Bucket::inputs), ElementsAre("sequence_length", "micro_batch_size", "model"));
+  EXPECT_THAT(that_move(Bucket::slack), ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
+  EXPECT_THAT(that_move(Bucket::fragmentation),
+              ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
+  EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
+  EXPECT_THAT(that_move(Bucket::gathered), ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::communication),
+              ElementsAre("ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
+}
+
+std::vector<std::string_view> without_effect(const TrainingPlan& plan) {
+  std::vector<std::string_view> out;
+  for (const FactRow& row : facts()) {
+    if (!row.of_mesh && !row.matters(plan)) out.push_back(row.name);
+  }
+  return out;
+}
+
+TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
+  TrainingPlan plan;
+  EXPECT_THAT(without_effect(plan), testing::IsSupersetOf({"lengths", "lora_rank", "double_quantization", "evaluates",
+                                                           "reentrant_checkpointing", "loader_start"}));
+  plan.adapter.kind.value = Adapter::lora;
+  plan.quantization.kind.value = Quantization::nf4;
+  plan.checkpointing.on.value = true;
+  plan.batch.lengths.value = {512, 64, 2048};
+  plan.evaluation.evaluates.value = true;
+  plan.loader.workers.value = 2;
+  plan.loader.rows_as.value = RowsAs::stream;
+  plan.recipe.kind.value = RecipeKind::dpo;
+  plan.recipe.reference_rows.value = 4;
+  plan.kernels.liger_glu.value = true;
+  plan.precision.backward_in_autocast.value = true;
+  EXPECT_THAT(without_effect(plan), ElementsAre("evaluation_rows", "evaluation_length"));  // As training's.
+  plan.evaluation.rows.value = 8;
+  plan.evaluation.length.value = 64;
+  EXPECT_THAT(without_effect(plan), IsEmpty());
+  plan.loader.map_processes.value = 4;
+  EXPECT_THAT(without_effect(plan), ElementsAre("loader_map_a_core"));
+}
+
+std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
+  std::vector<std::string_view> out;
+  for (const FactRow& row : facts()) {
+    if (row.of_mesh && row.matters(plan)) out.push_back(row.name);
+  }
+  return out;
+}
+
+TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
+  TrainingPlan plan;
+  EXPECT_THAT(of_mesh(plan), IsEmpty());
+  plan.mesh.sharding.value = Sharding::ddp;
+  plan.batch.gradient_accumulation_steps.value = 2;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "ddp_bucket_mib",
+                                         "ddp_bucket_views", "ddp_find_unused"));
+  plan.mesh.sharding.value = Sharding::fsdp2;
+  plan.mesh.fsdp_reshard.value = Reshard::smaller;
+  plan.mesh.fsdp_replicas.value = 2;
+  EXPECT_THAT(of_mesh(plan),
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
+                          "fsdp_reshard", "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+}
+
+TEST(FactTable, ValuesAreShownAsReportsHaveThem) {
+  TrainingPlan plan;
+  plan.batch.lengths.value = {512, 64, 2048};
+  plan.precision.autocast.value = Autocast::bf16;
+  EXPECT_EQ(find_fact("lengths")->value(plan), FactValue(std::string("3 steps of 64 to 2048 tokens")));
+  EXPECT_EQ(find_fact("autocast")->value(plan), FactValue(std::string("bf16")));
+  EXPECT_EQ(find_fact("lora_rank")->value(plan), FactValue(std::int64_t{0}));
+}
+
+}  // namespace
+}  // namespace oomplan
