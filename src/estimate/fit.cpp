@@ -58,7 +58,8 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
 
 namespace {
 
-/// What a rank's first collective makes at most, and each further group of ranks: HSDP has one of shards and one of replicas.
+/// What a rank's first collective makes at most, and each further group of ranks: HSDP has one of shards and one of
+/// replicas.
 Bytes communicators_of(const MeshFacts& mesh) {
   if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return {};
   const int groups = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
@@ -74,9 +75,10 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
        "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
   const Bytes communicators = communicators_of(mesh);
   if (communicators == Bytes()) return terms;
-  terms.push_back({"NCCL communicators", communicators,
-                   "NVIDIA/nccl issue 864: 1.6 GB for the first; 544 MiB to that by ranks, topology and channels (issue "
-                   "964), of which the most is counted"});
+  terms.push_back(
+      {"NCCL communicators", communicators,
+       "NVIDIA/nccl issue 864: 1.6 GB for the first; 544 MiB to that by ranks, topology and channels (issue "
+       "964), of which the most is counted"});
   return terms;
 }
 

@@ -250,6 +250,8 @@ TrainingPlan sharded(Dice& dice, TrainingPlan p) {
   p.precision.autocast.value = Autocast::none;
   p.precision.fp32_norms.value = p.checkpointing.reentrant.value = false;
   p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = false;
+  p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = false;
+  p.recipe.kind.value = RecipeKind::supervised;
   p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "sgd_momentum"});
   p.mesh = example::mesh(Sharding::fsdp2, 1);
   p.mesh.sync_each.value = dice.one_in(2);
@@ -288,7 +290,7 @@ TEST(EstimateLaws, DdpAddsNoMoreThanItsBuckets) {
     p.mesh.ddp_find_unused.value = dice.one_in(2);
     const Footprint one = example::played(plan, model.architecture());
     const Footprint many = example::played(p, model.architecture());
-    const Bytes buckets = at(many.peaks.front().by_bucket, Bucket::communication);
+    const Bytes buckets = at(many.peaks.at(1).by_bucket, Bucket::communication);  // Loading may peak before them.
     EXPECT_GE(buckets, Bytes(many.trainable_parameters * 2));
     ASSERT_LE(one.peaks.size(), many.peaks.size());  // A step more, where buckets were rounded otherwise.
     for (std::size_t i = 1; i < one.peaks.size(); ++i) {

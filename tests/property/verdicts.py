@@ -75,7 +75,8 @@ def figure_of(point):
 
 def with_value(text, key, value):
     lines = [line for line in text.splitlines() if not line.startswith(key + ":")]
-    return "\n".join(lines) + f"\n{key}: {value}\n"
+    written = '"no"' if value == "no" else value  # YAML 1.1 takes a bare one for false.
+    return "\n".join(lines) + f"\n{key}: {written}\n"
 
 
 def differences(program, text, key, value, card):

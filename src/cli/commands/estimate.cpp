@@ -47,8 +47,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB); again for a comparison")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  app.add_option("--dialect", question.dialect, dialect_help())
-      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   add_trainer_option(app, question.trainer);
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
       ->allow_extra_args(false)

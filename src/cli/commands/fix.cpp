@@ -50,8 +50,7 @@ void add_options(CLI::App& app, Options& options) {
   several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length; again for more", "WHAT");
   add_trainer_option(app, question.trainer);
   several("--set", question.overrides, "Change one thing in the config first; again for more", "KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())
-      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   CLI::Option* yes = app.add_flag("--yes", options.yes, "Yes, change the file; for --apply");
   app.add_flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak")
       ->needs(yes);

@@ -46,8 +46,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())
-      ->type_name("NAME");
+  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   add_models_option(app, question.models);
   CLI::Option* csv = app.add_flag("--csv", options.csv, "Print one line a combination, sizes in bytes");
   app.add_flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)")->excludes(csv);

@@ -7,8 +7,8 @@
 
 #include "facts.hpp"
 #include "oomplan/advise.hpp"
-#include "oomplan/keys.hpp"
 #include "oomplan/ingest.hpp"
+#include "oomplan/keys.hpp"
 #include "project.hpp"
 #include "rung.hpp"
 

@@ -55,6 +55,8 @@ TEST(ExplainView, EachBucketHasItsOwnFormula) {
                                                           {Bucket::autocast_copies, "low-precision copies"},
                                                           {Bucket::temporaries, "inside one op"},
                                                           {Bucket::inputs, "the model's own buffers"},
+                                                          {Bucket::gathered, "made whole from the shards"},
+                                                          {Bucket::communication, "reduce their gradients"},
                                                           {Bucket::slack, "gives them back"},
                                                           {Bucket::fragmentation, "cannot be given back"},
                                                           {Bucket::paged, "managed memory"},

@@ -25,6 +25,11 @@ const std::map<std::string, std::string>& values() {
                                                       {"attention", "eager"},
                                                       {"loss", "full_logits"},
                                                       {"autocast", "bf16"},
+                                                      {"sharding", "ddp"},
+                                                      {"fsdp_reshard", "all"},
+                                                      {"fsdp_param_dtype", "bf16"},
+                                                      {"fsdp_reduce_dtype", "bf16"},
+                                                      {"ddp_bucket_views", "true"},
                                                       {"alloc_conf", "garbage_collection_threshold:0.8"}};
   return all;
 }
