@@ -91,9 +91,9 @@ Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const 
 /// The managed memory of a run at its largest.
 Bytes paged_of(const Footprint& footprint);
 
-/// Why the footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without the
-/// kernels that it was played with (estimate/unmodelled). Nothing where it holds.
-std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu);
+/// Why the plan's footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without
+/// the kernels that it was played with (estimate/unmodelled). Nothing where it holds.
+std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu);
 /// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
 /// played so far (estimate/unmodelled).
 std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh = {});

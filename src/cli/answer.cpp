@@ -116,7 +116,7 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
 }
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
-  std::optional<Diagnostic> undecided = undecided_on(*findings.footprint, gpu);
+  std::optional<Diagnostic> undecided = undecided_on(*findings.plan, *findings.footprint, gpu);
   if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
   if (!undecided) return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh);
   findings.diagnostics.push_back(std::move(*undecided));

@@ -12,12 +12,21 @@ namespace {
 // Backward runs on a thread of its own, with a cuBLAS handle and so a workspace of its own; neither is ever freed.
 constexpr int cublas_handles = 2;
 
-/// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: check_flash_attention_hardware_support.
-constexpr double flash_capability = 8.0;
+/// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: check_flash_attention_hardware_support. Below it Liger's fused
+/// linear cross entropy accumulates the head's gradient otherwise (liger_kernel/ops/fused_linear_cross_entropy.py).
+constexpr double played_capability = 8.0;
 
-bool has_flash_attention(const Gpu& gpu) {
+bool is_as_played(const Gpu& gpu) {
   const std::optional<double> capability = parse_number(gpu.compute_capability);
-  return !capability || *capability >= flash_capability;
+  return !capability || *capability >= played_capability;
+}
+
+/// What the run was played with and older GPUs do otherwise; empty where there is nothing.
+std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footprint) {
+  if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return "flash attention";
+  const Loss loss = plan.recipe.loss.value;
+  const bool liger = loss == Loss::liger_fused_linear || loss == Loss::liger_0_8_0_fused_linear;
+  return liger ? "the form of Liger's fused linear cross entropy that was played" : "";
 }
 
 // What fits is not monotone in the memory, and what is on a card beside the run varies: so smaller cards are tried too.
@@ -34,15 +43,13 @@ FitVerdict verdict_in(const Reservation& reservation, Bytes room) {
 
 }  // namespace
 
-std::optional<Diagnostic> undecided_on(const Footprint& footprint, const Gpu& gpu) {
-  const auto& kernels = footprint.attention_kernels;
-  const bool flash = std::find(kernels.begin(), kernels.end(), "flash") != kernels.end();
-  if (!flash || has_flash_attention(gpu)) return std::nullopt;
+std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  const std::string_view kernel = newer_kernel(plan, footprint);
+  if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message =
-      fmt::format("{} (compute capability {}) has no flash attention, and what runs in its place is not modelled yet",
-                  gpu.title, gpu.compute_capability);
+  d.message = fmt::format("{} (compute capability {}) has no {}, and what runs in its place is not modelled yet",
+                          gpu.title, gpu.compute_capability, kernel);
   return d;
 }
 

@@ -48,7 +48,7 @@ const Result<Reservation>& Scales::replayed_with(Bytes workspace) {
 
 Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
-  if (const auto undecided = undecided_on(*peaks_, gpu)) return {.errors = {*undecided}};
+  if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace);

@@ -199,17 +199,22 @@ Gpu of_capability(std::string capability) {
 }
 
 TEST(Undecided, OnlyWhereFlashAttentionWasPlayedForAGpuThatHasNone) {
+  TrainingPlan plan;
   Footprint f;
-  EXPECT_FALSE(undecided_on(f, of_capability("7.5")));
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("7.5")));
   f.attention_kernels = {"efficient"};
-  EXPECT_FALSE(undecided_on(f, of_capability("7.5")));
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("7.5")));
   f.attention_kernels = {"efficient", "flash"};
-  EXPECT_FALSE(undecided_on(f, of_capability("8.0")));
-  EXPECT_FALSE(undecided_on(f, of_capability("12.0")));
-  EXPECT_FALSE(undecided_on(f, of_capability("")));  // CUDA has none: a size, or another maker's.
-  const auto why = undecided_on(f, of_capability("7.5"));
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("8.0")));
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("12.0")));
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("")));  // CUDA has none: a size, or another maker's.
+  const auto why = undecided_on(plan, f, of_capability("7.5"));
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code, "estimate/unmodelled");
+  f.attention_kernels = {"efficient"};
+  plan.recipe.loss.value = Loss::liger_fused_linear;
+  EXPECT_FALSE(undecided_on(plan, f, of_capability("8.0")));
+  ASSERT_TRUE(undecided_on(plan, f, of_capability("7.5")));
   EXPECT_EQ(
       why->message,
       "NVIDIA Test (compute capability 7.5) has no flash attention, and what runs in its place is not modelled yet");
