@@ -26,7 +26,7 @@ std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footpri
   if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return "flash attention";
   const Loss loss = plan.recipe.loss.value;
   const bool liger = loss == Loss::liger_fused_linear || loss == Loss::liger_0_8_0_fused_linear;
-  return liger ? "the form of Liger's fused linear cross entropy that was played" : "";
+  return liger ? "Liger's fused linear cross entropy as it is played" : "";
 }
 
 // What fits is not monotone in the memory, and what is on a card beside the run varies: so smaller cards are tried too.
@@ -48,7 +48,7 @@ std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint
   if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message = fmt::format("{} (compute capability {}) has no {}, and what runs in its place is not modelled yet",
+  d.message = fmt::format("{} (compute capability {}) does not run {}, and what it runs instead is not modelled yet",
                           gpu.title, gpu.compute_capability, kernel);
   return d;
 }

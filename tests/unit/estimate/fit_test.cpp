@@ -215,9 +215,9 @@ TEST(Undecided, OnlyWhereFlashAttentionWasPlayedForAGpuThatHasNone) {
   plan.recipe.loss.value = Loss::liger_fused_linear;
   EXPECT_FALSE(undecided_on(plan, f, of_capability("8.0")));
   ASSERT_TRUE(undecided_on(plan, f, of_capability("7.5")));
-  EXPECT_EQ(
-      why->message,
-      "NVIDIA Test (compute capability 7.5) has no flash attention, and what runs in its place is not modelled yet");
+  EXPECT_EQ(why->message,
+            "NVIDIA Test (compute capability 7.5) does not run flash attention, and what it runs instead is not "
+            "modelled yet");
 }
 
 }  // namespace
