@@ -71,7 +71,7 @@ struct Held {
 Held held(const TrainingPlan& plan, const AdviceQuestion& question) {
   const auto footprint = estimate(plan, question.architecture, Detail::events);
   const auto settings = parse_alloc_conf(plan.runtime.alloc_conf.value, "");
-  if (!footprint || !settings || undecided_on(*footprint, question.gpu)) return {};
+  if (!footprint || !settings || undecided_on(plan, *footprint, question.gpu)) return {};
   const Fit held =
       fit(Reservation(footprint->events, *settings, {question.gpu.cublas_workspace, footprint->cublas_handles}),
           question.gpu);
