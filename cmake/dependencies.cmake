@@ -9,7 +9,6 @@ endmacro()
 oomplan_require(fmt libfmt-dev)
 oomplan_require(nlohmann_json nlohmann-json3-dev)
 oomplan_require(CLI11 libcli11-dev)
-set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 # These two are found by pkg-config: not every system's package brings a CMake file.
 find_package(PkgConfig QUIET)
@@ -26,7 +25,6 @@ oomplan_require_module(zstd libzstd libzstd-dev)
 # These may be missing; what is packed with them is refused then.
 pkg_check_modules(liblzma QUIET IMPORTED_TARGET liblzma)
 find_package(BZip2 QUIET)  # Debian's has no pkg-config file.
-set(THREADS_PREFER_PTHREAD_FLAG ON)
 if(OOMPLAN_TESTS)
   oomplan_require(GTest libgtest-dev)
 endif()

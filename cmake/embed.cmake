@@ -1,7 +1,9 @@
-# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT [HEADER]): the files under FOLDER, but not in its folder EXCEPT, as string literals in TARGET, found again by their path.
+# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT [HEADER]): the data files (YAML, JavaScript, CSS) under FOLDER, but not in its folder EXCEPT, as string literals in TARGET, found again by their path.
 # The generated source defines `oomplan::NAMESPACE::embedded_files`, declared in the stage's embedded.hpp, or in HEADER.
 function(oomplan_embed target namespace folder except)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_SOURCE_DIR}/${folder}/*.yaml")
+  set(data yaml js css)
+  list(TRANSFORM data PREPEND "${PROJECT_SOURCE_DIR}/${folder}/*.")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}" ${data})
   if(except)
     list(FILTER files EXCLUDE REGEX "^${except}/")
   endif()

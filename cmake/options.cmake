@@ -1,6 +1,10 @@
 # The one target that carries language level, warnings and sanitizers for all of our own code.
 option(OOMPLAN_TESTS "Build the tests" ON)
 option(OOMPLAN_BENCH "Build the programs in bench/" ON)
+include(CMakeDependentOption)
+cmake_dependent_option(OOMPLAN_WATCH "Build `oomplan run`, which needs Linux" ON "CMAKE_SYSTEM_NAME STREQUAL Linux" OFF)
+option(OOMPLAN_WERROR "Make warnings errors; the presets do" OFF)
+option(OOMPLAN_PCH "Precompile the standard library's headers" ON)
 option(OOMPLAN_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 set(OOMPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined)")
 
@@ -9,14 +13,21 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+include(GNUInstallDirs)
 
 add_library(oomplan_options INTERFACE)
 target_compile_features(oomplan_options INTERFACE cxx_std_20)
-target_compile_options(oomplan_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_compile_options(oomplan_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                       $<$<BOOL:${OOMPLAN_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Its -Wrestrict sees an overlap in any optimized "literal" + std::string (GCC bug 105651), and
   # -Wmaybe-uninitialized a use of members not yet made on the way out of an exception in an aggregate's initializer.
   target_compile_options(oomplan_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  if(OOMPLAN_PCH)
+    # The same overlap by other names, where string's code comes out of a precompiled header.
+    target_compile_options(oomplan_options INTERFACE -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+  endif()
 endif()
 if(OOMPLAN_SANITIZE)
   target_compile_options(oomplan_options INTERFACE -fsanitize=${OOMPLAN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

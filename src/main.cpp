@@ -1,5 +1,5 @@
 #include "last_words.hpp"
-#include "oomplan/cli.hpp"
+#include "oomplan/cli/cli.hpp"
 
 int main(int argc, char** argv) {
   oomplan::end_with_words_where_memory_ends();

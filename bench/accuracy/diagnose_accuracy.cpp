@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace {
 

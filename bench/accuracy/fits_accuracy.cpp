@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "oracle.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::oracle {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/architecture.hpp"
-#include "oomplan/estimate.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::oracle {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "oomplan/event_list.hpp"
+#include "oomplan/read/event_list.hpp"
 
 namespace oomplan::replayed {
 namespace {

@@ -10,9 +10,9 @@
 #include <array>
 #include <string_view>
 
-#include "oomplan/log_text.hpp"
-#include "oomplan/recording.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/recording.hpp"
+#include "oomplan/read/log_text.hpp"
 
 namespace {
 

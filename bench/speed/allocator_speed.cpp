@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace {
 

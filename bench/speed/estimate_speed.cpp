@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/estimate.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/estimate.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "objects.hpp"
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 
 namespace oomplan::python {
 

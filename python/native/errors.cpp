@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::python {
 

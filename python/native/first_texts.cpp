@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 
 namespace oomplan::python {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/values.hpp"
+#include "oomplan/measure/values.hpp"
 
 namespace oomplan::python {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 
 namespace oomplan::python {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "facts.hpp"
-#include "oomplan/keys.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/ingest/keys.hpp"
 
 namespace oomplan::advise {
 namespace {

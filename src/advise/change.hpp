@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/advise.hpp"
+#include "oomplan/advise/advise.hpp"
 #include "rung.hpp"
 
 namespace oomplan::advise {

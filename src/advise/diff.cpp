@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/advise.hpp"
+#include "oomplan/advise/advise.hpp"
 
 namespace oomplan {
 namespace {

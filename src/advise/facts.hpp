@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "rung.hpp"
 
 namespace oomplan::advise {

@@ -1,6 +1,6 @@
 #include "judge.hpp"
 
-#include "oomplan/weigh.hpp"
+#include "oomplan/estimate/weigh.hpp"
 
 namespace oomplan::advise {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "change.hpp"
-#include "oomplan/advise.hpp"
+#include "oomplan/advise/advise.hpp"
 
 namespace oomplan::advise {
 

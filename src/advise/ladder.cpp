@@ -4,7 +4,7 @@
 
 #include "embedded.hpp"
 #include "facts.hpp"
-#include "oomplan/advise.hpp"
+#include "oomplan/advise/advise.hpp"
 #include "rung.hpp"
 
 namespace oomplan {

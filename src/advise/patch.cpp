@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "oomplan/advise.hpp"
+#include "oomplan/advise/advise.hpp"
 
 namespace oomplan {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::advise {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/advice.hpp"
-#include "oomplan/document.hpp"
+#include "oomplan/advise/advice.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::advise {
 

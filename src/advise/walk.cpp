@@ -6,9 +6,9 @@
 #include "change.hpp"
 #include "facts.hpp"
 #include "judge.hpp"
-#include "oomplan/advise.hpp"
-#include "oomplan/keys.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/ingest/keys.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan {
 namespace advise {

@@ -10,8 +10,8 @@
 #include "config_values.hpp"
 #include "errors.hpp"
 #include "fields.hpp"
-#include "oomplan/dtype.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/dtype.hpp"
+#include "oomplan/core/text.hpp"
 #include "segments.hpp"
 
 namespace oomplan::catalog {

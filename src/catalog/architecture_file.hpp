@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "files.hpp"
-#include "oomplan/architecture.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

@@ -3,7 +3,7 @@
 
 #include "config_values.hpp"
 #include "errors.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::catalog {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "errors.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/architecture.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

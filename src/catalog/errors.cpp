@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "files.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

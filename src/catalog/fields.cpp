@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "errors.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

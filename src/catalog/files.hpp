@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

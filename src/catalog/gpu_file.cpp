@@ -9,7 +9,7 @@
 
 #include "errors.hpp"
 #include "fields.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {

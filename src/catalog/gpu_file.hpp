@@ -2,9 +2,9 @@
 #pragma once
 
 #include "files.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/machine.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/catalog/machine.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::catalog {
 

@@ -7,8 +7,8 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "gpu_file.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

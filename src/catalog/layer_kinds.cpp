@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "errors.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "errors.hpp"
 #include "library_file.hpp"
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan {
 namespace {

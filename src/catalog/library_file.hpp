@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "files.hpp"
-#include "oomplan/result.hpp"
-#include "oomplan/runtime.hpp"
+#include "oomplan/catalog/runtime.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::catalog {
 

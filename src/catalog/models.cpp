@@ -8,8 +8,8 @@
 #include "architecture_file.hpp"
 #include "errors.hpp"
 #include "files.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/named_document.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/read/named_document.hpp"
 #include "preset_file.hpp"
 
 namespace oomplan {

@@ -11,7 +11,7 @@
 #include "files.hpp"
 #include "gpu_file.hpp"
 #include "library_file.hpp"
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "preset_file.hpp"
 
 namespace oomplan {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "oomplan/architecture.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan {
 

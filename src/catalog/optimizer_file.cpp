@@ -7,7 +7,7 @@
 
 #include "errors.hpp"
 #include "fields.hpp"
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan {
 namespace catalog {

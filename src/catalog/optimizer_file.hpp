@@ -2,7 +2,7 @@
 #pragma once
 
 #include "files.hpp"
-#include "oomplan/optimizer.hpp"
+#include "oomplan/catalog/optimizer.hpp"
 
 namespace oomplan::catalog {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "files.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::catalog {
 

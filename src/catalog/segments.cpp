@@ -8,7 +8,7 @@
 
 #include "errors.hpp"
 #include "layer_kinds.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {

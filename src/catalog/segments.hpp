@@ -6,7 +6,7 @@
 
 #include "config_values.hpp"
 #include "fields.hpp"
-#include "oomplan/architecture.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan::catalog {
 

@@ -10,8 +10,8 @@
 #include "errors.hpp"
 #include "input.hpp"
 #include "models_option.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/named_document.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/read/named_document.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "host.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/ingest.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/read/document.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::cli {
 

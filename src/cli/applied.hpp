@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/document.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::cli {
 

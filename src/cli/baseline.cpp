@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include "git.hpp"
-#include "oomplan/glob.hpp"
-#include "oomplan/named_document.hpp"
+#include "oomplan/read/glob.hpp"
+#include "oomplan/read/named_document.hpp"
 
 namespace oomplan::cli {
 namespace {

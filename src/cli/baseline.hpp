@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/document.hpp"
-#include "oomplan/ingest.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::cli {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/document.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::cli {
 

@@ -1,6 +1,6 @@
 #include "dialect_option.hpp"
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
 

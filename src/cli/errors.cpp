@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "codes.hpp"
-#include "oomplan/ingest.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
 

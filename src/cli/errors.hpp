@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "oomplan/footprint.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::cli {
 

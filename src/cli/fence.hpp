@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::cli {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "oomplan/gate.hpp"
+#include "oomplan/survey/gate.hpp"
 
 namespace oomplan::cli {
 

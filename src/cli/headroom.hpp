@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "oomplan/result.hpp"
-#include "oomplan/weigh.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/estimate/weigh.hpp"
 
 namespace oomplan::cli {
 

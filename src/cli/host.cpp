@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "oomplan/ingest.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
 namespace {

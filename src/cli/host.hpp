@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/host.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/host.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::cli {
 

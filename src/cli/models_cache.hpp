@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::cli {
 

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::cli {
 

@@ -5,8 +5,8 @@
 
 #include "dialect_option.hpp"
 #include "models_option.hpp"
-#include "oomplan/estimate.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/plan/trainer.hpp"
 #include "relief.hpp"
 #include "trainer_option.hpp"
 

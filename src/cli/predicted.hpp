@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "answer.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan::cli {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "oomplan/advise.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {
 namespace {

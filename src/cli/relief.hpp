@@ -2,7 +2,7 @@
 #pragma once
 
 #include "answer.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::cli {
 

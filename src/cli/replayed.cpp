@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "codes.hpp"
-#include "oomplan/event_list.hpp"
-#include "oomplan/recording.hpp"
-#include "oomplan/snapshot.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/recording.hpp"
+#include "oomplan/read/event_list.hpp"
+#include "oomplan/read/snapshot.hpp"
 
 namespace oomplan::cli {
 namespace {

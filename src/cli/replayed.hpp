@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/replay.hpp"
+#include "oomplan/report/replay.hpp"
 
 namespace oomplan::cli {
 

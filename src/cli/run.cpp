@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "oomplan/cli.hpp"
+#include "oomplan/cli/cli.hpp"
 #include "usage.hpp"
 #include "write_all.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/result.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

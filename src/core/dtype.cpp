@@ -1,4 +1,4 @@
-#include "oomplan/dtype.hpp"
+#include "oomplan/core/dtype.hpp"
 
 #include <string>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

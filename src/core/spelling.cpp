@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,7 +1,7 @@
 // The budget as the last word on C++'s memory: what libraries take that nobody counted.
 #pragma once
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::data {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::data {
 namespace {

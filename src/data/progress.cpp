@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::data {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "heap.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "progress.hpp"
 
 namespace oomplan::data {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/measure.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/measure/measure.hpp"
 
 namespace oomplan::data {
 

@@ -13,7 +13,7 @@
 
 #include "command.hpp"
 #include "heap.hpp"
-#include "oomplan/data.hpp"
+#include "oomplan/data/data.hpp"
 
 namespace oomplan {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::data {

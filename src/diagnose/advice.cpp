@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "launchers.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "case.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "rules.hpp"
 
 namespace oomplan::diagnose {

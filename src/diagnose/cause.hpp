@@ -5,7 +5,7 @@
 #include <string>
 
 #include "case.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::diagnose {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "line.hpp"
-#include "oomplan/log_text.hpp"
+#include "oomplan/read/log_text.hpp"
 #include "prefilter.hpp"
 
 namespace oomplan::diagnose {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "oomplan/code_point.hpp"
+#include "oomplan/core/code_point.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "program.hpp"
 
 namespace oomplan::diagnose {

@@ -5,7 +5,7 @@
 #include "clock.hpp"
 #include "collector.hpp"
 #include "judge.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "reader.hpp"
 #include "rules.hpp"
 #include "snapshot_evidence.hpp"

@@ -6,7 +6,7 @@
 
 #include "case.hpp"
 #include "cause.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "request.hpp"
 
 namespace oomplan {

@@ -6,7 +6,7 @@
 
 #include "advice.hpp"
 #include "cause.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "shows.hpp"
 
 namespace oomplan {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "case.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "rules.hpp"
 
 namespace oomplan::diagnose {

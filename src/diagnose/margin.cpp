@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

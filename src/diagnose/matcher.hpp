@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "program.hpp"
 
 namespace oomplan::diagnose {

@@ -3,8 +3,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "stack_names.hpp"
 
 namespace oomplan {

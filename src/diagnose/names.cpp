@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan {
 namespace {

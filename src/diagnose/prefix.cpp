@@ -2,7 +2,7 @@
 #include <array>
 
 #include "line.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

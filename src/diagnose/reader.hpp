@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "line.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "rules.hpp"
 
 namespace oomplan::diagnose {

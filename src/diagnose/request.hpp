@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::diagnose {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "embedded.hpp"
-#include "oomplan/diagnose.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan {
 namespace diagnose {

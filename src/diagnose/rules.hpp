@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 #include "prefilter.hpp"
 #include "sentence.hpp"
 

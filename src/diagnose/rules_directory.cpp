@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "oomplan/diagnose.hpp"
-#include "oomplan/document.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/diagnose.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/evidence.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/diagnose/evidence.hpp"
+#include "oomplan/read/document.hpp"
 #include "program.hpp"
 
 namespace oomplan::diagnose {

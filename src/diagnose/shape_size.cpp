@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "case.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {

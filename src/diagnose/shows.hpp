@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "case.hpp"
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::diagnose {
 

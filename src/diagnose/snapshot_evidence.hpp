@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "oomplan/evidence.hpp"
-#include "oomplan/memory_account.hpp"
-#include "oomplan/snapshot.hpp"
+#include "oomplan/diagnose/evidence.hpp"
+#include "oomplan/diagnose/memory_account.hpp"
+#include "oomplan/read/snapshot.hpp"
 
 namespace oomplan::diagnose {
 

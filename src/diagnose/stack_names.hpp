@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/snapshot.hpp"
+#include "oomplan/read/snapshot.hpp"
 
 namespace oomplan::diagnose {
 

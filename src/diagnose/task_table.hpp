@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::diagnose {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/curve.hpp"
+#include "oomplan/estimate/curve.hpp"
 #include "timeline.hpp"
 
 namespace oomplan::estimator {

@@ -1,4 +1,4 @@
-#include "oomplan/estimate.hpp"
+#include "oomplan/estimate/estimate.hpp"
 
 #include "curve.hpp"
 #include "facts.hpp"

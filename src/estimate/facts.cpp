@@ -6,7 +6,7 @@
 
 #include "mesh.hpp"
 #include "objective.hpp"
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::estimator {
 namespace {

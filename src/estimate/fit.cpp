@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "oomplan/estimate.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/estimate.hpp"
 
 namespace oomplan {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lifetimes.hpp"
-#include "oomplan/footprint.hpp"
+#include "oomplan/estimate/footprint.hpp"
 
 namespace oomplan::estimator {
 

@@ -1,8 +1,8 @@
 // What of a mesh can be played, and with what.
 #pragma once
 
-#include "oomplan/architecture.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::estimator {
 

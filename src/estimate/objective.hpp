@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "head.hpp"
-#include "oomplan/architecture.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::estimator {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::estimator {
 

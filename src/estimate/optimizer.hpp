@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/optimizer.hpp"
+#include "oomplan/catalog/optimizer.hpp"
 #include "parameter.hpp"
 
 namespace oomplan::estimator {

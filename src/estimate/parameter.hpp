@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/optimizer.hpp"
+#include "oomplan/catalog/optimizer.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {

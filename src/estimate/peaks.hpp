@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "oomplan/footprint.hpp"
+#include "oomplan/estimate/footprint.hpp"
 #include "timeline.hpp"
 
 namespace oomplan::estimator {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/architecture.hpp"
-#include "oomplan/plan.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "parameter.hpp"
 #include "policy.hpp"
 #include "torch/torch.hpp"

@@ -1,6 +1,6 @@
 #include "policy.hpp"
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "policies/policies.hpp"
 
 namespace oomplan::estimator {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "oomplan/dtype.hpp"
+#include "oomplan/core/dtype.hpp"
 #include "parameter.hpp"
 
 namespace oomplan {

@@ -10,7 +10,7 @@
 
 #include "model.hpp"
 #include "objective.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "optimizer.hpp"
 
 namespace oomplan::estimator {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "oomplan/architecture.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan::estimator {
 

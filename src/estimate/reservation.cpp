@@ -1,4 +1,4 @@
-#include "oomplan/reservation.hpp"
+#include "oomplan/estimate/reservation.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "oomplan/events.hpp"
+#include "oomplan/estimate/events.hpp"
 #include "timeline.hpp"
 
 namespace oomplan::estimator {

@@ -1,9 +1,9 @@
-#include "oomplan/weigh.hpp"
+#include "oomplan/estimate/weigh.hpp"
 
 #include <cmath>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 

@@ -1,7 +1,7 @@
 // The codecs of the plan's stage, under the names that dialects have for them.
 #pragma once
 
-#include "oomplan/codec.hpp"
+#include "oomplan/plan/codec.hpp"
 
 namespace oomplan::ingestion {
 

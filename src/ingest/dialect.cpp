@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::ingestion {
 namespace {

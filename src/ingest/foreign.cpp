@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::ingestion {
 namespace {

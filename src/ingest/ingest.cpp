@@ -1,4 +1,4 @@
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 #include <iterator>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "lengths_file.hpp"
 #include "loader_facts.hpp"
 #include "mesh.hpp"
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
 #include "unplayed.hpp"

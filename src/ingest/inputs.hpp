@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/document.hpp"
-#include "oomplan/plan.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/plan/plan.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::ingestion {
 

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "codec.hpp"
-#include "oomplan/lengths.hpp"
+#include "oomplan/plan/lengths.hpp"
 
 namespace oomplan::ingestion {
 namespace {

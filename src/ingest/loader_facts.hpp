@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::ingestion {
 

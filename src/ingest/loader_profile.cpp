@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "inputs.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan {
 namespace {

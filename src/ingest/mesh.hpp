@@ -1,7 +1,7 @@
 // The ranks that train one model.
 #pragma once
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::ingestion {
 

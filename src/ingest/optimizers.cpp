@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::ingestion {
 const OptimizerName* find_optimizer(std::string_view name) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "oomplan/fact_table.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 namespace oomplan::ingestion {
 namespace {

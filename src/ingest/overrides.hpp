@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "dialect.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::ingestion {
 

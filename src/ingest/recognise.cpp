@@ -5,7 +5,7 @@
 #include <functional>
 #include <tuple>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::ingestion {
 namespace {

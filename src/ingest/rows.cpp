@@ -4,7 +4,7 @@
 #include <array>
 
 #include "condition.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::ingestion {
 namespace {

@@ -11,7 +11,7 @@
 #include "codec.hpp"
 #include "inputs.hpp"
 #include "key_file.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::ingestion {
 

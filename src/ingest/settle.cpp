@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 #include "stack.hpp"
 
 namespace oomplan {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/document.hpp"
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::ingestion {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan::ingestion {
 namespace {

@@ -1,7 +1,7 @@
 // Facts that a plan can hold and that the estimator does not play yet.
 #pragma once
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::ingestion {
 

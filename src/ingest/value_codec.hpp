@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "codec.hpp"
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 namespace oomplan::ingestion {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dialect.hpp"
-#include "oomplan/ingest.hpp"
-#include "oomplan/keys.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/ingest/keys.hpp"
 
 namespace oomplan::ingestion {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <optional>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "room.hpp"
 #include "row_groups.hpp"
 #include "shards.hpp"

@@ -6,7 +6,7 @@
 
 #include "canonical.hpp"
 #include "canonical_cursor.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "byte_buffer.hpp"
-#include "oomplan/values.hpp"
+#include "oomplan/measure/values.hpp"
 #include "records.hpp"
 
 namespace oomplan::measure {

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forwarded_signals.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "own_cgroup.hpp"
 
 namespace oomplan::measure {

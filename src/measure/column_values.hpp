@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/values.hpp"
+#include "oomplan/measure/values.hpp"
 
 namespace oomplan::measure {
 

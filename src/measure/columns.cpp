@@ -7,7 +7,7 @@
 
 #include "canonical.hpp"
 #include "column_cells.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {

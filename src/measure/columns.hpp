@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "row_batch.hpp"
 #include "source.hpp"
 

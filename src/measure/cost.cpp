@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "process.hpp"
 
 namespace oomplan::measure {

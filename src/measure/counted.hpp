@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "oomplan/byte_source.hpp"
+#include "oomplan/read/byte_source.hpp"
 
 namespace oomplan::measure {
 

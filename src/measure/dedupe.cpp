@@ -9,7 +9,7 @@
 #include "cost.hpp"
 #include "distinct.hpp"
 #include "first_reading.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "row_stream.hpp"
 #include "row_writer.hpp"
 #include "verify.hpp"

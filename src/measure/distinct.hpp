@@ -8,7 +8,7 @@
 
 #include "hash_filter.hpp"
 #include "hash_set.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "room.hpp"
 #include "row_set.hpp"
 #include "spill.hpp"

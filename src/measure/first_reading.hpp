@@ -8,7 +8,7 @@
 
 #include "distinct.hpp"
 #include "key_columns.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "room.hpp"
 #include "row_stream.hpp"
 #include "shards.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cells.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <simdjson.h>
 
-#include "oomplan/values.hpp"
+#include "oomplan/measure/values.hpp"
 
 namespace oomplan::measure {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "oomplan/byte_source.hpp"
+#include "oomplan/read/byte_source.hpp"
 #include "shards.hpp"
 
 namespace oomplan::measure {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "format.hpp"
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 #include "shards.hpp"
 
 namespace oomplan::measure {

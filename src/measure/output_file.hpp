@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::measure {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <vector>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "source.hpp"
 
 namespace oomplan::measure {

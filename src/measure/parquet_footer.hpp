@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "room.hpp"
 
 namespace oomplan::measure {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::measure {
 

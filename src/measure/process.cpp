@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

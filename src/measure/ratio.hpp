@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 
 namespace oomplan::measure {
 

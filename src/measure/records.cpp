@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "room.hpp"
 
 namespace oomplan::measure {

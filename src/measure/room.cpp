@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "process.hpp"
 
 namespace oomplan::measure {

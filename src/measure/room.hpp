@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::measure {
 

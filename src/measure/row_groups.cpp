@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "arrow_errors.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 #include "parquet_footer.hpp"
 #include "pool.hpp"
 

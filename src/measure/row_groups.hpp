@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "room.hpp"
 
 namespace oomplan::measure {

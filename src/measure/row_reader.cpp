@@ -4,7 +4,7 @@
 #include "column_values.hpp"
 #include "hash.hpp"
 #include "hash_set.hpp"
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 #include "room.hpp"
 #include "row_stream.hpp"
 #include "value_bytes.hpp"

@@ -5,8 +5,8 @@
 
 #include "counted.hpp"
 #include "line_block.hpp"
-#include "oomplan/bytes.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
 #include "totals.hpp"
 
 namespace oomplan::measure {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "format.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "shards.hpp"
 #include "source.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "room.hpp"
 #include "row_batch.hpp"
 #include "row_set.hpp"

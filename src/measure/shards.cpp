@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "oomplan/glob.hpp"
+#include "oomplan/read/glob.hpp"
 #include "room.hpp"
 #include "saved_dataset.hpp"
 

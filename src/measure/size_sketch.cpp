@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 
 namespace oomplan::measure {
 

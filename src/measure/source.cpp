@@ -1,6 +1,6 @@
 #include "source.hpp"
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "key_columns.hpp"
-#include "oomplan/byte_source.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/byte_source.hpp"
 #include "room.hpp"
 #include "row_batch.hpp"
 #include "shards.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::measure {
 

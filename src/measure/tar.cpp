@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
 #include "source.hpp"
 
 namespace oomplan::measure {

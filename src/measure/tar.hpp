@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/byte_source.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/byte_source.hpp"
 
 namespace oomplan::measure {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "canonical_cursor.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "size_sketch.hpp"
 
 namespace oomplan::measure {

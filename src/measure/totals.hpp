@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 
 namespace oomplan::measure {
 

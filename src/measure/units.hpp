@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "room.hpp"
 #include "shards.hpp"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "byte_buffer.hpp"
-#include "oomplan/values.hpp"
+#include "oomplan/measure/values.hpp"
 
 namespace oomplan::measure {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hash.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 #include "room.hpp"
 #include "row_set.hpp"
 #include "spill.hpp"

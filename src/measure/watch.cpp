@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "child.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "process.hpp"
 
 namespace oomplan::measure {

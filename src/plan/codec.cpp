@@ -1,11 +1,11 @@
-#include "oomplan/codec.hpp"
+#include "oomplan/plan/codec.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <limits>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::planning {
 namespace {

@@ -1,11 +1,11 @@
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-#include "oomplan/codec.hpp"
-#include "oomplan/lengths.hpp"
+#include "oomplan/plan/codec.hpp"
+#include "oomplan/plan/lengths.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/lengths.hpp"
+#include "oomplan/plan/lengths.hpp"
 
 #include <algorithm>
 #include <functional>

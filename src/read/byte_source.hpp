@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "descriptor.hpp"
-#include "oomplan/byte_source.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/byte_source.hpp"
 
 namespace oomplan::read {
 

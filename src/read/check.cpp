@@ -1,7 +1,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "syntax.hpp"
 
 namespace oomplan::read {

@@ -1,10 +1,10 @@
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "syntax.hpp"
 #include "tape.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/events.hpp"
+#include "oomplan/estimate/events.hpp"
 
 namespace oomplan::read {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "descriptor.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/glob.hpp"
+#include "oomplan/read/glob.hpp"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/log_text.hpp"
+#include "oomplan/read/log_text.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "oomplan/named_document.hpp"
+#include "oomplan/read/named_document.hpp"
 
 #include <utility>
 

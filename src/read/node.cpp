@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

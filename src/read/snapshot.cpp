@@ -1,4 +1,4 @@
-#include "oomplan/snapshot.hpp"
+#include "oomplan/read/snapshot.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 #include "pickle.hpp"
 
 namespace oomplan {

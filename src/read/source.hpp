@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::read {
 

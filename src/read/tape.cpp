@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::read {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::read {
 

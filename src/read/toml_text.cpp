@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "oomplan/code_point.hpp"
+#include "oomplan/core/code_point.hpp"
 
 namespace oomplan::read {
 namespace {

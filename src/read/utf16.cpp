@@ -1,6 +1,6 @@
 #include "utf16.hpp"
 
-#include "oomplan/code_point.hpp"
+#include "oomplan/core/code_point.hpp"
 
 namespace oomplan::read {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::read {
 

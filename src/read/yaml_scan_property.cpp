@@ -2,7 +2,7 @@
 #include <string_view>
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "yaml_scanner.hpp"
 
 namespace oomplan::read {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "oomplan/code_point.hpp"
+#include "oomplan/core/code_point.hpp"
 #include "yaml_scanner.hpp"
 
 namespace oomplan::read {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "byte_source.hpp"
-#include "oomplan/bytes.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::read {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "oomplan/fact_table.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 namespace oomplan::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::report {
 

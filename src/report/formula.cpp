@@ -6,7 +6,7 @@
 #include <array>
 #include <initializer_list>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {

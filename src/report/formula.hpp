@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::report {
 

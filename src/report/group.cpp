@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "layout.hpp"
-#include "oomplan/footprint.hpp"
+#include "oomplan/estimate/footprint.hpp"
 
 namespace oomplan::report {
 

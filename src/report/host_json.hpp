@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "oomplan/host.hpp"
+#include "oomplan/estimate/host.hpp"
 
 namespace oomplan::report {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::report {
 

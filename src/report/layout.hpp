@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::report {
 

@@ -1,4 +1,4 @@
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 #include <algorithm>
 #include <iterator>

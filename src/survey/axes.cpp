@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "oomplan/survey.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

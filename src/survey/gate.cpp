@@ -2,10 +2,10 @@
 
 #include "growth.hpp"
 #include "lever.hpp"
-#include "oomplan/glob.hpp"
-#include "oomplan/survey.hpp"
-#include "oomplan/trainer.hpp"
-#include "oomplan/weigh.hpp"
+#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/plan/trainer.hpp"
+#include "oomplan/read/glob.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

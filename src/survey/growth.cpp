@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::survey {
 namespace {

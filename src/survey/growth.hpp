@@ -1,8 +1,8 @@
 // What a config has become against its former state.
 #pragma once
 
-#include "oomplan/gate.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
+#include "oomplan/survey/gate.hpp"
 
 namespace oomplan::survey {
 

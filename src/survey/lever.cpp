@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 namespace oomplan::survey {
 Lever lever_of(const TrainingPlan& plan, Bucket bucket, const std::string& file) {

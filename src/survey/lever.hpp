@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/footprint.hpp"
-#include "oomplan/plan.hpp"
+#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::survey {
 

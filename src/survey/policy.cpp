@@ -3,10 +3,10 @@
 #include <array>
 #include <span>
 
-#include "oomplan/glob.hpp"
-#include "oomplan/survey.hpp"
-#include "oomplan/text.hpp"
-#include "oomplan/weigh.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/read/glob.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "oomplan/survey.hpp"
-#include "oomplan/text.hpp"
-#include "oomplan/weigh.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "oomplan/text.hpp"
-#include "oomplan/watch.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan {
 namespace {

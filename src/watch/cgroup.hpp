@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan::watching {
 

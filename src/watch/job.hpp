@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "descriptor.hpp"
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::watching {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan::watching {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "descriptor.hpp"
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan::watching {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan::watching {
 

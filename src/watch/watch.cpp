@@ -1,4 +1,4 @@
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 #include <signal.h>
 #include <sys/prctl.h>

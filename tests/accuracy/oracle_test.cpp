@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "project.hpp"
 
 namespace oomplan::oracle {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

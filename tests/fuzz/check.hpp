@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::fuzz {
 

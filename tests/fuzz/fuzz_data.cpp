@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 #include "require.hpp"
 
 namespace {

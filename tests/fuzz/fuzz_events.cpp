@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/allocator.hpp"
-#include "oomplan/event_list.hpp"
+#include "oomplan/estimate/allocator.hpp"
+#include "oomplan/read/event_list.hpp"
 #include "require.hpp"
 
 namespace oomplan::fuzz {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/diagnose.hpp"
-#include "oomplan/diagnosis_view.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
 #include "require.hpp"
 
 namespace {

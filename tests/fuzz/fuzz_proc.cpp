@@ -6,7 +6,7 @@
 
 #include "cgroup.hpp"
 #include "files.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "process_tree.hpp"
 #include "require.hpp"
 

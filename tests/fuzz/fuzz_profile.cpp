@@ -2,8 +2,8 @@
 #include <cmath>
 #include <string>
 
-#include "oomplan/host.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/estimate/host.hpp"
+#include "oomplan/ingest/ingest.hpp"
 #include "require.hpp"
 
 namespace oomplan::fuzz {

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/diagnose.hpp"
-#include "oomplan/diagnosis_view.hpp"
-#include "oomplan/recording.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/estimate/recording.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
 #include "require.hpp"
 
 namespace {

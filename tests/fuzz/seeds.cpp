@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "rules.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/estimate.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/read/document.hpp"
 #include "project.hpp"
 
 namespace oomplan {

@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "oomplan/codec.hpp"
-#include "oomplan/fact_table.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/plan/codec.hpp"
+#include "oomplan/plan/fact_table.hpp"
 
 namespace oomplan {
 namespace {

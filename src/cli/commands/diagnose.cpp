@@ -1,4 +1,4 @@
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 #include "../command.hpp"
 #include "../predicted.hpp"
 #include "../written.hpp"
-#include "oomplan/diagnosis_view.hpp"
-#include "oomplan/html_view.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
+#include "oomplan/report/html_view.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "../models_option.hpp"
 #include "../trainer_option.hpp"
 #include "../written.hpp"
-#include "oomplan/html_view.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/report/html_view.hpp"
 
 namespace oomplan::cli {
 namespace {

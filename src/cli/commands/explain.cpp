@@ -8,7 +8,7 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {
 namespace {

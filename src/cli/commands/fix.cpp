@@ -14,10 +14,10 @@
 #include "../models_option.hpp"
 #include "../trainer_option.hpp"
 #include "../written.hpp"
-#include "oomplan/advice_view.hpp"
-#include "oomplan/advise.hpp"
-#include "oomplan/html_view.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/report/advice_view.hpp"
+#include "oomplan/report/html_view.hpp"
 
 namespace oomplan::cli {
 namespace {

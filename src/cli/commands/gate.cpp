@@ -20,11 +20,11 @@
 #include "../survivors.hpp"
 #include "../trainer_option.hpp"
 #include "../written.hpp"
-#include "oomplan/gate_view.hpp"
-#include "oomplan/glob.hpp"
-#include "oomplan/named_document.hpp"
-#include "oomplan/survey.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/read/glob.hpp"
+#include "oomplan/read/named_document.hpp"
+#include "oomplan/report/gate_view.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan::cli {
 namespace {

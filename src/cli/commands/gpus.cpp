@@ -6,7 +6,7 @@
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../models_option.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {
 namespace {

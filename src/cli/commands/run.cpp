@@ -15,9 +15,9 @@
 #include "../new_file.hpp"
 #include "../predicted.hpp"
 #include "../trainer_option.hpp"
-#include "oomplan/diagnose.hpp"
-#include "oomplan/diagnosis_view.hpp"
-#include "oomplan/watch.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan::cli {
 namespace {

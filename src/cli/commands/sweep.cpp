@@ -14,9 +14,9 @@
 #include "../models_option.hpp"
 #include "../parallel.hpp"
 #include "../trainer_option.hpp"
-#include "oomplan/survey.hpp"
-#include "oomplan/sweep_view.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
+#include "oomplan/report/sweep_view.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan::cli {
 namespace {

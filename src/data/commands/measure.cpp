@@ -6,7 +6,7 @@
 
 #include "../command.hpp"
 #include "../reading.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 
 #include <algorithm>
 #include <utility>

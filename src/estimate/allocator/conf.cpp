@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "conf_tokens.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sizes.hpp"
 
 namespace oomplan {

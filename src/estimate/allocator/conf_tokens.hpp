@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan::allocator {
 

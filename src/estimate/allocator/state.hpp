@@ -8,7 +8,7 @@
 
 #include "block.hpp"
 #include "free_set.hpp"
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 #include "sizes.hpp"
 
 namespace oomplan::allocator {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sizes.hpp"
 #include "terms.hpp"
 

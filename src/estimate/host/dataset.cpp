@@ -1,7 +1,7 @@
 // The rows as the ranks and their workers hold them.
 #include <fmt/format.h>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sizes.hpp"
 #include "terms.hpp"
 

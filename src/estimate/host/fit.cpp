@@ -1,7 +1,7 @@
 // A footprint against the limits, and the reader's speed against the step's.
 #include <algorithm>
 
-#include "oomplan/host.hpp"
+#include "oomplan/estimate/host.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,5 +1,5 @@
 // Puts the terms together.
-#include "oomplan/host.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "terms.hpp"
 
 namespace oomplan {

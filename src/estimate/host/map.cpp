@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sizes.hpp"
 #include "terms.hpp"
 

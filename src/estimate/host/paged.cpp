@@ -2,7 +2,7 @@
 // it takes off the card are host RAM of its own, which is not swapped.
 #include <fmt/format.h>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "terms.hpp"
 
 namespace oomplan {

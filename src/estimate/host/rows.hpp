@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/loader_profile.hpp"
-#include "oomplan/plan.hpp"
-#include "oomplan/runtime.hpp"
+#include "oomplan/catalog/runtime.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/plan/loader_profile.hpp"
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::host {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "oomplan/bytes.hpp"
-#include "oomplan/runtime.hpp"
+#include "oomplan/catalog/runtime.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::host {
 

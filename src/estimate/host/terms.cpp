@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::host {
 namespace {

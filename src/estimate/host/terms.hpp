@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "oomplan/host.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "rows.hpp"
 
 namespace oomplan::host {

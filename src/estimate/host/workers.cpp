@@ -1,5 +1,5 @@
 // A loader's worker processes before they hold a row.
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "terms.hpp"
 
 namespace oomplan::host {

@@ -5,7 +5,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "policies/policies.hpp"
 
 namespace oomplan::estimator {

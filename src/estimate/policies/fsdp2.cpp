@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "oomplan/plan.hpp"
+#include "oomplan/plan/plan.hpp"
 #include "policies/policies.hpp"
 
 namespace oomplan::estimator {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "../allocator/sizes.hpp"
-#include "oomplan/recording.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/recording.hpp"
 #include "segment_for.hpp"
 
 namespace oomplan {

@@ -1,4 +1,4 @@
-#include "oomplan/recording.hpp"
+#include "oomplan/estimate/recording.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 
 namespace oomplan::recording {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 
 namespace oomplan::recording {
 

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::estimator {
 

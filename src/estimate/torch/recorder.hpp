@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dims.hpp"
-#include "oomplan/dtype.hpp"
-#include "oomplan/footprint.hpp"
+#include "oomplan/core/dtype.hpp"
+#include "oomplan/estimate/footprint.hpp"
 
 namespace oomplan::estimator {
 

@@ -16,7 +16,7 @@
 #include "../columns.hpp"
 #include "../pool.hpp"
 #include "../source.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

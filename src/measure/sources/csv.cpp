@@ -9,7 +9,7 @@
 #include "../cells.hpp"
 #include "../source.hpp"
 #include "../value_bytes.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -17,7 +17,7 @@
 #include "../parquet_footer.hpp"
 #include "../pool.hpp"
 #include "../source.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::measure {
 namespace {

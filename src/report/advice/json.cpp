@@ -1,6 +1,6 @@
 #include "../json_values.hpp"
-#include "oomplan/advice_view.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/report/advice_view.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../layout.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "oomplan/diagnosis_view.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
 
 namespace oomplan::report {
 

@@ -7,7 +7,7 @@
 
 #include "../group.hpp"
 #include "../layout.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {
@@ -38,7 +38,7 @@ std::string sentence(const Match& match) {
 /// What the two figures are, where the name does not say it.
 std::string note(std::string_view what) {
   if (what == "tensors") return "observed: held and asked for";
-  if (what == "reserved" || what == "process") return "predicted: at the most, on a roomy card";
+  if (what == "reserved" || what == "process") return "predicted: at most, with unlimited memory";
   return {};
 }
 

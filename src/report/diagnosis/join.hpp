@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "oomplan/join.hpp"
+#include "oomplan/core/join.hpp"
 
 namespace oomplan::report {
 

@@ -4,8 +4,8 @@
 
 #include "accounts.hpp"
 #include "join.hpp"
-#include "oomplan/diagnosis_view.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan {
 namespace {

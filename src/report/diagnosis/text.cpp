@@ -1,4 +1,4 @@
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "accounts.hpp"
 #include "join.hpp"
-#include "oomplan/diagnosis_view.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
 
 namespace oomplan {
 namespace {

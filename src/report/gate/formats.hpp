@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "oomplan/gate_view.hpp"
+#include "oomplan/report/gate_view.hpp"
 
 namespace oomplan::report::gate {
 

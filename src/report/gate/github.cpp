@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "formats.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sentences.hpp"
 
 namespace oomplan::report::gate {

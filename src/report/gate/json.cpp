@@ -1,6 +1,6 @@
 #include "../json_values.hpp"
 #include "formats.hpp"
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::report::gate {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "formats.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sentences.hpp"
 
 namespace oomplan::report::gate {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "formats.hpp"
-#include "oomplan/report.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/report/report.hpp"
 #include "sentences.hpp"
 
 namespace oomplan::report::gate {

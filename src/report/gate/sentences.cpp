@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report::gate {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/gate.hpp"
+#include "oomplan/survey/gate.hpp"
 
 namespace oomplan::report::gate {
 

@@ -1,4 +1,4 @@
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Which answer goes into which page.
 #include "../gate/formats.hpp"
 #include "../view.hpp"
-#include "oomplan/advice_view.hpp"
-#include "oomplan/diagnosis_view.hpp"
-#include "oomplan/html_view.hpp"
+#include "oomplan/report/advice_view.hpp"
+#include "oomplan/report/diagnosis_view.hpp"
+#include "oomplan/report/html_view.hpp"
 #include "page.hpp"
 
 namespace oomplan {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "oomplan/text.hpp"
+#include <algorithm>
+
+#include "embedded.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report::html {
 namespace {
@@ -46,6 +49,13 @@ std::string embedded(const Json& json) {
   return out;
 }
 
+/// A file of this folder.
+std::string_view part(std::string_view name) {
+  const auto files = embedded_files();
+  const auto at = std::ranges::find(files, name, &EmbeddedFile::path);
+  return at == files.end() ? std::string_view{} : at->text;
+}
+
 constexpr std::string_view policy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'";
@@ -63,8 +73,8 @@ std::string written(const Page& page) {
       "<details id=\"text\"><summary>The same as text</summary><pre>{}</pre></details>\n"
       "<noscript><style>#text {{ display: none }}</style><pre>{}</pre></noscript>\n"
       "<script id=\"data\" type=\"application/json\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
-      policy, escaped(printable(page.title)), style(), escaped_lines(page.text), escaped_lines(page.text),
-      embedded(data), script());
+      policy, escaped(printable(page.title)), part("page.css"), escaped_lines(page.text), escaped_lines(page.text),
+      embedded(data), part("page.js"));
 }
 
 }  // namespace oomplan::report::html

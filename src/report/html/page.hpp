@@ -19,8 +19,4 @@ struct Page {
 
 std::string written(const Page& page);
 
-/// The style and the script of every page.
-std::string_view style();
-std::string_view script();
-
 }  // namespace oomplan::report::html

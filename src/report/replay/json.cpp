@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../json_values.hpp"
-#include "oomplan/replay.hpp"
+#include "oomplan/report/replay.hpp"
 
 namespace oomplan {
 namespace {

@@ -8,14 +8,14 @@
 //
 //   expandable_segments:True: line 10,607 asked for 9.27 GiB
 //     CUDA out of memory. Tried to allocate …
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "../layout.hpp"
-#include "oomplan/replay.hpp"
+#include "oomplan/report/replay.hpp"
 
 namespace oomplan {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "layout.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {

@@ -4,7 +4,7 @@
 
 #include "group.hpp"
 #include "layout.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "layout.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {

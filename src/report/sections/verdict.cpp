@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "layout.hpp"
-#include "oomplan/text.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/plan/trainer.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -78,8 +78,8 @@ std::string reserved_line(const Report& report) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
   if (reserved.peak.saturated()) return "the allocator is not played on cards of more than 64 TiB\n";
-  return fmt::format("reserved {} on a roomy card; the run ends in {}\n", oomplan::to_text(reserved.peak),
-                     oomplan::to_text(reserved.smallest));
+  return fmt::format("peak reserved with unlimited memory: {}; smallest card that completes the run: {}\n",
+                     oomplan::to_text(reserved.peak), oomplan::to_text(reserved.smallest));
 }
 
 // What people read off a run: PyTorch's own peaks, and the driver's figure for the process.

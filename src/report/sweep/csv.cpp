@@ -1,4 +1,4 @@
-#include "oomplan/sweep_view.hpp"
+#include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
 namespace {

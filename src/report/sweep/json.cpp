@@ -1,6 +1,6 @@
 #include "../json_values.hpp"
-#include "oomplan/report.hpp"
-#include "oomplan/sweep_view.hpp"
+#include "oomplan/report/report.hpp"
+#include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,11 +1,11 @@
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "../layout.hpp"
-#include "oomplan/sweep_view.hpp"
+#include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
 namespace {

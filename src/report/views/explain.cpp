@@ -13,7 +13,7 @@
 #include "../layout.hpp"
 #include "../sections.hpp"
 #include "../view.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {

@@ -6,7 +6,7 @@
 #include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "../view.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan::report {
 namespace {

@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "facts.hpp"
-#include "oomplan/advise.hpp"
-#include "oomplan/ingest.hpp"
-#include "oomplan/keys.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/ingest/keys.hpp"
 #include "project.hpp"
 #include "rung.hpp"
 

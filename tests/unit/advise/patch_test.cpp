@@ -8,8 +8,8 @@
 
 #include "../estimate/plans.hpp"
 #include "change.hpp"
-#include "oomplan/advise.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::advise {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "../estimate/plans.hpp"
 #include "facts.hpp"
-#include "oomplan/advise.hpp"
-#include "oomplan/ingest.hpp"
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/ingest/ingest.hpp"
 #include "rung.hpp"
 
 namespace oomplan::advise {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "files.hpp"
 #include "gpu_file.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 namespace {

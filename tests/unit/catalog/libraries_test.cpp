@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 #include "temporary_folder.hpp"
 
 namespace oomplan {

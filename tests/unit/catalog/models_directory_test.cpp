@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "temporary_folder.hpp"
 
 namespace oomplan {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "files.hpp"
-#include "oomplan/catalog.hpp"
-#include "oomplan/document.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/read/document.hpp"
 #include "preset_file.hpp"
 #include "temporary_folder.hpp"
 

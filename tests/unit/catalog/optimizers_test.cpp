@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/optimizer.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/catalog/optimizer.hpp"
 #include "optimizer_file.hpp"
 
 namespace oomplan {

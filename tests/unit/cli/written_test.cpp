@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "applied.hpp"
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 #include <gtest/gtest.h>
 

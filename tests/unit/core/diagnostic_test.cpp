@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "oomplan/result.hpp"
+#include "oomplan/core/result.hpp"
 
 namespace oomplan {
 namespace {

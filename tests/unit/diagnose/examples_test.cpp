@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "line.hpp"
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 #include "reader.hpp"
 #include "rules.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "oomplan/evidence.hpp"
+#include "oomplan/diagnose/evidence.hpp"
 
 namespace oomplan::diagnose {
 

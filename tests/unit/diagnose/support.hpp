@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "oomplan/diagnose.hpp"
+#include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan::diagnose {
 

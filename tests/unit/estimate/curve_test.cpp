@@ -1,12 +1,12 @@
-#include "oomplan/curve.hpp"
+#include "oomplan/estimate/curve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/estimate.hpp"
-#include "oomplan/weigh.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/estimate/weigh.hpp"
 
 namespace oomplan {
 namespace {

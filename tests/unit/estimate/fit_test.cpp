@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "oomplan/estimate.hpp"
+#include "oomplan/estimate/estimate.hpp"
 
 namespace oomplan {
 namespace {

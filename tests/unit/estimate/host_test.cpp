@@ -1,4 +1,4 @@
-#include "oomplan/host.hpp"
+#include "oomplan/estimate/host.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oomplan/catalog.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "recording.hpp"
 
 namespace oomplan::estimator {

@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "oomplan/catalog.hpp"
-#include "oomplan/estimate.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/estimate/estimate.hpp"
 
 namespace oomplan::example {
 

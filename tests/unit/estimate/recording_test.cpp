@@ -1,8 +1,8 @@
-#include "oomplan/recording.hpp"
+#include "oomplan/estimate/recording.hpp"
 
 #include <gtest/gtest.h>
 
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan {
 namespace {

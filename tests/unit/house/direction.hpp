@@ -12,7 +12,7 @@ namespace oomplan::house {
 std::vector<std::string> violations(std::string_view path, std::string_view text,
                                     const std::vector<std::string>& files = {});
 
-/// The same for a public header: `path` is below include/oomplan ("plan.hpp").
+/// The same for a public header: `path` is below include/oomplan ("plan/plan.hpp").
 std::vector<std::string> header_violations(std::string_view path, std::string_view text);
 
 }  // namespace oomplan::house

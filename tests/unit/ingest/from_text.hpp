@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan {
 

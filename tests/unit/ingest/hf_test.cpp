@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "from_text.hpp"
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "from_text.hpp"
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
 #include "project.hpp"
 
 namespace oomplan {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "parquet_file.hpp"
 #include "process.hpp"
 #include "temporary.hpp"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "parquet_file.hpp"
 #include "process.hpp"
 #include "temporary.hpp"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "parquet_file.hpp"
 #include "temporary.hpp"
 

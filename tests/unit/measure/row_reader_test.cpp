@@ -1,7 +1,7 @@
 // Rows as values and as hashes.
 #include <gmock/gmock.h>
 
-#include "oomplan/rows.hpp"
+#include "oomplan/measure/rows.hpp"
 #include "parquet_file.hpp"
 #include "temporary.hpp"
 

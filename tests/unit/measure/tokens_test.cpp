@@ -3,7 +3,7 @@
 #include <random>
 #include <regex>
 
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "parquet_file.hpp"
 #include "pieces.hpp"
 #include "temporary.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cgroup.hpp"
-#include "oomplan/measure.hpp"
+#include "oomplan/measure/measure.hpp"
 #include "size_sketch.hpp"
 #include "temporary.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "oomplan/document.hpp"
-#include "oomplan/fact_table.hpp"
+#include "oomplan/plan/fact_table.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan {
 namespace {

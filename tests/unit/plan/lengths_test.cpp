@@ -1,11 +1,11 @@
-#include "oomplan/lengths.hpp"
+#include "oomplan/plan/lengths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "oomplan/document.hpp"
+#include "oomplan/read/document.hpp"
 
 namespace oomplan::planning {
 namespace {

@@ -1,4 +1,4 @@
-#include "oomplan/event_list.hpp"
+#include "oomplan/read/event_list.hpp"
 
 #include <gtest/gtest.h>
 #include <zstd.h>

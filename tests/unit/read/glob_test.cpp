@@ -1,4 +1,4 @@
-#include "oomplan/glob.hpp"
+#include "oomplan/read/glob.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "oomplan/snapshot.hpp"
+#include "oomplan/read/snapshot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/report.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::report {
 

@@ -4,7 +4,7 @@
 #include "example.hpp"
 #include "formula.hpp"
 #include "group.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::report {
 namespace {

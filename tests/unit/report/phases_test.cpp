@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "oomplan/phase.hpp"
+#include "oomplan/plan/phase.hpp"
 #include "project.hpp"
 
 namespace oomplan {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oomplan/sweep_view.hpp"
+#include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
 namespace {

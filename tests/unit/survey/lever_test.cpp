@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oomplan/ingest.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::survey {
 namespace {

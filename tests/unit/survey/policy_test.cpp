@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "oomplan/survey.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

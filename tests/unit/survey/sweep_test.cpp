@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <random>
 
-#include "oomplan/survey.hpp"
-#include "oomplan/text.hpp"
+#include "oomplan/core/text.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oomplan/watch.hpp"
+#include "oomplan/watch/watch.hpp"
 
 namespace oomplan {
 namespace {

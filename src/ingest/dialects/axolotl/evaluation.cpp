@@ -1,7 +1,7 @@
 #include "evaluation.hpp"
 
 #include "../../evaluation.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::ingestion::axolotl {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "../../evaluation.hpp"
-#include "oomplan/bytes.hpp"
+#include "oomplan/core/bytes.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "oomplan/trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

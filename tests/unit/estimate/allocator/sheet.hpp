@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "oomplan/allocator.hpp"
+#include "oomplan/estimate/allocator.hpp"
 
 namespace oomplan::example {
 

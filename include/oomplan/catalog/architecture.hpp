@@ -1,0 +1,64 @@
+// A model as data: which ops in which order, with the sizes of one checkpoint filled in.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "oomplan/core/dtype.hpp"
+
+namespace oomplan {
+
+using Attribute = std::variant<std::int64_t, double, bool, std::string>;
+
+/// One step of a model's forward pass: an op (a file in src/estimate/ops) with its sizes. `module` is the submodule's
+/// name below its parent, as the framework's state dict has it ("self_attn", "model.embed_tokens").
+struct OpSpec {
+  std::string op{};
+  std::string module{};
+  std::vector<std::pair<std::string, Attribute>> attributes{};
+
+  const Attribute* find(std::string_view name) const;
+  friend bool operator==(const OpSpec&, const OpSpec&) = default;
+};
+
+/// What the model is trained to do; decides inputs, head and loss.
+enum class Task : std::uint8_t { causal_lm, masked_lm };
+inline constexpr std::array<std::string_view, 2> task_names{"causal_lm", "masked_lm"};
+
+/// Layers in a row below one module, and what is played before the first of them.
+struct Segment {
+  std::string module{};  ///< "model.layers".
+  std::vector<OpSpec> stem{};
+  std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
+  std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+/// The segments of the body one after the other, then tail: what the model is but for its head.
+struct Architecture {
+  std::string name{};        ///< The file in models/architectures.
+  std::string model_type{};  ///< As in config.json.
+  std::string source{};      ///< Where the sizes come from: a preset's id or a path.
+  Task task = Task::causal_lm;
+  DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
+  bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
+  std::int64_t layers = 0;               ///< Of all segments.
+  bool tied_embeddings = false;
+  std::int64_t max_positions = 0;         ///< Longest sequence that the position embedding can address; 0: no limit.
+  std::int64_t parameters = 0;            ///< The exact count that the preset states; 0: none stated.
+  std::optional<bool> liger{};            ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
+                                          ///< ops here play them; none: not known.
+  std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
+  std::vector<Segment> body{};
+  std::vector<OpSpec> tail{};
+  OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
+  std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
+};
+
+}  // namespace oomplan

@@ -1,0 +1,24 @@
+// The hardware that a run is planned for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oomplan/core/bytes.hpp"
+
+namespace oomplan {
+
+/// A GPU as CUDA reports it.
+struct Gpu {
+  std::string name{};                ///< "rtx-4090", the file in models/gpus; "24 GiB" where only a size was given.
+  std::string title{};               ///< "NVIDIA GeForce RTX 4090".
+  std::string compute_capability{};  ///< "8.9"; empty where CUDA has none.
+  Bytes total{};                     ///< "total capacity" in PyTorch's message, the lowest seen where drivers differ.
+  Bytes context{};                   ///< The CUDA context and kernels loaded beside PyTorch's allocator.
+  Bytes cublas_workspace{};          ///< One cuBLAS workspace (torch: CublasHandlePool, by compute capability).
+  std::string total_source{};        ///< Where the figure comes from.
+  std::string context_source{};
+  std::vector<std::string> aliases{};  ///< Other spellings ("4090", "geforce rtx 4090").
+};
+
+}  // namespace oomplan

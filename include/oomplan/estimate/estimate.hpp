@@ -1,0 +1,101 @@
+// The estimator: plays a training run and reads the peaks off its timeline.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/machine.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/reservation.hpp"
+#include "oomplan/plan/plan.hpp"
+
+namespace oomplan {
+
+/// How much of a footprint is wanted; each holds what those before it do. Peaks alone are the cheapest.
+enum class Detail : std::uint8_t {
+  peaks,   ///< at_peak, bucket_peaks, at_bucket_peaks and events stay empty.
+  groups,  ///< events stay empty.
+  events,  ///< Everything.
+};
+
+/// Plays load and two optimizer steps of `plan` on one device, or one step of each of plan.lengths. Errors:
+/// estimate/unmodelled (one for each entry of plan.unmodelled and for each combination that no op can play),
+/// estimate/too-large (sizes that no machine has), estimate/no-target (LoRA on nothing), estimate/too-long (more
+/// positions than the model can address).
+Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& architecture, Detail detail = Detail::groups);
+
+/// Every allocation that load and two steps make, as `LiveGroup`s alike in all but their layer, the group that takes
+/// most first. Errors as estimate().
+Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture);
+
+/// A term of a GPU's memory beside the tensors.
+struct RuntimeTerm {
+  std::string name{};
+  Bytes bytes{};
+  std::string source{};
+};
+
+/// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller. undecided: see undecided_on.
+enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecided };
+inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
+constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
+
+/// What lies beside the tensors on a GPU: the CUDA context, beside PyTorch's allocator, and cuBLAS's workspaces, which
+/// it hands out.
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh = {});
+inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
+  Bytes out;
+  for (const RuntimeTerm& term : terms) out += term.bytes;
+  return out;
+}
+
+/// A run held against a GPU.
+struct Fit {
+  Gpu gpu{};
+  std::vector<RuntimeTerm> runtime{};  ///< CUDA context, cuBLAS workspaces.
+  Bytes needed{};    ///< The CUDA context and the smallest memory, workspaces included, that the run ends in; where it
+                     ///< does not end on this card, the smallest above it. What is paged is not in it: it makes room.
+  Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
+  bool at_least = false;  ///< `needed` is a bound from below: the allocator was not played so far.
+  Bytes paged{};          ///< Managed memory at its largest.
+  Bytes communicators{};  ///< NCCL's, beside PyTorch's pool.
+  FitVerdict verdict = FitVerdict::does_not_fit;
+  std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it.
+
+  /// What nvidia-smi shows for the process at its highest.
+  Bytes nvidia_smi() const { return gpu.context + communicators + torch.value_or(TorchPeaks{}).reserved; }
+  bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
+  /// What of `paged` the card has no room for beside what is needed: the driver moves so much to host RAM at the least.
+  Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
+};
+
+/// A size, or a bound from below.
+struct Needed {
+  Bytes bytes{};
+  bool at_least = false;
+};
+
+/// What a run needs of a card of `room`, on which it ends or does not: the smallest memory that it was found to end in;
+/// at least what its tensors take where the allocator cannot be played.
+Needed needed_in(const Reservation& reservation, Bytes room, bool ends);
+
+/// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that. `paged`: managed
+/// memory, which gives way to the allocator's. Undecided where the tensors fit and the allocator cannot be played.
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {});
+
+/// The managed memory of a run at its largest.
+Bytes paged_of(const Footprint& footprint);
+
+/// Why the plan's footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without
+/// the kernels that it was played with (estimate/unmodelled). Nothing where it holds.
+std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu);
+/// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
+/// played so far (estimate/unmodelled).
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh = {});
+
+}  // namespace oomplan

@@ -1,0 +1,132 @@
+// Host memory of a training job on one machine: what its ranks, their loaders and what those share take of RAM, of
+// /dev/shm and of a cgroup's limit, each term with its formula.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/catalog/runtime.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/plan/loader_profile.hpp"
+#include "oomplan/plan/plan.hpp"
+
+namespace oomplan {
+
+/// When a term is there. preparing: map() over the dataset. starting: the last worker of an epoch is handed the
+/// dataset. running: the loaders' queues are full.
+enum class HostMoment : std::uint8_t { preparing, starting, running };
+inline constexpr std::array<std::string_view, 3> host_moment_names{"preparing", "starting", "running"};
+constexpr std::string_view name_of(HostMoment moment) { return host_moment_names[static_cast<std::size_t>(moment)]; }
+
+/// process: anonymous memory. shared: /dev/shm, touched by a process or not. pinned: page-locked. files: pages of
+/// programs and libraries, in use. page_cache: of data files, given back where memory is short.
+enum class HostPlace : std::uint8_t { process, shared, pinned, files, page_cache };
+inline constexpr std::array<std::string_view, 5> host_place_names{"process", "shared", "pinned", "files", "page_cache"};
+constexpr std::string_view name_of(HostPlace place) { return host_place_names[static_cast<std::size_t>(place)]; }
+
+struct HostTerm {
+  std::string name{};
+  HostPlace place = HostPlace::process;
+  std::array<Bytes, 3> at{};  ///< By HostMoment, of the whole machine.
+  std::string formula{};      ///< "2 ranks × 145.00 MiB".
+  std::string source{};
+};
+
+struct HostFootprint {
+  std::vector<HostTerm> terms{};
+  std::vector<std::string> missing{};  ///< What is not known and takes RAM.
+  Bytes in_passing{};                  ///< Of /dev/shm: one batch a rank more, while it takes the last one's place.
+  bool shared_is_known = true;         ///< Whether nothing is missing of /dev/shm.
+
+  Bytes in(HostPlace place, HostMoment moment) const {
+    Bytes out;
+    for (const HostTerm& term : terms) {
+      if (term.place == place) out += term.at[static_cast<std::size_t>(moment)];
+    }
+    return out;
+  }
+  /// All but the page cache.
+  Bytes ram(HostMoment moment) const {
+    return in(HostPlace::process, moment) + in(HostPlace::shared, moment) + in(HostPlace::pinned, moment) +
+           in(HostPlace::files, moment);
+  }
+  /// The moment of most RAM; of equal ones the last.
+  HostMoment worst() const {
+    HostMoment out = HostMoment::running;
+    for (const HostMoment moment : {HostMoment::starting, HostMoment::preparing}) {
+      if (ram(moment) > ram(out)) out = moment;
+    }
+    return out;
+  }
+  Bytes ram() const { return ram(worst()); }
+  /// The most in /dev/shm.
+  Bytes shared() const { return in(HostPlace::shared, HostMoment::running); }
+  /// The most that a cgroup cannot give back: RAM without files.
+  Bytes unreclaimable() const { return ram() - in(HostPlace::files, worst()); }
+  /// What would be cached if there were room.
+  Bytes page_cache() const { return in(HostPlace::page_cache, HostMoment::running); }
+};
+
+/// `profile` is null where none was given. The plan's libraries are `libraries`.
+HostFootprint host_footprint(const TrainingPlan& plan, const LoaderProfile* profile,
+                             const std::vector<Library>& libraries, const PythonCosts& costs);
+
+/// What the driver keeps of a paged optimizer's state in host RAM, of one rank, and which part that is.
+struct PagedOut {
+  Bytes each{};
+  std::string which{};
+};
+
+void add_paged(HostFootprint& footprint, const TrainingPlan& plan, const PagedOut& paged);
+
+struct HostLimits {
+  std::optional<Bytes> ram{};
+  std::optional<Bytes> shared{};
+  std::optional<Bytes> cgroup{};
+};
+
+/// A footprint held against one limit. at_the_edge: more than 95 % of it; of /dev/shm, more than it in passing; of a
+/// cgroup, more than it with the pages of libraries, which it would read again and again. undecided: what is known
+/// fits, and something is not known.
+struct HostFit {
+  std::string name{};  ///< "host_ram", "shm", "cgroup".
+  Bytes limit{};
+  Bytes needed{};
+  FitVerdict verdict = FitVerdict::undecided;
+
+  bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
+  Bytes headroom() const { return limit - needed; }
+};
+
+std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limits);
+
+/// Whether rows come as fast as the step takes them: reading and decoding only, as measured.
+struct Feed {
+  double read_per_second = 0;                ///< By one process.
+  std::optional<double> taken_per_second{};  ///< By one rank.
+  std::string unknown{};                     ///< Why taken_per_second is not known.
+  std::int64_t readers = 1;                  ///< Of a rank: its workers, or itself.
+
+  /// Nothing where that is not known.
+  std::optional<bool> keeps_up() const {
+    if (!taken_per_second) return std::nullopt;
+    return read_per_second * static_cast<double>(readers) >= *taken_per_second;
+  }
+};
+
+/// `step_seconds` is that of one optimizer step.
+Feed feed(const TrainingPlan& plan, const LoaderProfile& profile, std::optional<double> step_seconds);
+
+/// All that is said of the host.
+struct HostAnswer {
+  std::optional<LoaderProfile> profile{};
+  HostFootprint footprint{};
+  std::vector<HostFit> fits{};
+  std::optional<Feed> feed{};
+};
+
+}  // namespace oomplan

@@ -1,0 +1,89 @@
+// What PyTorch's caching allocator makes of a run: how much it reserves, and on how small a card the run still ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oomplan/estimate/allocator.hpp"
+#include "oomplan/estimate/footprint.hpp"
+
+namespace oomplan {
+
+/// The pool on an unlimited card at the highest moment of one phase of one step.
+struct PoolMoment {
+  Phase phase = Phase::load;
+  int step = 0;        ///< From 1; 0 is load.
+  Bytes requested{};   ///< By the tensors then alive.
+  Bytes workspaces{};  ///< cuBLAS's, in the same pool.
+  Bytes reserved{};    ///< By the allocator for both.
+  Bytes fragmented{};  ///< Of it: free, but in segments or pages that hold tensors too.
+};
+
+/// What a run makes the allocator reserve.
+struct Reserved {
+  std::vector<PoolMoment> moments{};  ///< In order of time; those after even the largest card is full are not there.
+  Bytes allocated = Bytes::max();     ///< On an unlimited card, whole blocks: max_memory_allocated() there.
+  Bytes peak = Bytes::max();          ///< On an unlimited card; Bytes::max() where the largest that there is runs full.
+  Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, in steps of 1/128.
+};
+
+/// What torch.cuda prints of a run on one card.
+struct TorchPeaks {
+  Bytes allocated{};  ///< max_memory_allocated()
+  Bytes reserved{};   ///< max_memory_reserved()
+};
+
+/// cuBLAS's workspaces: each handle takes one of `size` from the pool before the event that needs it, for good.
+struct Workspaces {
+  Bytes size{};
+  std::vector<std::size_t> before{};
+};
+
+/// Orders of the driver that a run has to end in. The first is the one that figures are of.
+inline const std::vector<SegmentOrder> either_order{SegmentOrder::descending, SegmentOrder::ascending};
+
+/// Gives the footprint's peaks their workspaces, slack and fragmentation, where the largest card did not run full.
+void count_reserved(Footprint& footprint, const Reserved& reserved);
+
+/// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
+/// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted.
+class Reservation {
+ public:
+  /// Of a footprint's events.
+  Reservation(std::vector<Event> events, const AllocatorSettings& settings, const Workspaces& workspaces = {},
+              std::vector<SegmentOrder> orders = either_order);
+
+  const Reserved& reserved() const { return reserved_; }
+  /// Whether the allocator has room for the run on the largest card that there is; else nothing of it is known but
+  /// least().
+  bool played() const { return !reserved_.peak.saturated(); }
+  /// What the tensors take of a card at the least.
+  Bytes least() const;
+  /// Of cuBLAS's workspaces, what the events hold.
+  Bytes workspaces() const { return workspaces_; }
+  /// Whether the run ends on a card of `room`, wherever of the orders' places new segments lie.
+  bool ends_in(Bytes room) const;
+  /// What torch.cuda prints on a card of `room`, on which the run ends.
+  TorchPeaks peaks_in(Bytes room) const;
+  /// The smallest found above `room`, on which the run does not end: what fits is not monotone.
+  Bytes smallest_above(Bytes room) const;
+
+ private:
+  void add_workspaces(const Workspaces& workspaces);
+  void replay_unlimited();
+  bool ends_in(Bytes room, SegmentOrder order) const;
+  Bytes card_for(Bytes taken) const;
+  Bytes first_that_ends(Bytes from) const;
+
+  std::vector<Event> events_;
+  AllocatorSettings settings_;
+  std::vector<SegmentOrder> orders_;
+  Bytes workspaces_{};
+  std::vector<std::uint32_t> workspace_slots_{};
+  Bytes roomy_{};      ///< On a card of as much no order lets the allocator run short.
+  Bytes requested_{};  ///< At the most.
+  Bytes held_{};       ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
+  Reserved reserved_{};
+};
+
+}  // namespace oomplan

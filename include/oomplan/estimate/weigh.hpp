@@ -1,0 +1,51 @@
+// A plan held against cards, no more of it worked out than the answer needs.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "oomplan/estimate/estimate.hpp"
+
+namespace oomplan {
+
+struct Weighed {
+  Bytes needed{};              ///< As in Fit.
+  bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
+  bool fits = false;           ///< Within the limit.
+  bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
+  Bytes paged_to_host{};       ///< As in Fit.
+  Diagnostics errors{};        ///< Those of estimate() and undecided_on(): why there is no figure.
+};
+
+/// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards with
+/// the same cuBLAS workspaces. The plan and the architecture outlive it.
+class Scales {
+ public:
+  Scales(const TrainingPlan& plan, const Architecture& architecture);
+
+  /// The plan on `gpu`, of which it may need `limit` at the most.
+  Weighed weigh(const Gpu& gpu, Bytes limit);
+  /// The plan's peaks, or why it cannot be estimated.
+  const Result<Footprint>& peaks() const { return peaks_; }
+  /// Whether the allocator was played.
+  bool replayed() const { return !reservations_.empty(); }
+
+ private:
+  const Result<Reservation>& replayed_with(Bytes workspace);
+
+  const TrainingPlan& plan_;
+  const Architecture& architecture_;
+  Result<Footprint> peaks_;
+  std::map<Bytes, Result<Reservation>> reservations_{};  ///< By the size of a cuBLAS workspace.
+};
+
+/// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be
+/// meant as a part of 1, and has to say so with its sign.
+std::optional<double> parse_headroom(std::string_view text);
+inline constexpr std::string_view headroom_hint = "5%; where less than one per cent is meant, with its sign: 0.05%";
+
+/// What is left of the card where the part `headroom` of it, 0 to 1, is to stay free.
+Bytes limit_of(const Gpu& gpu, double headroom);
+
+}  // namespace oomplan

@@ -1,0 +1,110 @@
+// How one value is read from a config and written to one, by its type and by its range.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/plan/plan.hpp"
+#include "oomplan/plan/trainer.hpp"
+#include "oomplan/read/document.hpp"
+
+namespace oomplan::planning {
+
+/// `read` gives nothing where the value is not what `expected` says.
+template <class T>
+struct Codec {
+  std::string_view expected{};
+  std::optional<T> (*read)(const Node&) = nullptr;
+  std::string (*write)(const T&) = nullptr;
+  const std::string_view* names = nullptr;  ///< The values of an enumeration, for "did you mean".
+  std::size_t name_count = 0;
+};
+
+/// Text that YAML reads back as the same string: plain where that is safe, else quoted.
+std::string yaml_text(std::string_view text);
+/// "[a, b]".
+std::string yaml_list(const std::vector<std::string>& items);
+
+std::string write_boolean(const bool& value);
+std::string write_integer(const std::int64_t& value);
+std::string write_number(const double& value);
+std::string write_text(const std::string& value);
+
+std::optional<std::int64_t> read_positive(const Node& node);
+std::optional<std::int64_t> read_count(const Node& node);
+std::optional<bool> read_boolean(const Node& node);
+std::optional<double> read_number(const Node& node);
+std::optional<double> read_fraction(const Node& node);
+std::optional<std::string> read_text(const Node& node);
+std::optional<std::string> read_text_or_nothing(const Node& node);
+std::optional<std::vector<std::string>> read_names(const Node& node);
+std::optional<DType> read_float_dtype(const Node& node);
+std::string write_dtype(const DType& value);
+
+/// The codecs, to be read with their row: "as::positive".
+namespace as {
+inline constexpr Codec<std::int64_t> positive{"a positive integer", read_positive, write_integer};
+inline constexpr Codec<std::int64_t> count{"an integer, 0 or more", read_count, write_integer};
+inline constexpr Codec<bool> boolean{"true or false", read_boolean, write_boolean};
+inline constexpr Codec<double> number{"a number", read_number, write_number};
+inline constexpr Codec<double> fraction{"a number from 0 up to, not including, 1", read_fraction, write_number};
+inline constexpr Codec<std::string> text{"a text", read_text, write_text};
+inline constexpr Codec<std::string> text_or_nothing{"a text", read_text_or_nothing, write_text};
+inline constexpr Codec<std::vector<std::string>> names{"a name or a list of names", read_names, yaml_list};
+inline constexpr Codec<DType> float_dtype{"one of fp32, bf16, fp16", read_float_dtype, write_dtype};
+}  // namespace as
+
+/// The codec of an enumeration by its array of names. Case counts nothing.
+std::optional<std::size_t> read_choice(const Node& node, const std::string_view* names, std::size_t count);
+
+template <class E, const auto& Names>
+constexpr Codec<E> choice(std::string_view expected) {
+  return {expected,
+          [](const Node& node) -> std::optional<E> {
+            const auto index = read_choice(node, Names.data(), Names.size());
+            return index ? std::optional(static_cast<E>(*index)) : std::nullopt;
+          },
+          [](const E& value) { return yaml_text(Names.at(static_cast<std::size_t>(value))); }, Names.data(),
+          Names.size()};
+}
+
+namespace as {
+inline constexpr auto trainer_words = [] {
+  std::array<std::string_view, trainer_names.size()> out{};
+  std::ranges::transform(trainer_names, out.begin(), &TrainerName::name);
+  return out;
+}();
+/// One of trainer_names.
+inline constexpr Codec<std::string> trainer{
+    "a trainer (sft, dpo, kto, orpo, cpo, reward, grpo, trainer, …)",
+    [](const Node& node) -> std::optional<std::string> {
+      const auto index = read_choice(node, trainer_words.data(), trainer_words.size());
+      return index ? std::optional(std::string(trainer_words.at(*index))) : std::nullopt;
+    },
+    write_text, trainer_words.data(), trainer_words.size()};
+inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
+inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
+inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");
+inline constexpr auto quantized_linear =
+    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
+inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
+inline constexpr auto loss =
+    choice<Loss, loss_names>("one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear");
+inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2");
+inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
+inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
+inline constexpr auto recipe = choice<RecipeKind, recipe_names>("one of supervised, dpo");
+inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
+inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");
+inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
+inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");
+inline constexpr auto row_values = choice<RowValues, row_values_names>("one of int64, int32, int16, bytes");
+inline constexpr auto adapter_dtype = choice<AdapterDType, adapter_dtype_names>("one of fp32, bf16, as_base");
+}  // namespace as
+
+}  // namespace oomplan::planning

@@ -1,0 +1,243 @@
+// The facts that decide a training run's memory, each with where it came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/core/dtype.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/core/setting.hpp"
+#include "oomplan/plan/loader_plan.hpp"
+
+namespace oomplan {
+
+enum class Autocast : std::uint8_t { none, bf16, fp16 };
+inline constexpr std::array<std::string_view, 3> autocast_names{"none", "bf16", "fp16"};
+
+enum class Adapter : std::uint8_t { none, lora };
+inline constexpr std::array<std::string_view, 2> adapter_names{"none", "lora"};
+
+/// How frozen linear weights are stored. nf4 and fp4 are bitsandbytes' 4-bit types, of the same size.
+enum class Quantization : std::uint8_t { none, nf4, fp4 };
+inline constexpr std::array<std::string_view, 3> quantization_names{"none", "nf4", "fp4"};
+
+/// The class that holds 4-bit weights. bitsandbytes: its Linear4bit, to which peft gives a forward of its own
+/// (peft/tuners/lora/bnb.py) and adapters of the compute dtype. torch_linear: another subclass of torch.nn.Linear,
+/// which peft takes for any Linear: the bias is added to the product, and adapters stay fp32, as its weights are
+/// integers.
+enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear };
+inline constexpr std::array<std::string_view, 2> quantized_linear_names{"bitsandbytes", "torch_linear"};
+
+/// The attention implementation as transformers names it (`attn_implementation`).
+enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
+inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
+
+/// How the head and the loss are computed.
+/// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
+/// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
+/// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
+/// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
+enum class Loss : std::uint8_t { full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear };
+inline constexpr std::array<std::string_view, 4> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
+                                                            "liger_0_8_0_fused_linear"};
+
+/// What a run does: the files of src/estimate/recipes.
+enum class RecipeKind : std::uint8_t { supervised, dpo };
+inline constexpr std::array<std::string_view, 2> recipe_names{"supervised", "dpo"};
+constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
+
+/// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
+/// precomputed: itself, once, before the first step.
+enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
+inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
+
+/// What dtype the model's weights are loaded in. `checkpoint` is the dtype that the model's config.json names
+/// (transformers 5's dtype="auto"); fp32 where it names none.
+enum class WeightsDType : std::uint8_t { checkpoint, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 4> weights_dtype_names{"checkpoint", "fp32", "bf16", "fp16"};
+
+/// The dtype of LoRA's own weights. `as_base` follows the base weights.
+enum class AdapterDType : std::uint8_t { fp32, bf16, as_base };
+inline constexpr std::array<std::string_view, 3> adapter_dtype_names{"fp32", "bf16", "as_base"};
+
+/// A feature that the config asks for, that affects memory, and that the estimator does not play yet. One of these
+/// makes the answer "cannot be decided": no number is given that ignores it.
+struct Unmodelled {
+  std::string feature{};  ///< "DeepSpeed ZeRO"
+  std::string key{};      ///< The key as written ("deepspeed").
+  Location where{};
+  friend bool operator==(const Unmodelled&, const Unmodelled&) = default;
+};
+
+/// The error that it makes of an estimate.
+inline Diagnostic error_of(const Unmodelled& gap) {
+  return {Severity::error,
+          "estimate/unmodelled",
+          gap.key + ": " + gap.feature + " affects memory and is not modelled yet",
+          gap.where,
+          {},
+          {}};
+}
+
+/// What the run does with its models: whose loop it is, and what its loss is made of.
+struct RecipeFacts {
+  Setting<std::string> trainer{};  ///< Of trainer_names (trainer.hpp).
+  Setting<RecipeKind> kind{};
+  Setting<Reference> reference{};
+  Setting<std::int64_t>
+      reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
+  Setting<Loss> loss{};
+  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
+};
+
+/// How a run is spread over processes with a GPU each. ddp: torch.nn.parallel.DistributedDataParallel. fsdp2:
+/// torch.distributed.fsdp.fully_shard on each block and on the model.
+enum class Sharding : std::uint8_t { none, ddp, fsdp2 };
+inline constexpr std::array<std::string_view, 3> sharding_names{"none", "ddp", "fsdp2"};
+
+/// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
+/// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
+enum class Reshard : std::uint8_t { automatic, all, never, smaller };
+inline constexpr std::array<std::string_view, 4> reshard_names{"auto", "all", "never", "smaller"};
+
+/// A dtype of fully_shard's MixedPrecisionPolicy; as_held: None, nothing is cast.
+enum class MixedDType : std::uint8_t { as_held, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 4> mixed_dtype_names{"as_held", "fp32", "bf16", "fp16"};
+
+/// The ranks that train one model, and how they share it.
+struct MeshFacts {
+  Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
+  Setting<Sharding> sharding{};
+  Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
+  Setting<std::int64_t> ddp_bucket_mib{};      ///< DDP's bucket_cap_mb.
+  Setting<bool> ddp_bucket_views{};            ///< DDP's gradient_as_bucket_view.
+  Setting<bool> ddp_find_unused{};             ///< DDP's find_unused_parameters.
+  Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
+  Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
+  Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
+  Setting<bool> fsdp_reshard_unreduced{};   ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};   ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};  ///< In which gradients are reduced.
+  friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
+};
+
+struct ModelFacts {
+  Setting<std::string> name{};  ///< A hub id, a directory, or a config.json.
+  friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
+};
+
+struct BatchFacts {
+  Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
+  Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
+  Setting<std::int64_t> gradient_accumulation_steps{};
+  Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
+  Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
+  friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
+};
+
+struct PrecisionFacts {
+  Setting<WeightsDType> weights_dtype{};
+  Setting<Autocast> autocast{};
+  Setting<bool> backward_in_autocast{};  ///< A loop of one's own calls backward() before it leaves autocast.
+  Setting<bool> fp32_norms{};            ///< Norms, embeddings and head are held in fp32 beside linear weights of
+                                         ///< weights_dtype (Axolotl without flash attention).
+  Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the adapters come;
+                                         ///< then the cache is emptied (Axolotl's loader).
+  Setting<bool> outputs_to_fp32{};       ///< accelerate's convert_outputs_to_fp32 around forward.
+  friend bool operator==(const PrecisionFacts&, const PrecisionFacts&) = default;
+};
+
+/// All but `kind` matter where there is an adapter.
+struct AdapterFacts {
+  Setting<Adapter> kind{};
+  Setting<std::int64_t> rank{};
+  Setting<std::vector<std::string>> targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
+                                                ///< "peft-default" (until settle() knows the model_type).
+  Setting<double> dropout{};
+  Setting<AdapterDType> dtype{};
+  friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
+};
+
+/// Which functions compute what the model's own code would.
+struct KernelFacts {
+  Setting<Attention> attention{};
+  Setting<bool> lora_qkv{};        ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
+  Setting<bool> lora_o{};          ///< … for the attention's output
+  Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
+  Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
+  Setting<bool> liger_rope{};
+  Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
+  friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
+};
+
+/// All but `kind` matter where weights are quantized.
+struct QuantizationFacts {
+  Setting<Quantization> kind{};
+  Setting<bool> double_quantization{};
+  Setting<DType> compute_dtype{};
+  Setting<QuantizedLinear> linear{};
+  Setting<bool> kbit_upcast{};  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
+};
+
+struct OptimizerFacts {
+  Setting<std::string> name{};           ///< A name that the estimator plays ("adamw_fused"); where it is unmodelled,
+                                         ///< the framework's own.
+  Setting<bool> fp32_embedding_state{};  ///< An 8-bit optimizer keeps embeddings' state in fp32, as transformers'
+                                         ///< Trainer asks of bitsandbytes.
+  Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
+  Setting<bool> set_grads_to_none{};
+  friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
+};
+
+struct CheckpointingFacts {
+  Setting<bool> on{};
+  Setting<bool> reentrant{};
+  friend bool operator==(const CheckpointingFacts&, const CheckpointingFacts&) = default;
+};
+
+struct EvaluationFacts {
+  Setting<bool> evaluates{};       ///< Evaluation runs while the optimizer's state is there.
+  Setting<std::int64_t> rows{};    ///< In one of its batches; 0: as many as in training.
+  Setting<std::int64_t> length{};  ///< Of such a row; 0: as long as in training.
+  Setting<bool> padded{};          ///< Its rows are padded, whether or not training's are.
+  friend bool operator==(const EvaluationFacts&, const EvaluationFacts&) = default;
+};
+
+/// What PyTorch itself is told.
+struct RuntimeFacts {
+  Setting<std::string> alloc_conf{};  ///< PYTORCH_ALLOC_CONF; empty: torch's defaults.
+  friend bool operator==(const RuntimeFacts&, const RuntimeFacts&) = default;
+};
+
+struct TrainingPlan {
+  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
+  std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
+
+  RecipeFacts recipe{};
+  ModelFacts model{};
+  BatchFacts batch{};
+  PrecisionFacts precision{};
+  AdapterFacts adapter{};
+  KernelFacts kernels{};
+  QuantizationFacts quantization{};
+  OptimizerFacts optimizer{};
+  CheckpointingFacts checkpointing{};
+  EvaluationFacts evaluation{};
+  RuntimeFacts runtime{};
+  MeshFacts mesh{};
+  LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.
+
+  std::vector<Unmodelled> unmodelled{};
+  Diagnostics warnings{};
+
+  friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
+};
+
+}  // namespace oomplan

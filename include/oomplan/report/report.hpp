@@ -1,0 +1,76 @@
+// The answer, collected once into a value; views print it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/estimate/estimate.hpp"
+#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/host.hpp"
+#include "oomplan/plan/plan.hpp"
+
+namespace oomplan {
+
+/// How the question ended; decides the exit code and the first line.
+enum class Verdict : std::uint8_t { answered, fits, does_not_fit, usage, invalid, undecided, bug };
+inline constexpr std::array<std::string_view, 7> verdict_names{"answered", "fits",      "does_not_fit", "usage",
+                                                               "invalid",  "undecided", "bug"};
+constexpr std::string_view name_of(Verdict verdict) { return verdict_names[static_cast<std::size_t>(verdict)]; }
+
+/// What is known after an attempt to answer: as much as there was before something stopped it.
+struct Findings {
+  std::string config{};  ///< The file as the user named it.
+  std::optional<TrainingPlan> plan{};
+  std::optional<Architecture> architecture{};
+  std::optional<Footprint> footprint{};  ///< With its slack and fragmentation where `reserved` is known.
+  std::optional<Reserved> reserved{};
+  std::vector<Fit> fits{};
+  std::optional<HostAnswer> host{};  ///< Where it was asked for.
+  Diagnostics diagnostics{};
+  Verdict verdict = Verdict::answered;
+};
+
+using FactValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>>;
+
+/// One fact that the estimate used, and where it came from.
+struct Fact {
+  std::string name{};  ///< The field of TrainingPlan.
+  FactValue value{};
+  Origin origin{};
+  std::string resolved{};  ///< What the model makes of the value: "bf16" of "checkpoint". Empty where it is as it says.
+};
+
+/// Findings and what every view needs of them, worked out once so that no two views can disagree.
+struct Report {
+  Findings found{};
+  std::vector<Fact> facts{};        ///< Of the plan, in its order; those without effect in this plan left out.
+  std::vector<PhasePeak> phases{};  ///< For each phase the higher of its peaks over the steps, in the order of phases.
+  Diagnostics diagnostics{};        ///< The plan's warnings, then what stopped the answer.
+};
+
+Report collect(Findings findings);
+
+struct ViewOptions {
+  bool colour = false;
+  std::optional<Bucket> bucket{};  ///< For the view "explain".
+};
+
+/// The report as the view `name` writes it; nothing where there is no such view. Without a footprint "explain" is
+/// empty, and "text" says what there is of the host: the rest of the answer are the diagnostics.
+std::optional<std::string> render(const Report& report, std::string_view name, const ViewOptions& options = {});
+
+/// "explain", "json", "text".
+std::vector<std::string_view> views();
+
+/// The version of this program ("0.1.0").
+std::string_view version();
+
+}  // namespace oomplan

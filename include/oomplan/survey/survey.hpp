@@ -1,0 +1,63 @@
+// Many plans at once: a grid of settings, and the gate that configs go through.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/read/document.hpp"
+#include "oomplan/survey/gate.hpp"
+#include "oomplan/survey/sweep.hpp"
+
+namespace oomplan {
+
+/// "KEY=1..64", "KEY=1024:65536:x2" (times two), "KEY=64:512:+64", "KEY=bf16|fp16", several of them with commas
+/// between. Errors: survey/bad-axis; survey/too-many-points where the grid has more than most_points.
+Result<std::vector<Axis>> parse_axes(const std::vector<std::string>& texts);
+
+/// A model by what the plan calls it; the answer lives as long as the finder. Called from several threads.
+using ModelFinder = std::function<const Result<Architecture>&(const std::string& id_or_path)>;
+
+/// What one point comes to.
+SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                       const ModelFinder& models);
+
+/// Why a point has no figure, in full and with its place; empty where it has one.
+Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
+                      const ModelFinder& models);
+
+/// Works out the frontier and the largest, once all points are there.
+void find_frontier(Sweep& sweep);
+
+/// A policy out of its file. Errors: survey/bad-policy (an unknown key with the nearest, a value of the wrong type, a
+/// rule without a card), catalog/unknown-gpu; each with its place.
+Result<Policy> read_policy(const Document& document, const Catalog& catalog);
+
+/// The rule for a config, or null.
+const GateRule* rule_for(const Policy& policy, const std::string& config);
+
+/// Warnings survey/idle-pattern: each pattern of the policy that means none of the configs, which may be misspelt.
+Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& configs);
+
+/// What one config is judged by.
+struct GateQuestion {
+  std::string config{};
+  IngestOptions ingest{};
+  ModelFinder models{};
+  const Result<Document>* baseline = nullptr;  ///< The former state, or why it cannot be read.
+  IngestOptions baseline_ingest{};
+  std::string no_baseline{};  ///< Why there is no former state; empty where none was asked for.
+};
+
+/// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `undecidable` holds of the
+/// errors; then the policy may allow it, but never what does not fit or is over the budget all the same. A former state
+/// that has no peak is such an error where there is a budget to hold the growth to.
+GateItem judge(const Policy& policy, const Result<Document>& document, const GateQuestion& question,
+               const std::function<bool(const Diagnostics&)>& undecidable);
+
+}  // namespace oomplan
