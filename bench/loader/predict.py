@@ -219,7 +219,7 @@ def main():
     parser.add_argument("--program")
     parser.add_argument("--measured", help="figures of an earlier run")
     parser.add_argument("--save", help="write what was measured")
-    parser.add_argument("--case", action="append", help="this one instead, in the arguments of job.py; again for more")
+    parser.add_argument("--case", action="append", help="this one instead, in the arguments of job.py (repeatable)")
     parser.add_argument("--least", type=int, default=0, help="fail where fewer than this are within 10 %%")
     parser.add_argument("--bases", action="store_true")
     options = parser.parse_args()

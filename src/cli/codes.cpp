@@ -63,7 +63,7 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"cli/outside", Verdict::invalid,
      "A config, or a file that it names, lies outside of the repository that the gate runs in, links followed. A gate "
      "judges configs of strangers, which could have it read any file of the machine. --allow-outside DIR names a "
-     "folder that they may read besides."},
+     "folder that they may read too."},
     {"cli/unknown-bucket", Verdict::usage, "--explain takes the name of a bucket, as the rows of the table have it."},
     {"cli/unknown-dialect", Verdict::usage,
      "--dialect takes the name of a config format that oomplan reads. Without it the format is recognised from "
@@ -96,7 +96,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "None of the modules that LoRA is asked for is in the model, and peft stops with a ValueError. A target is a "
      "module's name or the end of its path (q_proj), all-linear, or peft-default."},
     {"estimate/too-large", Verdict::invalid,
-     "A size in the config is beyond anything that a machine has; most likely a slip of the keyboard."},
+     "A size in the config is beyond anything that a machine has; probably a typo."},
     {"estimate/too-long", Verdict::invalid,
      "The sequence is longer than the positions that the model can address. The run itself would stop with an "
      "index error. Shorten the sequence or take another model."},
@@ -263,7 +263,7 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"survey/bad-policy", Verdict::invalid,
      "The policy of a gate has a key that it does not know, or a value of the wrong type. docs/gate.md describes it."},
     {"survey/idle-pattern", Verdict::answered,
-     "A pattern of the policy means none of the configs that were judged: it may be misspelt, or they are elsewhere."},
+     "A pattern of the policy matches none of the configs that were judged: it may be misspelt, or they are elsewhere."},
     {"survey/no-rule", Verdict::invalid,
      "A config is to be judged that no rule of the policy is for. Add a rule, or name GPUs at the policy's top for all "
      "the "

@@ -15,7 +15,7 @@ namespace {
 
 Prediction refused(const Question& question, const Diagnostics& why, Diagnostics& problems) {
   problems.insert(problems.end(), why.begin(), why.end());
-  return {.config = question.config, .problem = why.empty() ? "of a reason unknown" : why.front().message};
+  return {.config = question.config, .problem = why.empty() ? "for an unknown reason" : why.front().message};
 }
 
 void add_gpu(const Findings& findings, Prediction& out) {
@@ -53,7 +53,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->needs(config)
       ->type_name("NAME");
   add_trainer_option(app, question.trainer)->needs(config);
-  app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
+  app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
       ->allow_extra_args(false)
       ->needs(config)
       ->type_name("KEY=VALUE");

@@ -34,7 +34,7 @@ std::string_view by_script(std::string_view file) {
 CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer) {
   std::vector<std::string> names;
   for (const TrainerName& one : trainer_names) names.emplace_back(one.name);
-  return app.add_option("--trainer", trainer, "Whose trainer reads the config: sft, dpo, kto, … or trainer")
+  return app.add_option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
       ->check(CLI::IsMember(names))
       ->type_name("NAME");
 }

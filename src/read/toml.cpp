@@ -84,7 +84,7 @@ class Parser {
 
   [[noreturn]] void refuse_word(std::size_t begin, std::string_view word) const {
     if (word.empty()) text_.refuse_at(begin, "a value must begin here");
-    text_.refuse_at(begin, "this is no value of TOML: a string stands in quotes, a number fits in 64 bits");
+    text_.refuse_at(begin, "not a valid TOML value: strings are quoted, and numbers fit in 64 bits");
   }
 
   void array(TomlTree::Index index) {

@@ -159,7 +159,7 @@ Diagnostics idle_patterns(const Policy& policy, const std::vector<std::string>& 
       if (where.line > 0 && std::ranges::none_of(configs, means))
         out.push_back({.severity = Severity::warning,
                        .code = "survey/idle-pattern",
-                       .message = "the pattern " + pattern + " means none of the configs",
+                       .message = "the pattern " + pattern + " matches none of the configs",
                        .where = where});
     }
   };

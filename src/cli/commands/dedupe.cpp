@@ -3,7 +3,7 @@
 namespace oomplan::cli {
 
 Command commands::dedupe(CLI::App& program) {
-  return handed_on(program, "dedupe", "Find the rows of a dataset that equal an earlier one, exactly");
+  return handed_on(program, "dedupe", "Find the rows of a dataset that exactly equal an earlier one");
 }
 
 }  // namespace oomplan::cli

@@ -44,12 +44,12 @@ void add_host_options(CLI::App& app, HostQuestion& host) {
 void add_options(CLI::App& app, Options& options) {
   Question& question = options.question;
   app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
-  app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB); again for a comparison")
+  app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB) (repeatable, to compare)")
       ->allow_extra_args(false)
       ->type_name("NAME");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   add_trainer_option(app, question.trainer);
-  app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if; again for more")
+  app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   auto* conf = app.add_option("--alloc-conf", options.alloc_conf,
@@ -61,7 +61,7 @@ void add_options(CLI::App& app, Options& options) {
   add_host_options(app, question.host);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
-  app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");
+  app.add_option("--html", options.html, "Also write the report as an HTML page")->type_name("FILE");
   app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
 }
 
@@ -118,7 +118,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 
 Command commands::estimate(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("estimate", "Say what fills the GPU in a training run, when, and whether it fits");
+      program.add_subcommand("estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits");
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   return {app, [options](const Terminal& terminal) { return run_estimate(*options, terminal); }};

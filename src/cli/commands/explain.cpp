@@ -41,7 +41,7 @@ Outcome run_explain(const std::string& code) {
 }  // namespace
 
 Command commands::explain(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("explain", "Say what a diagnostic code means and what to do about it");
+  CLI::App* app = program.add_subcommand("explain", "Explain a diagnostic code, and what to do about it");
   auto code = std::make_shared<std::string>();
   app->add_option("CODE", *code, "The code in brackets after a message; without one, all codes are listed");
   return {app, [code](const Terminal&) { return run_explain(*code); }};

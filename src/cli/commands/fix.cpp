@@ -45,18 +45,18 @@ void add_options(CLI::App& app, Options& options) {
   const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
     app.add_option(name, to, about)->allow_extra_args(false)->type_name(type);
   };
-  several("--allow", options.allow, "Take only this fix (docs/ladder.md has them); again for more", "ID");
-  several("--forbid", options.forbid, "Never take this fix; again for more", "ID");
-  several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length; again for more", "WHAT");
+  several("--allow", options.allow, "Take only this fix (docs/ladder.md has them) (repeatable)", "ID");
+  several("--forbid", options.forbid, "Never take this fix (repeatable)", "ID");
+  several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length (repeatable)", "WHAT");
   add_trainer_option(app, question.trainer);
-  several("--set", question.overrides, "Change one thing in the config first; again for more", "KEY=VALUE");
+  several("--set", question.overrides, "Change one thing in the config first (repeatable)", "KEY=VALUE");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
-  CLI::Option* yes = app.add_flag("--yes", options.yes, "Yes, change the file; for --apply");
+  CLI::Option* yes = app.add_flag("--yes", options.yes, "Confirm --apply");
   app.add_flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak")
       ->needs(yes);
   add_models_option(app, question.models);
   app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
-  app.add_option("--html", options.html, "Write the answer to a page for a browser besides")->type_name("FILE");
+  app.add_option("--html", options.html, "Also write the report as an HTML page")->type_name("FILE");
 }
 
 Outcome refused(Diagnostics problems, const Options& options) {

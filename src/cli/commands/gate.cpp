@@ -49,7 +49,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("CONFIG", options.configs, "Training configs, or patterns of them: configs/**/*.yaml")->required();
   CLI::Option* policy = app.add_option("--policy", options.policy, "Which configs go against which GPUs (docs/gate.md)")
                             ->type_name("FILE");
-  app.add_option("--gpu", options.gpus, "Without a policy: a GPU by name or size; again for more")
+  app.add_option("--gpu", options.gpus, "Without a policy: a GPU by name or size (repeatable)")
       ->allow_extra_args(false)
       ->type_name("NAME")
       ->excludes(policy);
@@ -58,9 +58,9 @@ void add_options(CLI::App& app, Options& options) {
       ->excludes(policy);
   app.add_option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
       ->type_name("DIR|REV");
-  app.add_option("--html", options.html, "Write a page for a browser besides: --output html=FILE")->type_name("FILE");
+  app.add_option("--html", options.html, "Also write the report as an HTML page: --output html=FILE")->type_name("FILE");
   app.add_option("--format", options.format, "text, markdown, junit, sarif, github, json or html")->type_name("FORMAT");
-  app.add_option("--output", options.outputs, "Write a format to a file besides; again for more")
+  app.add_option("--output", options.outputs, "Also write this format to a file (repeatable)")
       ->allow_extra_args(false)
       ->type_name("FORMAT=FILE");
   add_trainer_option(app, options.trainer);
@@ -295,7 +295,7 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::gate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("gate", "Hold configs against the GPUs that a policy names for them, for CI");
+  CLI::App* app = program.add_subcommand("gate", "Check configs against the GPUs that a policy names for them, for CI");
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   return {app, [options](const Terminal& terminal) { return run_gate(*options, terminal); }};

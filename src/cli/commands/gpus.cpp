@@ -22,7 +22,7 @@ Outcome list_gpus(const Catalog& catalog) {
 }  // namespace
 
 Command commands::gpus(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("gpus", "List the GPUs known by name, with the memory that CUDA reports");
+  CLI::App* app = program.add_subcommand("gpus", "List the known GPUs, with the memory that CUDA reports");
   auto directory = std::make_shared<std::string>();
   add_models_option(*app, *directory);
   return {app, [directory](const Terminal&) {

@@ -3,7 +3,7 @@
 namespace oomplan::cli {
 
 Command commands::measure(CLI::App& program) {
-  return handed_on(program, "measure", "Say what reading a dataset, or a loader of your own, really takes");
+  return handed_on(program, "measure", "Measure what reading a dataset, or a loader of your own, takes");
 }
 
 }  // namespace oomplan::cli

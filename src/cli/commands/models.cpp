@@ -18,7 +18,7 @@ Outcome list_models(const Catalog& catalog) {
 
 Command commands::models(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("models", "List the models known by hub id; any config.json of a known family does too");
+      program.add_subcommand("models", "List the models known by hub id; any config.json of a known family works too");
   auto directory = std::make_shared<std::string>();
   add_models_option(*app, *directory);
   return {app, [directory](const Terminal&) {

@@ -42,7 +42,7 @@ Outcome run_replay(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::replay(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("replay", "Play lists of allocations through PyTorch's caching allocator");
+  CLI::App* app = program.add_subcommand("replay", "Replay lists of allocations through PyTorch's caching allocator");
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   return {app, [options](const Terminal& terminal) { return run_replay(*options, terminal); }};

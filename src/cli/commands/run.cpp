@@ -159,7 +159,7 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::run(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("run", "Run a job, and when it dies say at once of what");
+  CLI::App* app = program.add_subcommand("run", "Run a command; if it fails, diagnose it");
   auto options = std::make_shared<Options>();
   app->add_option("COMMAND", options->command, "What to run, with its arguments; after --")->required();
   app->add_option("--log", options->log, "Keep what it writes in a new file")->type_name("FILE");

@@ -3,7 +3,7 @@
 namespace oomplan::cli {
 
 Command commands::stream(CLI::App& program) {
-  return handed_on(program, "stream", "Read every row of a dataset within a budget of memory, and count");
+  return handed_on(program, "stream", "Read every row of a dataset within a memory budget, and count them");
 }
 
 }  // namespace oomplan::cli

@@ -43,7 +43,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
   add_trainer_option(app, question.trainer);
-  app.add_option("--set", question.overrides, "Change one thing in the config first; again for more")
+  app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
@@ -129,7 +129,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::sweep(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("sweep", "Say over a grid of settings what fits, and the largest that does");
+  CLI::App* app = program.add_subcommand("sweep", "Estimate a grid of settings: what fits, and the largest that does");
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   return {app, [options](const Terminal& terminal) { return run_sweep(*options, terminal); }};

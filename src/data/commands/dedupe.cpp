@@ -62,7 +62,7 @@ Outcome run_dedupe(const Options& options) {
 }  // namespace
 
 Command commands::dedupe(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("dedupe", "Find the rows of a dataset that equal an earlier one, exactly");
+  CLI::App* app = program.add_subcommand("dedupe", "Find the rows of a dataset that exactly equal an earlier one");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
   app->add_option("--key", options->key,

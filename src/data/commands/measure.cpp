@@ -171,7 +171,7 @@ Outcome run_measure(const Options& options) {
 
 Command commands::measure(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("measure", "Say what reading a dataset, or a loader of your own, really takes");
+      program.add_subcommand("measure", "Measure what reading a dataset, or a loader of your own, takes");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
   add_sampling(*app, options->sampling);

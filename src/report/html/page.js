@@ -119,7 +119,7 @@ function cards(gpus, footprint) {
   for (const [bucket, bytes] of peak)
     out.append(bar(words(bucket), [{ bytes, colour: colour(bucket) }], most, limit, size(bytes)));
   if (gpus.length === 1) out.append(make("p", { class: "soft" }, `The dashed line is the card, ${size(limit)}. The total is`
-    + " what a roomy card has; on a tight one the allocator gives some of slack and fragmentation back, so that "
+    + " what it is with unlimited memory; near the limit the allocator gives some of slack and fragmentation back, so that "
     + `${size(gpus[0].needed)} are needed.`));
   if (gpus.length > 1) for (const gpu of gpus)
     out.append(bar(gpu.title, [{ bytes: gpu.needed, colour: gpu.fits ? "var(--good)" : "var(--bad)" }], most, gpu.total,

@@ -150,7 +150,7 @@ TEST(TomlRefuses, BrokenLines) {
             "    é: 1\n"
             "    ^\n");
   const std::string no_value =
-      "error: this is no value of TOML: a string stands in quotes, a number fits in 64 bits [read/syntax]";
+      "error: not a valid TOML value: strings are quoted, and numbers fit in 64 bits [read/syntax]";
   EXPECT_EQ(toml("\"é\" = zz\n"), "c:1:8: " + no_value +
                                       "\n"
                                       "    \"é\" = zz\n"
