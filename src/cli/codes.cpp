@@ -263,7 +263,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"survey/bad-policy", Verdict::invalid,
      "The policy of a gate has a key that it does not know, or a value of the wrong type. docs/gate.md describes it."},
     {"survey/idle-pattern", Verdict::answered,
-     "A pattern of the policy matches none of the configs that were judged: it may be misspelt, or they are elsewhere."},
+     "A pattern of the policy matches none of the configs that were judged: it may be misspelt, or they are "
+     "elsewhere."},
     {"survey/no-rule", Verdict::invalid,
      "A config is to be judged that no rule of the policy is for. Add a rule, or name GPUs at the policy's top for all "
      "the "

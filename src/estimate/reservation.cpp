@@ -117,11 +117,11 @@ void Reservation::replay_unlimited() {
   }
   if (full) return;
   reserved_.allocated = allocator.statistics().peak_allocated;
-  reserved_.peak = roomy_ = allocator.statistics().peak_reserved;
+  reserved_.peak = unlimited_ = allocator.statistics().peak_reserved;
   for (std::size_t i = 1; i < orders_.size(); ++i) {
     Allocator other(settings_, {.order = orders_[i]});
     const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return other.play(event); });
-    roomy_ = ended ? std::max(roomy_, other.statistics().peak_reserved) : Bytes::max();
+    unlimited_ = ended ? std::max(unlimited_, other.statistics().peak_reserved) : Bytes::max();
   }
 }
 
@@ -142,7 +142,7 @@ Bytes Reservation::card_for(Bytes taken) const {
 bool Reservation::ends_in(Bytes room) const {
   if (room < card_for(requested_) || reserved_.peak.saturated()) return false;
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
-  if (room >= card_for(roomy_) && !collects) return true;
+  if (room >= card_for(unlimited_) && !collects) return true;
   return std::ranges::all_of(orders_, [&](SegmentOrder order) { return ends_in(room, order); });
 }
 
@@ -168,13 +168,13 @@ Bytes Reservation::smallest_above(Bytes room) const {
 // things out better. So where a good deal is held beyond the tensors, smaller cards come first.
 Bytes Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
-  const Bytes roomy = card_for(roomy_);
+  const Bytes unlimited = card_for(unlimited_);
   Bytes room = from;
-  for (Bytes next = step_above(room); next < roomy; next = step_above(room)) {
+  for (Bytes next = step_above(room); next < unlimited; next = step_above(room)) {
     if (ends_in(room)) return room;
     room = room < held && next > held ? held : next;
   }
-  return roomy;
+  return unlimited;
 }
 
 }  // namespace oomplan

@@ -80,7 +80,7 @@ class Reservation {
   std::vector<SegmentOrder> orders_;
   Bytes workspaces_{};
   std::vector<std::uint32_t> workspace_slots_{};
-  Bytes roomy_{};      ///< On a card of as much no order lets the allocator run short.
+  Bytes unlimited_{};  ///< On a card of as much no order lets the allocator run short.
   Bytes requested_{};  ///< At the most.
   Bytes held_{};       ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
   Reserved reserved_{};

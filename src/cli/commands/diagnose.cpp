@@ -139,8 +139,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::diagnose(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes");
+  CLI::App* app = program.add_subcommand("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes");
   auto options = std::make_shared<Options>();
   app->add_option("LOG", options->logs,
                   "Logs and memory snapshots of one case, or a directory of them: a trace, dmesg, kubectl describe …; "

@@ -117,8 +117,8 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::estimate(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits");
+  CLI::App* app = program.add_subcommand(
+      "estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits");
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   return {app, [options](const Terminal& terminal) { return run_estimate(*options, terminal); }};

@@ -58,7 +58,8 @@ void add_options(CLI::App& app, Options& options) {
       ->excludes(policy);
   app.add_option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
       ->type_name("DIR|REV");
-  app.add_option("--html", options.html, "Also write the report as an HTML page: --output html=FILE")->type_name("FILE");
+  app.add_option("--html", options.html, "Also write the report as an HTML page: --output html=FILE")
+      ->type_name("FILE");
   app.add_option("--format", options.format, "text, markdown, junit, sarif, github, json or html")->type_name("FORMAT");
   app.add_option("--output", options.outputs, "Also write this format to a file (repeatable)")
       ->allow_extra_args(false)

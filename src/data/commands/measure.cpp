@@ -170,8 +170,7 @@ Outcome run_measure(const Options& options) {
 }  // namespace
 
 Command commands::measure(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("measure", "Measure what reading a dataset, or a loader of your own, takes");
+  CLI::App* app = program.add_subcommand("measure", "Measure what reading a dataset, or a loader of your own, takes");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
   add_sampling(*app, options->sampling);

@@ -50,7 +50,8 @@ Outcome run_stream(const Options& asked) {
 }  // namespace
 
 Command commands::stream(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("stream", "Read every row of a dataset within a memory budget, and count them");
+  CLI::App* app =
+      program.add_subcommand("stream", "Read every row of a dataset within a memory budget, and count them");
   auto options = std::make_shared<Options>();
   add_reading(*app, options->reading);
   add_sampling(*app, options->sampling);

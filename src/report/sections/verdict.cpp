@@ -73,7 +73,7 @@ std::string comparison(const std::vector<Fit>& fits, const std::string& note, bo
   return fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
 }
 
-// What the allocator makes of the peak; on a roomy card more than the run needs.
+// What the allocator makes of the peak; with unlimited memory more than the run needs.
 std::string reserved_line(const Report& report) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
