@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "saying.hpp"
 #include "stack.hpp"
 
 namespace oomplan::ingestion {
@@ -28,13 +29,6 @@ struct Draft {
   std::vector<Missing> missing{};
   std::vector<std::string> bad_keys{};
   bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
-};
-
-/// How a key says a fact that derive.cpp makes of more than one key.
-struct Saying {
-  std::string_view fact{};
-  std::string_view keys{};  ///< One, or several with '|' between, of which the one that the config has is taken.
-  std::optional<std::string> (*text)(const TrainingPlan& plan) = nullptr;  ///< Nothing where it says nothing.
 };
 
 struct Dialect {

@@ -6,8 +6,11 @@
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
 #include "../../optimizers.hpp"
+#include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
 #include "features.hpp"
+#include "optimizer.hpp"
+#include "sayings.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -235,19 +238,16 @@ void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
 
 // ---- The step ------------------------------------------------------------------------------------------------------
 
-// axolotl 0.18.0, core/builders/base.py: those that it makes itself, whatever the Trainer knows.
-constexpr OptimizerName muon{"muon", "axolotl_muon"};
-
 void plan_optimizer(const Axolotl& a, Draft& draft) {
   const auto optimizer = a.get<std::string>("optimizer");
   if (optimizer.value) {
-    const OptimizerName* name = optimizer.value == muon.theirs ? &muon : find_optimizer(*optimizer.value);
+    const OptimizerName* name =
+        optimizer.value == axolotl::muon.theirs ? &axolotl::muon : find_optimizer(*optimizer.value);
     const bool played = name != nullptr && !name->plan.empty();
     draft.plan.optimizer.name = {played ? std::string(name->plan) : *optimizer.value, optimizer.origin};
     if (!played) cannot(draft, "optimizer " + *optimizer.value, "optimizer", optimizer.origin);
   }
-  const auto norm = a.get<double>("max_grad_norm");
-  if (norm.value) draft.plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
+  trainer::plan_clipping(a, draft.plan.optimizer.clip_gradients);
 }
 
 // bitsandbytes keeps fp32 state of embeddings where transformers' Trainer makes the optimizer. With rates of their own
@@ -381,141 +381,12 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
-// ---- Back to keys --------------------------------------------------------------------------------------------------
-
-using Text = std::optional<std::string>;
-
-bool adapts(const TrainingPlan& plan) { return plan.adapter.kind.value != Adapter::none; }
-bool quantizes(const TrainingPlan& plan) { return adapts(plan) && plan.quantization.kind.value != Quantization::none; }
-bool all_linear(const TrainingPlan& plan) {
-  return plan.adapter.targets.value == std::vector<std::string>{"all-linear"};
-}
-bool longer(const TrainingPlan& plan) { return plan.evaluation.padded.value && plan.evaluation.length.value > 0; }
-
-Text flag(bool value) { return write_boolean(value); }
-Text flag_where(bool here, bool value) { return here ? flag(value) : std::nullopt; }
-Text count_where(bool here, std::int64_t value) { return here ? Text(write_integer(value)) : std::nullopt; }
-
-// One key for both: weights that are loaded in bf16 are trained under autocast.
-Text bf16(const TrainingPlan& plan) {
-  return flag(plan.precision.autocast.value == Autocast::bf16 ||
-              plan.precision.weights_dtype.value == WeightsDType::bf16);
-}
-
-Text adapter(const TrainingPlan& plan) {
-  if (!adapts(plan)) return {};
-  return quantizes(plan) ? "qlora" : "lora";
-}
-
-bool has_liger(const TrainingPlan& plan) {
-  const KernelFacts& k = plan.kernels;
-  return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
-         k.liger_glu.value;
-}
-
-Text liger_plugin(const TrainingPlan& plan) {
-  return has_liger(plan) ? Text("[axolotl.integrations.liger.LigerPlugin]") : std::nullopt;
-}
-
-Text optimizer_name(const TrainingPlan& plan) {
-  const std::string& name = plan.optimizer.name.value;
-  return name == muon.plan ? std::string(muon.theirs) : trainer_name(name);
-}
-
-Text targets(const TrainingPlan& plan) {
-  if (!adapts(plan) || all_linear(plan)) return {};
-  return find_codec("names")->write(plan.adapter.targets.value);
-}
-
-constexpr auto sayings = std::to_array<Saying>({
-    {"sequence_length", "pad_to_multiple_of",
-     [](const TrainingPlan& p) { return count_where(p.batch.sequence_length.value % 64 != 0, 1); }},
-    {"padding_mask", "sample_packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
-    {"padding_mask", "multipack_real_batches",
-     [](const TrainingPlan& p) { return flag_where(!p.batch.padding_mask.value, true); }},
-    {"autocast", "bf16", bf16},
-    {"weights_dtype", "bf16", bf16},
-    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
-    {"weights_dtype", "float16",
-     [](const TrainingPlan& p) {
-       return flag_where(
-           p.precision.autocast.value == Autocast::none && p.precision.weights_dtype.value == WeightsDType::fp16, true);
-     }},
-    {"adapter", "adapter", adapter},
-    {"quantization", "adapter", adapter},
-    {"quantization", "load_in_4bit", [](const TrainingPlan& p) { return flag_where(quantizes(p), true); }},
-    {"fp32_while_loading", "embeddings_skip_upcast",
-     [](const TrainingPlan& p) { return flag_where(quantizes(p), !p.precision.fp32_while_loading.value); }},
-    {"adapter", "lora_alpha", [](const TrainingPlan& p) { return count_where(adapts(p), p.adapter.rank.value); }},
-    {"lora_targets", "lora_target_linear", [](const TrainingPlan& p) { return flag_where(adapts(p), all_linear(p)); }},
-    {"lora_targets", "lora_target_modules", targets},
-    {"adapter_dtype", "peft_autocast_adapter_dtype",
-     [](const TrainingPlan& p) { return flag_where(adapts(p), p.adapter.dtype.value == AdapterDType::fp32); }},
-    {"quantization", "bnb_config_kwargs.bnb_4bit_quant_type",
-     [](const TrainingPlan& p) -> Text {
-       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
-     }},
-    {"quantization_compute_dtype", "bnb_config_kwargs.bnb_4bit_compute_dtype",
-     [](const TrainingPlan& p) -> Text {
-       return quantizes(p) ? Text(write_dtype(p.quantization.compute_dtype.value)) : std::nullopt;
-     }},
-    {"liger_rms_norm", "plugins", liger_plugin},
-    {"liger_rope", "plugins", liger_plugin},
-    {"liger_glu", "plugins", liger_plugin},
-    {"loss", "plugins", liger_plugin},
-    {"liger_rms_norm", "liger_rms_norm",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
-    {"liger_rope", "liger_rope",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rope.value); }},
-    {"liger_glu", "liger_glu_activation",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
-    {"loss", "liger_fused_linear_cross_entropy",
-     [](const TrainingPlan& p) {
-       return flag_where(has_liger(p), p.recipe.loss.value == Loss::liger_0_8_0_fused_linear);
-     }},
-    {"optimizer", "optimizer", optimizer_name},
-    {"clip_gradients", "max_grad_norm",
-     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
-    {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
-     [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
-    {"loader_rows_as", "streaming",
-     [](const TrainingPlan& p) { return flag_where(p.loader.rows_as.value == RowsAs::stream, true); }},
-    // A stream has no length of its own, and Axolotl wants one said.
-    {"loader_rows_as", "max_steps",
-     [](const TrainingPlan& p) { return count_where(p.loader.rows_as.value == RowsAs::stream, 1000); }},
-    {"loader_shuffle_buffer", "streaming_multipack_buffer_size",
-     [](const TrainingPlan& p) {
-       return count_where(p.loader.shuffle_buffer.value > 0, p.loader.shuffle_buffer.value);
-     }},
-    {"evaluates", "test_datasets",
-     [](const TrainingPlan& p) -> Text {
-       return p.evaluation.evaluates.value && longer(p) ? Text("[{path: rows}]") : std::nullopt;
-     }},
-    {"evaluates", "val_set_size",
-     [](const TrainingPlan& p) -> Text {
-       return p.evaluation.evaluates.value && !longer(p) ? Text("0.1") : std::nullopt;
-     }},
-    {"evaluates", "eval_steps", [](const TrainingPlan& p) { return count_where(p.evaluation.evaluates.value, 1); }},
-    {"evaluation_padded", "eval_sample_packing",
-     [](const TrainingPlan& p) {
-       return flag_where(p.evaluation.evaluates.value && p.evaluation.padded.value, false);
-     }},
-    {"evaluation_rows", "eval_batch_size",
-     [](const TrainingPlan& p) {
-       return count_where(p.evaluation.evaluates.value && p.evaluation.padded.value && p.evaluation.rows.value > 0,
-                          p.evaluation.rows.value);
-     }},
-    {"evaluation_length", "eval_sequence_len",
-     [](const TrainingPlan& p) {
-       return count_where(p.evaluation.evaluates.value && longer(p), p.evaluation.length.value);
-     }},
-});
-
 }  // namespace
 
 namespace dialects {
 extern const Dialect axolotl;
-const Dialect axolotl{"axolotl", "Axolotl's YAML", "base_model", read, ingestion::axolotl::features(), sayings};
+const Dialect axolotl{
+    "axolotl", "Axolotl's YAML", "base_model", read, ingestion::axolotl::features(), ingestion::axolotl::sayings()};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

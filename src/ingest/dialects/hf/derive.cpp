@@ -6,12 +6,13 @@
 #include "../../condition.hpp"
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
-#include "../../optimizers.hpp"
 #include "../../python_values.hpp"
+#include "../trainer/arguments.hpp"
 #include "dpo.hpp"
 #include "evaluation.hpp"
 #include "keys.hpp"
 #include "refused.hpp"
+#include "sayings.hpp"
 #include "trainer.hpp"
 
 namespace oomplan::ingestion {
@@ -126,20 +127,6 @@ void plan_reentrant(const Run& run, const Inputs& inputs, Setting<bool>& reentra
   give(reentrant, old ? run.hf.get<bool>("gradient_checkpointing_kwargs.use_reentrant") : own);
 }
 
-void plan_optimizer(const Hf& hf, TrainingPlan& plan) {
-  const auto optim = hf.get<std::string>("optim");
-  auto& optimizer = plan.optimizer.name;
-  if (optim.value) {
-    const OptimizerName& name = *find_optimizer(*optim.value);
-    optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
-    if (name.plan.empty()) plan.unmodelled.push_back({"optimizer " + *optim.value, "optim", optim.origin.where});
-  }
-  const auto args = hf.get<std::string>("optim_args");
-  if (optimizer.value == "sgd" && has_momentum(args.value.value_or(""))) optimizer = {"sgd_momentum", args.origin};
-  const auto norm = hf.get<double>("max_grad_norm");
-  if (norm.value) plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
-}
-
 DType compute_dtype(WeightsDType dtype) {
   return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
 }
@@ -251,7 +238,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_padding(run, plan);
   hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
-  plan_optimizer(run.hf, plan);
+  trainer::plan_optimizer(run.hf, plan);
+  trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
   if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(run.hf, inputs, run.stack, draft);
@@ -287,115 +275,6 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
-// ---- Back to keys --------------------------------------------------------------------------------------------------
-
-using Text = std::optional<std::string>;
-
-/// Whether one of TRL's trainers is written.
-bool is_sft(const TrainingPlan& plan) {
-  return plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob ||
-         plan.adapter.kind.value != Adapter::none;
-}
-
-Text flag(bool value) { return write_boolean(value); }
-
-bool is_dpo(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::dpo; }
-
-Text liger(const TrainingPlan& plan) {
-  const KernelFacts& k = plan.kernels;
-  const bool any = plan.recipe.loss.value == Loss::liger_fused_linear || k.liger_rms_norm.value || k.liger_rope.value ||
-                   k.liger_glu.value;
-  return any ? flag(true) : std::nullopt;
-}
-
-Text length_where(bool here, const TrainingPlan& plan) {
-  return here ? Text(write_integer(plan.batch.sequence_length.value)) : std::nullopt;
-}
-
-Text targets(const TrainingPlan& plan) {
-  const auto& names = plan.adapter.targets.value;
-  if (plan.adapter.kind.value == Adapter::none || names == std::vector<std::string>{"peft-default"}) return {};
-  return find_codec("names")->write(names);
-}
-
-Text quantized(const TrainingPlan& plan) {
-  if (!is_sft(plan)) return {};
-  return flag(plan.quantization.kind.value != Quantization::none);
-}
-
-Text evaluation_rows(const TrainingPlan& plan) {
-  if (!plan.evaluation.evaluates.value) return {};
-  const std::int64_t rows = plan.evaluation.rows.value;
-  return write_integer(rows > 0 ? rows : plan.batch.micro_batch_size.value);
-}
-
-constexpr auto sayings = std::to_array<Saying>({
-    {"trainer", "trainer",
-     [](const TrainingPlan& p) -> Text { return is_dpo(p)   ? "dpo"
-                                                : is_sft(p) ? "sft"
-                                                            : "trainer"; }},
-    {"reference", "precompute_ref_log_probs",
-     [](const TrainingPlan& p) {
-       return is_dpo(p) ? flag(p.recipe.reference.value == Reference::precomputed) : Text();
-     }},
-    {"liger_rms_norm", "use_liger_kernel", liger},
-    {"liger_rope", "use_liger_kernel", liger},
-    {"liger_glu", "use_liger_kernel", liger},
-    {"loss", "use_liger_kernel", liger},
-    {"liger_rms_norm", "liger_kernel_config.rms_norm",
-     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rms_norm.value) : Text(); }},
-    {"liger_rope", "liger_kernel_config.rope",
-     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_rope.value) : Text(); }},
-    {"liger_glu", "liger_kernel_config.swiglu",
-     [](const TrainingPlan& p) { return liger(p) ? flag(p.kernels.liger_glu.value) : Text(); }},
-    {"loss", "liger_kernel_config.fused_linear_cross_entropy",
-     [](const TrainingPlan& p) {
-       return liger(p) && !is_sft(p) ? flag(p.recipe.loss.value == Loss::liger_fused_linear) : Text();
-     }},
-    {"autocast", "bf16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::bf16); }},
-    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
-    {"reentrant_checkpointing", "activation_checkpointing_kwargs.use_reentrant",
-     [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
-    {"optimizer", "optim",
-     [](const TrainingPlan& p) -> Text {
-       return p.optimizer.name.value == "sgd_momentum" ? "sgd" : trainer_name(p.optimizer.name.value);
-     }},
-    {"optimizer", "optim_args",
-     [](const TrainingPlan& p) -> Text {
-       return p.optimizer.name.value == "sgd_momentum" ? Text("momentum=0.9") : std::nullopt;
-     }},
-    {"clip_gradients", "max_grad_norm",
-     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
-    {"use_cache", "use_cache",
-     [](const TrainingPlan& p) { return is_sft(p) ? Text() : flag(p.recipe.use_cache.value); }},
-    {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
-     [](const TrainingPlan& p) { return length_where(is_sft(p), p); }},
-    {"sequence_length", "block_size|max_seq_length|model_max_length",
-     [](const TrainingPlan& p) { return length_where(!is_sft(p) && !p.batch.padding_mask.value, p); }},
-    {"sequence_length", "max_seq_length|model_max_length",
-     [](const TrainingPlan& p) { return length_where(!is_sft(p) && p.batch.padding_mask.value, p); }},
-    {"padding_mask", "pad_to_max_length",
-     [](const TrainingPlan& p) { return is_sft(p) || !p.batch.padding_mask.value ? Text() : flag(true); }},
-    {"adapter", "use_peft",
-     [](const TrainingPlan& p) { return is_sft(p) ? flag(p.adapter.kind.value == Adapter::lora) : Text(); }},
-    {"lora_targets", "lora_target_modules", targets},
-    {"quantization", "load_in_4bit", quantized},
-    {"quantization", "bnb_4bit_quant_type",
-     [](const TrainingPlan& p) -> Text {
-       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
-     }},
-    {"alloc_conf", "env",
-     [](const TrainingPlan& p) -> Text {
-       if (p.runtime.alloc_conf.value.empty()) return {};
-       return find_codec("environment")->write(p.runtime.alloc_conf.value);
-     }},
-    {"loader_rows_as", "streaming",
-     [](const TrainingPlan& p) { return p.loader.rows_as.value == RowsAs::stream ? flag(true) : Text(); }},
-    {"evaluates", "eval_strategy",
-     [](const TrainingPlan& p) -> Text { return p.evaluation.evaluates.value ? Text("steps") : std::nullopt; }},
-    {"evaluation_rows", "per_device_eval_batch_size", evaluation_rows},
-});
-
 }  // namespace
 
 namespace dialects {
@@ -405,7 +284,7 @@ const Dialect hf{"hf",
                  "model_name_or_path",
                  read,
                  ingestion::hf::features(),
-                 sayings};
+                 ingestion::hf::sayings()};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

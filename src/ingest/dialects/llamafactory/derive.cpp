@@ -5,12 +5,11 @@
 
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
-#include "../../optimizers.hpp"
+#include "../trainer/arguments.hpp"
+#include "sayings.hpp"
 
 namespace oomplan::ingestion {
 namespace {
-
-using Text = std::optional<std::string>;
 
 const Stack& stack() { return stack_of("llamafactory-0.9"); }
 
@@ -19,8 +18,8 @@ Origin own(std::string_view where) { return stack().origin("llamafactory", where
 // ---- Values --------------------------------------------------------------------------------------------------------
 
 /// The value of a text that is one of these; else an error, and nothing.
-Text one_of(const Arguments& args, std::string_view key, std::span<const std::string_view> names, const Inputs& inputs,
-            Draft& draft) {
+std::optional<std::string> one_of(const Arguments& args, std::string_view key, std::span<const std::string_view> names,
+                                  const Inputs& inputs, Draft& draft) {
   const auto given = args.get<std::string>(key);
   if (!given.value || std::ranges::count(names, *given.value) > 0) return given.value;
   const auto input = std::ranges::find(inputs, key, &Input::key);
@@ -36,7 +35,7 @@ Text one_of(const Arguments& args, std::string_view key, std::span<const std::st
 void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
   constexpr std::array<std::string_view, 6> stages{"pt", "sft", "rm", "ppo", "dpo", "kto"};
   constexpr std::array<std::string_view, 6> trainers{"trainer", "trainer", "reward", "ppo", "dpo", "kto"};
-  const Text stage = one_of(args, "stage", stages, inputs, draft);
+  const std::optional<std::string> stage = one_of(args, "stage", stages, inputs, draft);
   if (stage) {
     const auto at = static_cast<std::size_t>(std::ranges::find(stages, *stage) - stages.begin());
     draft.plan.recipe.trainer = {std::string(trainers.at(at)), args.get<std::string>("stage").origin};
@@ -52,7 +51,7 @@ void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, con
 // adapters in fp32 either way.
 void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
   constexpr std::array<std::string_view, 4> methods{"lora", "oft", "freeze", "full"};
-  const Text method = one_of(args, "finetuning_type", methods, inputs, draft);
+  const std::optional<std::string> method = one_of(args, "finetuning_type", methods, inputs, draft);
   if (!method) return;
   const Origin origin = args.get<std::string>("finetuning_type").origin;
   draft.plan.adapter.kind = {*method == "lora" ? Adapter::lora : Adapter::none, origin};
@@ -99,7 +98,7 @@ void plan_quantization(const Arguments& args, TrainingPlan& plan) {
 // auto leaves it to the model's class, which takes sdpa where it can.
 void plan_attention(const Arguments& args, const Inputs& inputs, Draft& draft) {
   constexpr std::array<std::string_view, 4> names{"auto", "disabled", "sdpa", "fa2"};
-  const Text name = one_of(args, "flash_attn", names, inputs, draft);
+  const std::optional<std::string> name = one_of(args, "flash_attn", names, inputs, draft);
   if (!name || *name == "auto") return;
   const Attention attention = *name == "fa2"    ? Attention::flash_attention_2
                               : *name == "sdpa" ? Attention::sdpa
@@ -127,22 +126,6 @@ void plan_batch(const Arguments& args, Draft& draft, const Document& document) {
   plan.loader.packed = {true, packing.origin};
   plan.loader.columns = {4, packing.origin};
   derive(plan.loader.columns.origin, "which adds position_ids");
-}
-
-void plan_optimizer(const Arguments& args, TrainingPlan& plan) {
-  const auto optim = args.get<std::string>("optim");
-  auto& optimizer = plan.optimizer.name;
-  if (optim.value) {
-    const OptimizerName& name = *find_optimizer(*optim.value);
-    optimizer = {std::string(name.plan.empty() ? name.theirs : name.plan), optim.origin};
-    if (name.plan.empty()) plan.unmodelled.push_back({"optimizer " + *optim.value, "optim", optim.origin.where});
-  }
-  const auto optim_args = args.get<std::string>("optim_args");
-  if (optimizer.value == "sgd" && has_momentum(optim_args.value.value_or(""))) {
-    optimizer = {"sgd_momentum", optim_args.origin};
-  }
-  const auto norm = args.get<double>("max_grad_norm");
-  if (norm.value) plan.optimizer.clip_gradients = {*norm.value > 0, norm.origin};
 }
 
 void plan_loader(const Arguments& args, LoaderPlan& loader) {
@@ -196,71 +179,13 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_attention(args, inputs, draft);
   plan_checkpointing(args, plan.checkpointing.on);
   plan_batch(args, draft, document);
-  plan_optimizer(args, plan);
+  trainer::plan_optimizer(args, plan);
+  trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   plan_loader(args, plan.loader);
   plan_evaluation(args, plan.evaluation);
   check(args, draft, document);
   return draft;
 }
-
-// ---- Back to keys --------------------------------------------------------------------------------------------------
-
-Text flag(bool value) { return write_boolean(value); }
-Text flag_where(bool here, bool value) { return here ? flag(value) : std::nullopt; }
-bool adapts(const TrainingPlan& plan) { return plan.adapter.kind.value != Adapter::none; }
-
-Text targets(const TrainingPlan& plan) {
-  const auto& names = plan.adapter.targets.value;
-  if (!adapts(plan)) return {};
-  return names == std::vector<std::string>{"all-linear"} ? Text("all") : find_codec("comma_names")->write(names);
-}
-
-Text attention(const TrainingPlan& plan) {
-  constexpr std::array<std::string_view, 3> names{"disabled", "sdpa", "fa2"};
-  return std::string(names.at(static_cast<std::size_t>(plan.kernels.attention.value)));
-}
-
-constexpr auto sayings = std::to_array<Saying>({
-    {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
-    {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Text { return adapts(p) ? "lora" : "full"; }},
-    {"lora_targets", "lora_target", targets},
-    {"quantization", "quantization_bit",
-     [](const TrainingPlan& p) -> Text {
-       return p.quantization.kind.value == Quantization::none ? std::nullopt : Text("4");
-     }},
-    {"quantization", "quantization_type",
-     [](const TrainingPlan& p) -> Text {
-       return p.quantization.kind.value == Quantization::fp4 ? Text("fp4") : std::nullopt;
-     }},
-    {"autocast", "bf16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::bf16); }},
-    {"autocast", "fp16", [](const TrainingPlan& p) { return flag(p.precision.autocast.value == Autocast::fp16); }},
-    {"adapter", "pure_bf16",
-     [](const TrainingPlan& p) {
-       return flag_where(!adapts(p) && p.precision.autocast.value == Autocast::none, true);
-     }},
-    {"attention", "flash_attn", attention},
-    {"gradient_checkpointing", "disable_gradient_checkpointing",
-     [](const TrainingPlan& p) { return flag(!p.checkpointing.on.value); }},
-    {"padding_mask", "packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
-    {"optimizer", "optim",
-     [](const TrainingPlan& p) -> Text {
-       return p.optimizer.name.value == "sgd_momentum" ? "sgd" : trainer_name(p.optimizer.name.value);
-     }},
-    {"optimizer", "optim_args",
-     [](const TrainingPlan& p) -> Text {
-       return p.optimizer.name.value == "sgd_momentum" ? Text("momentum=0.9") : std::nullopt;
-     }},
-    {"clip_gradients", "max_grad_norm",
-     [](const TrainingPlan& p) -> Text { return p.optimizer.clip_gradients.value ? "1.0" : "0.0"; }},
-    {"loader_rows_as", "streaming",
-     [](const TrainingPlan& p) { return flag_where(p.loader.rows_as.value == RowsAs::stream, true); }},
-    {"evaluation_rows", "per_device_eval_batch_size",
-     [](const TrainingPlan& p) -> Text {
-       return p.evaluation.evaluates.value ? Text(write_integer(p.evaluation.rows.value)) : std::nullopt;
-     }},
-    {"evaluates", "eval_strategy",
-     [](const TrainingPlan& p) -> Text { return p.evaluation.evaluates.value ? Text("steps") : std::nullopt; }},
-});
 
 // Two of these tell its configs from those of other scripts over transformers' Trainer.
 constexpr auto tells =
@@ -271,7 +196,8 @@ constexpr auto tells =
 
 namespace dialects {
 extern const Dialect llamafactory;
-const Dialect llamafactory{"llamafactory", "LLaMA-Factory's YAML", "model_name_or_path", read, {}, sayings, tells};
+const Dialect llamafactory{
+    "llamafactory", "LLaMA-Factory's YAML", "model_name_or_path", read, {}, ingestion::llamafactory::sayings(), tells};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

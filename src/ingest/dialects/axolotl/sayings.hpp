@@ -1,0 +1,12 @@
+// How Axolotl's keys say what derive.cpp makes of more than one.
+#pragma once
+
+#include <span>
+
+#include "../../saying.hpp"
+
+namespace oomplan::ingestion::axolotl {
+
+std::span<const Saying> sayings();
+
+}  // namespace oomplan::ingestion::axolotl

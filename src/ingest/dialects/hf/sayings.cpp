@@ -1,0 +1,95 @@
+#include "sayings.hpp"
+
+#include <array>
+
+#include "../trainer/arguments.hpp"
+
+namespace oomplan::ingestion::hf {
+namespace {
+
+/// Whether one of TRL's trainers is written.
+bool is_sft(const TrainingPlan& plan) {
+  return plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob || adapts(plan);
+}
+
+bool is_dpo(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::dpo; }
+
+bool has_liger(const TrainingPlan& plan) {
+  return has_liger_layers(plan) || plan.recipe.loss.value == Loss::liger_fused_linear;
+}
+
+Said liger(const TrainingPlan& plan) { return flag_where(has_liger(plan), true); }
+
+Said length_where(bool here, const TrainingPlan& plan) { return count_where(here, plan.batch.sequence_length.value); }
+
+Said targets(const TrainingPlan& plan) {
+  const auto& names = plan.adapter.targets.value;
+  if (!adapts(plan) || names == std::vector<std::string>{"peft-default"}) return {};
+  return find_codec("names")->write(names);
+}
+
+Said quantized(const TrainingPlan& plan) { return flag_where(is_sft(plan), quantizes(plan)); }
+
+Said evaluation_rows(const TrainingPlan& plan) {
+  if (!plan.evaluation.evaluates.value) return {};
+  const std::int64_t rows = plan.evaluation.rows.value;
+  return write_integer(rows > 0 ? rows : plan.batch.micro_batch_size.value);
+}
+
+constexpr auto table = std::to_array<Saying>({
+    {"trainer", "trainer",
+     [](const TrainingPlan& p) -> Said { return is_dpo(p)   ? "dpo"
+                                                : is_sft(p) ? "sft"
+                                                            : "trainer"; }},
+    {"reference", "precompute_ref_log_probs",
+     [](const TrainingPlan& p) { return flag_where(is_dpo(p), p.recipe.reference.value == Reference::precomputed); }},
+    {"liger_rms_norm", "use_liger_kernel", liger},
+    {"liger_rope", "use_liger_kernel", liger},
+    {"liger_glu", "use_liger_kernel", liger},
+    {"loss", "use_liger_kernel", liger},
+    {"liger_rms_norm", "liger_kernel_config.rms_norm",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
+    {"liger_rope", "liger_kernel_config.rope",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rope.value); }},
+    {"liger_glu", "liger_kernel_config.swiglu",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
+    {"loss", "liger_kernel_config.fused_linear_cross_entropy",
+     [](const TrainingPlan& p) {
+       return flag_where(has_liger(p) && !is_sft(p), p.recipe.loss.value == Loss::liger_fused_linear);
+     }},
+    {"autocast", "bf16", trainer::bf16},
+    {"autocast", "fp16", trainer::fp16},
+    {"reentrant_checkpointing", "activation_checkpointing_kwargs.use_reentrant",
+     [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
+    {"optimizer", "optim", trainer::optim},
+    {"optimizer", "optim_args", trainer::optim_args},
+    {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"use_cache", "use_cache", [](const TrainingPlan& p) { return flag_where(!is_sft(p), p.recipe.use_cache.value); }},
+    {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
+     [](const TrainingPlan& p) { return length_where(is_sft(p), p); }},
+    {"sequence_length", "block_size|max_seq_length|model_max_length",
+     [](const TrainingPlan& p) { return length_where(!is_sft(p) && !p.batch.padding_mask.value, p); }},
+    {"sequence_length", "max_seq_length|model_max_length",
+     [](const TrainingPlan& p) { return length_where(!is_sft(p) && p.batch.padding_mask.value, p); }},
+    {"padding_mask", "pad_to_max_length",
+     [](const TrainingPlan& p) { return flag_where(!is_sft(p) && p.batch.padding_mask.value, true); }},
+    {"adapter", "use_peft", [](const TrainingPlan& p) { return flag_where(is_sft(p), adapts(p)); }},
+    {"lora_targets", "lora_target_modules", targets},
+    {"quantization", "load_in_4bit", quantized},
+    {"quantization", "bnb_4bit_quant_type", trainer::four_bit_kind},
+    {"alloc_conf", "env",
+     [](const TrainingPlan& p) -> Said {
+       if (p.runtime.alloc_conf.value.empty()) return {};
+       return find_codec("environment")->write(p.runtime.alloc_conf.value);
+     }},
+    {"loader_rows_as", "streaming", trainer::streaming},
+    {"evaluates", "eval_strategy",
+     [](const TrainingPlan& p) { return word_where(p.evaluation.evaluates.value, "steps"); }},
+    {"evaluation_rows", "per_device_eval_batch_size", evaluation_rows},
+});
+
+}  // namespace
+
+std::span<const Saying> sayings() { return table; }
+
+}  // namespace oomplan::ingestion::hf

@@ -1,0 +1,51 @@
+#include "sayings.hpp"
+
+#include <array>
+
+#include "../trainer/arguments.hpp"
+
+namespace oomplan::ingestion::llamafactory {
+namespace {
+
+Said targets(const TrainingPlan& plan) {
+  const auto& names = plan.adapter.targets.value;
+  if (!adapts(plan)) return {};
+  return names == std::vector<std::string>{"all-linear"} ? Said("all") : find_codec("comma_names")->write(names);
+}
+
+Said attention(const TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 3> names{"disabled", "sdpa", "fa2"};
+  return std::string(names.at(static_cast<std::size_t>(plan.kernels.attention.value)));
+}
+
+constexpr auto table = std::to_array<Saying>({
+    {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
+    {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Said { return adapts(p) ? "lora" : "full"; }},
+    {"lora_targets", "lora_target", targets},
+    {"quantization", "quantization_bit", [](const TrainingPlan& p) { return word_where(quantizes(p), "4"); }},
+    {"quantization", "quantization_type", trainer::four_bit_kind},
+    {"autocast", "bf16", trainer::bf16},
+    {"autocast", "fp16", trainer::fp16},
+    {"adapter", "pure_bf16",
+     [](const TrainingPlan& p) {
+       return flag_where(!adapts(p) && p.precision.autocast.value == Autocast::none, true);
+     }},
+    {"attention", "flash_attn", attention},
+    {"gradient_checkpointing", "disable_gradient_checkpointing",
+     [](const TrainingPlan& p) { return flag(!p.checkpointing.on.value); }},
+    {"padding_mask", "packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
+    {"optimizer", "optim", trainer::optim},
+    {"optimizer", "optim_args", trainer::optim_args},
+    {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"loader_rows_as", "streaming", trainer::streaming},
+    {"evaluation_rows", "per_device_eval_batch_size",
+     [](const TrainingPlan& p) { return count_where(p.evaluation.evaluates.value, p.evaluation.rows.value); }},
+    {"evaluates", "eval_strategy",
+     [](const TrainingPlan& p) { return word_where(p.evaluation.evaluates.value, "steps"); }},
+});
+
+}  // namespace
+
+std::span<const Saying> sayings() { return table; }
+
+}  // namespace oomplan::ingestion::llamafactory
