@@ -107,7 +107,7 @@ void check_liger(const TrainingPlan& plan, const Architecture& architecture, Dia
 void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr;
   const Objective* objective = objective_of(plan, architecture);
-  if (!changed || objective == nullptr || objective->loss == Loss::full_logits) return;
+  if (!changed || objective == nullptr || objective->as_finished) return;
   errors.push_back(
       unmodelled(fmt::format("the loss {} over the capped or scaled logits of {} is not modelled yet",
                              loss_names[static_cast<std::size_t>(plan.recipe.loss.value)], architecture.model_type),

@@ -16,6 +16,8 @@ struct Objective {
   Task task = Task::causal_lm;    ///< for models of this task,
   Loss evaluated = loss;          ///< and the one that takes its place in evaluation.
   void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
+  /// Whether it is the loss of the logits as the model scales and caps them.
+  bool as_finished = true;
 };
 
 /// The labels of each row's next tokens, padded by one that no loss counts: ForCausalLMLoss and its like.

@@ -47,14 +47,17 @@ void find_positions(Torch& t, const Tensor& mask, std::int64_t count) {
 void chunked_backward(Torch& t, Node& n, Grads& g) {
   const Tensor hidden = t.unpack(n, 0);
   const Tensor weight = t.unpack(n, 1);
-  const Tensor targets = t.unpack(n, 2);
-  const Tensor log_z = t.unpack(n, 3);
-  const Tensor entropy = t.unpack(n, 4);
+  const Tensor bias = t.unpack(n, 2);
+  const Tensor targets = t.unpack(n, 3);
+  const Tensor log_z = t.unpack(n, 4);
+  const Tensor entropy = t.unpack(n, 5);
   const Tensor grad_hidden = t.zeros(hidden->sizes, DType::fp32);
   const Tensor grad_weight = n.needs(1) ? t.zeros(weight->sizes, DType::fp32) : Tensor();
+  const Tensor grad_bias = n.needs(2) ? t.zeros(bias->sizes, DType::fp32) : Tensor();
   const Tiles tiles = pass(t, hidden, weight, static_cast<DType>(n.ints[0]), true);
   g.out[0] = t.to(grad_hidden, hidden->dtype);
   if (grad_weight) g.out[1] = t.to(grad_weight, weight->dtype);
+  if (grad_bias) g.out[2] = t.to(grad_bias, bias->dtype);
 }
 
 /// x[mask], where x has the mask's dimensions and perhaps one more, and `rows` of the mask's elements are true.
@@ -83,12 +86,13 @@ Tensor scattered(Torch& t, const Tensor& mask, const Tensor& x) {
 }
 
 /// The outputs of ChunkedLogProbFunction that trainers ask for. Nothing asks the entropy for a gradient.
-void per_token(Play& play, const Tensor& hidden, const Tensor& weight, const Tensor& targets, bool mean_logits,
+void per_token(Play& play, const Tensor& hidden, const Linear& projection, const Tensor& targets, bool mean_logits,
                TokenLogProbs& out) {
   Torch& t = play.torch;
+  const Tensor& weight = projection.weight();
   const Dims rows{hidden->sizes[0]};
   const DType compute = play.facts.autocast.value_or(hidden->dtype);
-  NodeRef node = t.record("ChunkedLogProbBackward", {&hidden, &weight}, chunked_backward);
+  NodeRef node = t.record("ChunkedLogProbBackward", {&hidden, &weight, &projection.bias()}, chunked_backward);
   if (node) node->ints[0] = static_cast<std::int64_t>(compute);
   Restore no_grad(t.grad_enabled, false);
   std::array<Tensor, 7> running{};  // Maxima, sums and the target's logit of each row.
@@ -101,15 +105,16 @@ void per_token(Play& play, const Tensor& hidden, const Tensor& weight, const Ten
   out.is_top1 = t.empty(rows, DType::boolean, "aten::bitwise_and");
   t.save(node, 0, hidden);
   t.save(node, 1, weight);
-  t.save(node, 2, targets);
-  t.save_output(node, 3, log_z);
-  t.save_output(node, 4, out.entropy);
+  t.save(node, 2, projection.bias());
+  t.save(node, 3, targets);
+  t.save_output(node, 4, log_z);
+  t.save_output(node, 5, out.entropy);
   out.log_probs = t.attach(node, std::move(out.log_probs));
 }
 
 }  // namespace
 
-TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& all_labels, const Tensor& weight,
+TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& all_labels, const Linear& projection,
                                 bool mean_logits, std::int64_t labelled) {
   Torch& t = play.torch;
   const Tensor hidden = t.slice(states, 1, 0, states->sizes[1] - 1);
@@ -119,17 +124,17 @@ TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& 
   const std::int64_t rows = saturating_mul(labels->sizes[0], of_a_row);
   const Tensor scored = masked(t, hidden, fields.mask, rows);
   const Tensor targets = masked(t, labels, fields.mask, rows);
-  per_token(play, scored, weight, targets, mean_logits, fields);
+  per_token(play, scored, projection, targets, mean_logits, fields);
   for (Tensor* field : {&fields.log_probs, &fields.entropy, &fields.mean_logits, &fields.is_top1}) {
     if (*field) *field = scattered(t, fields.mask, *field);
   }
   return fields;
 }
 
-Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight) {
+Tensor chunked_logprob_loss(Play& play, const Stream& s, const Linear& projection) {
   Torch& t = play.torch;
   // Every position has a label: the longest batch that can come.
-  const TokenLogProbs fields = chunked_log_probs(play, s.hidden, s.labels, weight, false, 0);
+  const TokenLogProbs fields = chunked_log_probs(play, s.hidden, s.labels, projection, false, 0);
   return t.div_scalar(t.sum_all(t.neg(fields.log_probs)));
 }
 

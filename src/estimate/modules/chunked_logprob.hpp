@@ -2,6 +2,7 @@
 // the labels tile by tile, so that no tensor has tokens × vocabulary elements.
 #pragma once
 
+#include "modules/linear.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -15,13 +16,14 @@ struct TokenLogProbs {
   Tensor is_top1{};
 };
 
-/// Of `states` (rows × length × width) and `labels` with the head's `weight`. `labelled` of a row's positions have a
-/// label, or all but the last where it is 0.
-TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& labels, const Tensor& weight,
+/// Of `states` (rows × length × width) and `labels` with the head's `projection` (vocabulary × width); what a model
+/// scales and caps of its logits is done within the kernel. `labelled` of a row's positions have a label, or all but
+/// the last where it is 0.
+TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& labels, const Linear& projection,
                                 bool mean_logits, std::int64_t labelled);
 
-/// The loss of s.hidden against s.labels with the head's `weight` (vocabulary × width). Every position but the last of
+/// The loss of s.hidden against s.labels with the head's `projection`. Every position but the last of
 /// a row counts as labelled: the longest that the masked batch can be.
-Tensor chunked_logprob_loss(Play& play, const Stream& s, const Tensor& weight);
+Tensor chunked_logprob_loss(Play& play, const Stream& s, const Linear& projection);
 
 }  // namespace oomplan::estimator

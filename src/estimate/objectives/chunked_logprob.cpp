@@ -9,7 +9,7 @@ namespace {
 void play_chunked_logprob(Play& play, const Head& head, Stream& s) {
   play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
-  s.loss = chunked_logprob_loss(play, s, head.projection().weight());
+  s.loss = chunked_logprob_loss(play, s, head.projection());
 }
 
 }  // namespace

@@ -19,6 +19,6 @@ void play_fused_linear(Play& play, const Head& head, Stream& s) {
 
 extern const Objective liger_0_8_0_fused_linear;
 const Objective liger_0_8_0_fused_linear{Loss::liger_0_8_0_fused_linear, Task::causal_lm, Loss::full_logits,
-                                         play_fused_linear};
+                                         play_fused_linear, false};
 
 }  // namespace oomplan::estimator::objectives

@@ -45,7 +45,7 @@ TokenLogProbs score(Stage& stage, Role role, const Facts& facts, Stream& s) {
   stage.call(role, facts, s, [&](Play& play, const Head& head) {
     play.torch.recorder.begin_loss();
     InBucket bucket(play.torch, Bucket::logits_and_loss);
-    out = chunked_log_probs(play, s.hidden, s.labels, head.projection().weight(), true, play.facts.labelled);
+    out = chunked_log_probs(play, s.hidden, s.labels, head.projection(), true, play.facts.labelled);
   });
   return out;
 }
