@@ -114,6 +114,22 @@ void check_head(const TrainingPlan& plan, const Architecture& architecture, Diag
                  plan.recipe.loss.origin));
 }
 
+void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<Quantization>& kind = plan.quantization.kind;
+  const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
+  if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
+    cannot("training quantized weights without an adapter is not possible");
+  }
+  if (kind.value != Quantization::int8) return;
+  if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
+    cannot("8-bit weights of another library than bitsandbytes are not modelled yet");
+  }
+  const KernelFacts& k = plan.kernels;
+  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
+    cannot("fused LoRA kernels over 8-bit weights are not modelled yet");
+  }
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -133,10 +149,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   }
   check_optimizer(plan, errors);
   check_mesh(plan, errors);
-  if (plan.quantization.kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
-    errors.push_back(
-        unmodelled("training 4-bit weights without an adapter is not possible", plan.quantization.kind.origin));
-  }
+  check_quantization(plan, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
@@ -168,6 +181,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.length = plan.batch.sequence_length.value;
   f.weights = resolved(plan.precision.weights_dtype.value, architecture);
   f.quantized = plan.quantization.kind.value != Quantization::none;
+  f.int8 = plan.quantization.kind.value == Quantization::int8;
   f.kbit_upcast = f.quantized && plan.quantization.kbit_upcast.value;
   if (plan.precision.autocast.value != Autocast::none) {
     f.autocast = plan.precision.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
@@ -181,8 +195,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and
   // casts no adapter to a type of integers.
   f.bitsandbytes = plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
+  const bool computes = f.bitsandbytes && !f.int8;
   f.quantized_adapter =
-      resolved(plan.adapter.dtype.value, f.bitsandbytes ? plan.quantization.compute_dtype.value : DType::fp32);
+      resolved(plan.adapter.dtype.value, computes ? plan.quantization.compute_dtype.value : DType::fp32);
   f.lora_qkv_kernel = plan.kernels.lora_qkv.value;
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;

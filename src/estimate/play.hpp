@@ -38,6 +38,7 @@ struct Facts {
   bool lora_o_kernel = false;
   bool lora_mlp_kernel = false;
   bool quantized = false;
+  bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
   bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   bool double_quantized = false;
   DType quantized_compute = DType::bf16;

@@ -98,6 +98,7 @@ constexpr FactRow fact(std::string_view name, const About& about) {
 
 bool adapts(const Plan& plan) { return plan.adapter.kind.value != Adapter::none; }
 bool quantizes(const Plan& plan) { return plan.quantization.kind.value != Quantization::none; }
+bool in_4_bits(const Plan& plan) { return quantizes(plan) && plan.quantization.kind.value != Quantization::int8; }
 bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
 bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
 bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
@@ -206,16 +207,17 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::lora_mlp, as::boolean>("lora_mlp_kernel",
                                                               {"the same for gate, up and down", {}, adapts}),
     fact<&Plan::quantization, &QuantizationFacts::kind, as::quantization>(
-        "quantization", {"how frozen linear weights are stored (bitsandbytes)", {{{weights, 1}}}}),
+        "quantization",
+        {"how frozen linear weights are stored: bitsandbytes' 4-bit types, or its LLM.int8()", {{{weights, 1}}}}),
     fact<&Plan::quantization, &QuantizationFacts::double_quantization, as::boolean>(
-        "double_quantization", {"the scales are quantized too", {}, quantizes}),
+        "double_quantization", {"the scales of 4-bit weights are quantized too", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
-        "quantization_compute_dtype", {"what quantized weights are computed in", {}, quantizes}),
+        "quantization_compute_dtype", {"what 4-bit weights are computed in", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
         "quantized_linear", {"the class that holds 4-bit weights: bitsandbytes' Linear4bit, or another subclass of "
                              "torch's Linear, which peft takes for any Linear",
                              {},
-                             quantizes}),
+                             in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::kbit_upcast, as::boolean>(
         "kbit_upcast", {"peft's `prepare_model_for_kbit_training` was called: weights that are not quantized are fp32",
                         {},

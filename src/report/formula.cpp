@@ -49,6 +49,9 @@ std::string weights(const Numbers& n) {
   std::string text = fmt::format("every parameter in the dtype that it is stored in: {} parameters × {} B on average",
                                  with_separators(n.footprint.parameters), n.each(n.footprint.parameters));
   if (n.plan.quantization.kind.value == Quantization::none) return text;
+  if (n.plan.quantization.kind.value == Quantization::int8) {
+    return text + "; int8 stores a byte a weight and a scale for each row of them";
+  }
   return text + fmt::format("; {} stores half a byte a weight and a scale for each 64 of them",
                             quantization_names.at(static_cast<std::size_t>(n.plan.quantization.kind.value)));
 }

@@ -197,6 +197,11 @@ TrainingPlan axolotl_plan(Dice& dice) {
   plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_0_8_0_fused_linear;
   const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
   plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
+  // Without a dtype said, 8-bit weights are loaded as fp16.
+  const bool eight = plan.quantization.kind.value == Quantization::int8;
+  if (eight && plan.precision.weights_dtype.value == WeightsDType::fp32) {
+    plan.precision.weights_dtype.value = WeightsDType::fp16;
+  }
   plan.precision.autocast.value = plan.precision.weights_dtype.value == WeightsDType::bf16           ? Autocast::bf16
                                   : plan.precision.weights_dtype.value == WeightsDType::fp16 && half ? Autocast::fp16
                                                                                                      : Autocast::none;
@@ -204,7 +209,7 @@ TrainingPlan axolotl_plan(Dice& dice) {
   plan.adapter.dtype.value = dice.one_of({AdapterDType::fp32, AdapterDType::as_base});
   if (plan.kernels.attention.value == Attention::eager) plan.batch.padding_mask.value = true;
   const bool raised = plan.precision.weights_dtype.value != WeightsDType::fp32;
-  const bool skipped = plan.quantization.kind.value != Quantization::none && dice.flip();
+  const bool skipped = plan.quantization.kind.value != Quantization::none && !eight && dice.flip();
   if (plan.adapter.kind.value == Adapter::lora) {
     plan.precision.fp32_while_loading.value = raised && !skipped;
     return plan;

@@ -89,7 +89,7 @@ inline constexpr Codec<std::string> trainer{
     write_text, trainer_words.data(), trainer_words.size()};
 inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
-inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4");
+inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4, int8");
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");

@@ -20,9 +20,10 @@ inline constexpr std::array<std::string_view, 3> autocast_names{"none", "bf16", 
 enum class Adapter : std::uint8_t { none, lora };
 inline constexpr std::array<std::string_view, 2> adapter_names{"none", "lora"};
 
-/// How frozen linear weights are stored. nf4 and fp4 are bitsandbytes' 4-bit types, of the same size.
-enum class Quantization : std::uint8_t { none, nf4, fp4 };
-inline constexpr std::array<std::string_view, 3> quantization_names{"none", "nf4", "fp4"};
+/// How frozen linear weights are stored. nf4 and fp4 are bitsandbytes' 4-bit types, of the same size; int8 is its
+/// LLM.int8().
+enum class Quantization : std::uint8_t { none, nf4, fp4, int8 };
+inline constexpr std::array<std::string_view, 4> quantization_names{"none", "nf4", "fp4", "int8"};
 
 /// The class that holds 4-bit weights. bitsandbytes: its Linear4bit, to which peft gives a forward of its own
 /// (peft/tuners/lora/bnb.py) and adapters of the compute dtype. torch_linear: another subclass of torch.nn.Linear,

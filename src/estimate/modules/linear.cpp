@@ -44,7 +44,7 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
 
 void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
   const Facts& f = builder.facts;
-  const DType dtype = absmax_blocks_ != 0 ? f.quantized_adapter : f.adapter;
+  const DType dtype = quantized() ? f.quantized_adapter : f.adapter;
   lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
 }
@@ -52,6 +52,7 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
 // transformers/integrations/bitsandbytes.py: Bnb4bitQuantize puts the weight on the GPU in the dtype of loading, a
 // Conv1D's turned into a Linear's; it is gone once bitsandbytes/functional.py: quantize_4bit has made 4 bits of it.
 void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
+  if (builder.facts.int8) return quantize_to_int8(builder, name);
   Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
   absmax_blocks_ = divided_up(elements, block);
@@ -83,7 +84,7 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (!lora_a_ || play.facts.adapters_off) return base(play, x);
-  if (absmax_blocks_ != 0 && play.facts.bitsandbytes) return adapted_4bit(play, x);
+  if (quantized() && play.facts.bitsandbytes) return adapted_quantized(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
@@ -97,10 +98,12 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   return t.to(result, dtype);
 }
 
-Tensor Linear::adapted_4bit(Play& play, const Tensor& x) const {
-  // peft/tuners/lora/bnb.py: Linear4bit.forward. Autocast sees to the adapters' dtype where it is on.
+Tensor Linear::adapted_quantized(Play& play, const Tensor& x) const {
+  // peft/tuners/lora/bnb.py: forward of Linear4bit and Linear8bitLt. Autocast sees to the adapters' dtype where it is
+  // on.
   Torch& t = play.torch;
-  Tensor result = t.clone(base(play, x));
+  Tensor result = base(play, x);
+  if (!int8_) result = t.clone(result);
   const bool converts = !t.autocast();
   const Tensor input = converts ? t.to(x, lora_a_->dtype) : x;
   Tensor output = t.dropout(input, play.facts.lora_dropout);
@@ -114,6 +117,7 @@ Tensor Linear::adapted_4bit(Play& play, const Tensor& x) const {
 
 Tensor Linear::base(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
+  if (int8_) return int8_product(play, x);
   if (absmax_blocks_ == 0) {
     if (kind_ == LinearKind::linear) return t.linear(x, weight_, bias_);
     Dims sizes = x->sizes;

@@ -1,5 +1,5 @@
-// torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit weights (bitsandbytes), or
-// with both.
+// torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit or 8-bit weights
+// (bitsandbytes), or with both.
 #pragma once
 
 #include <string>
@@ -36,8 +36,11 @@ class Linear {
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void store_scales(Builder& builder);
-  Tensor adapted_4bit(Play& play, const Tensor& x) const;
+  bool quantized() const { return int8_ || absmax_blocks_ != 0; }
+  void quantize_to_int8(Builder& builder, const std::string& name);
+  Tensor adapted_quantized(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
+  Tensor int8_product(Play& play, const Tensor& x) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;
 
   LinearKind kind_ = LinearKind::linear;
@@ -47,7 +50,8 @@ class Linear {
   Tensor bias_{};
   Tensor lora_a_{};
   Tensor lora_b_{};
-  std::int64_t absmax_blocks_ = 0;  ///< Of a quantised weight: its blocks of 64.
+  std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
+  bool int8_ = false;
   std::int32_t module_ = -1;
 };
 

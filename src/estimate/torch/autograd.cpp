@@ -77,6 +77,7 @@ void Torch::free_node(Node* node) {
     for (Tensor& b : n->buffer) b.reset();
     if (n->variable) n->variable->accumulator = nullptr;
     n->variable.reset();
+    n->attribute.reset();
     if (n->frame != nullptr && --n->frame->refs == 0) delete n->frame;
     n->frame = nullptr;
     n->saved_count = n->next_count = n->dependencies = 0;
@@ -122,6 +123,12 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   if (recomputing_ == nullptr) return;
   recomputing_->tensors.push_back(detach(tensor));
   if (++recomputing_->recomputed == recomputing_->saved) recorder.mute();
+}
+
+void Torch::hold(const NodeRef& node, const Tensor& tensor) {
+  if (!node) return;
+  node->attribute = tensor;
+  keep_for_backward(tensor);
 }
 
 void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {

@@ -62,7 +62,8 @@ struct Node {
   const void* module = nullptr;  ///< The module whose function it is, where that is not aten's.
   NodeHook* hook = nullptr;
   Scope scope{};
-  Tensor variable{};                 ///< Of an accumulator: the leaf.
+  Tensor variable{};   ///< Of an accumulator: the leaf.
+  Tensor attribute{};  ///< An attribute of a Python function's ctx: no hook packs it, and it goes with the node.
   CheckpointFrame* frame = nullptr;  ///< Of a reentrant checkpoint.
 
   // The engine's, during one backward.

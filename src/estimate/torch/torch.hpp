@@ -152,6 +152,8 @@ class Torch {
   NodeRef record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn backward);
   void save(const NodeRef& node, int slot, const Tensor& tensor);
   void save_output(const NodeRef& node, int slot, const Tensor& tensor);
+  /// Keeps the tensor as an attribute of ctx, beside what is saved: a checkpoint does not let go of it.
+  void hold(const NodeRef& node, const Tensor& tensor);
   Tensor unpack(Node& node, int slot);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);

@@ -109,7 +109,7 @@ TEST(FactsErrors, AnOptimizerThatNobodyPlays) {
 TEST(FactsErrors, FourBitWeightsWithoutAnAdapter) {
   TrainingPlan p = example::plan(2, 16);
   p.quantization.kind.value = Quantization::nf4;
-  EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: training 4-bit weights without an adapter is not possible"});
+  EXPECT_EQ(errors(p), Messages{"estimate/unmodelled: training quantized weights without an adapter is not possible"});
   p.adapter.kind.value = Adapter::lora;
   EXPECT_EQ(errors(p), Messages{});
 }

@@ -420,5 +420,25 @@ TEST(Axolotl, TheExampleIsAPlan) {
   EXPECT_EQ(plan->batch.sequence_length.value, 4096);
 }
 
+TEST(Axolotl, ReadsWeightsOf8Bits) {
+  const std::string eight = full + "adapter: lora\nlora_r: 8\nlora_target_linear: true\nload_in_8bit: true\n" + off;
+  EXPECT_EQ(plan_from(eight).quantization.kind.value, Quantization::int8);
+  EXPECT_THAT(features(plan_from(eight)), IsEmpty());
+  // Without bf16 and fp16 the weights are fp16 all the same, and nothing is cast (resolve_dtype).
+  const TrainingPlan half = plan_from(eight + "bf16: false\n");
+  EXPECT_EQ(half.precision.weights_dtype.value, WeightsDType::fp16);
+  EXPECT_EQ(half.precision.autocast.value, Autocast::none);
+}
+
+TEST(Axolotl, RefusesWeightsOf8BitsWithWhatAxolotlRefuses) {
+  const std::string eight = "lora_r: 8\nlora_target_linear: true\nload_in_8bit: true\nflash_attention: true\n";
+  EXPECT_THAT(errors_from(full + "adapter: qlora\nload_in_4bit: true\n" + eight),
+              ElementsAre(HasSubstr("axolotl refuses load_in_8bit with adapter: qlora")));
+  EXPECT_THAT(errors_from(full + "flash_attention: true\nload_in_8bit: true\n"),
+              ElementsAre(HasSubstr("load_in_8bit needs adapter: lora")));
+  EXPECT_THAT(errors_from(full + "adapter: lora\nlora_o_kernel: true\n" + eight),
+              ElementsAre(HasSubstr("axolotl refuses load_in_8bit with lora_o_kernel")));
+}
+
 }  // namespace
 }  // namespace oomplan

@@ -287,19 +287,28 @@ TEST(Hf, ZeroNormClipsNothing) {
               is_from(false, "max_grad_norm at 3:16"));
 }
 
+TEST(Hf, ReadsWeightsOf8Bits) {
+  const TrainingPlan plan = plan_from(sft + "use_peft: true\nload_in_8bit: true\n");
+  EXPECT_THAT(plan.quantization.kind, is_from(Quantization::int8, "load_in_8bit at 4:15"));
+  EXPECT_EQ(plan.adapter.dtype.value, AdapterDType::bf16);
+  // TRL asks for 4 bits first.
+  const TrainingPlan both =
+      plan_from(sft + "use_peft: true\nload_in_8bit: true\nload_in_4bit: true\ndtype: bfloat16\n");
+  EXPECT_EQ(both.quantization.kind.value, Quantization::nf4);
+}
+
 TEST(Hf, WhatIsNotPlayedIsNamed) {
   const TrainingPlan plan =
       plan_from(sft +
-                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\nload_in_8bit: true\n"
+                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\n"
                 "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
                 "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
-  EXPECT_THAT(
-      features(plan),
-      ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
-                  "load_in_8bit: LLM.int8 base weights", "num_generations: preference, RL or distillation training",
-                  "attn_implementation: attention implementation", "loss_type: preference or RL training",
-                  "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
-                  "lora_task_type: LoRA task type"));
+  EXPECT_THAT(features(plan),
+              ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
+                          "num_generations: preference, RL or distillation training",
+                          "attn_implementation: attention implementation", "loss_type: preference or RL training",
+                          "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
+                          "lora_task_type: LoRA task type"));
 }
 
 TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {

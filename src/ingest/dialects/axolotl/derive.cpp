@@ -45,6 +45,7 @@ Precision precision_of(const Axolotl& a) {
   if (a.on("bfloat16")) return {WeightsDType::bf16, Autocast::bf16, a.get<bool>("bfloat16").origin};
   if (a.on("fp16")) return {WeightsDType::fp16, Autocast::fp16, a.get<bool>("fp16").origin};
   if (a.on("float16")) return {WeightsDType::fp16, Autocast::none, a.get<bool>("float16").origin};
+  if (a.on("load_in_8bit")) return {WeightsDType::fp16, Autocast::none, a.get<bool>("load_in_8bit").origin};
   return {WeightsDType::fp32, Autocast::none, origin};
 }
 
@@ -157,7 +158,7 @@ bool kernels_by_default(const Axolotl& a, const Draft& draft) {
   const bool said = std::ranges::any_of(keys, [&](std::string_view key) { return a.get<bool>(key).value.has_value(); });
   const bool lora = is(a.get<std::string>("adapter"), std::string("lora"));
   return !said && !a.on("trust_remote_code") && !asks_for(draft, "rl") && !asks_for(draft, "nvfp4_merge_aware") &&
-         !(lora && asks_for(draft, "load_in_8bit"));
+         !(lora && a.on("load_in_8bit"));
 }
 
 // A kernel takes over where every module of its group carries an adapter.
@@ -197,6 +198,8 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
     plan.quantization.kind = {qlora ? kind.value.value_or(Quantization::nf4) : Quantization::none,
                               qlora && kind.value ? kind.origin : adapter.origin};
   }
+  const auto eight = a.get<bool>("load_in_8bit");
+  if (is(eight, true) && has_adapter(a) && !qlora) plan.quantization.kind = {Quantization::int8, eight.origin};
   plan.quantization.compute_dtype = setting(a.get<DType>("bnb_config_kwargs.bnb_4bit_compute_dtype"),
                                             torch_dtype(plan.precision.weights_dtype.value), own("ModelLoader"));
   auto& loading = plan.precision.fp32_while_loading;
@@ -221,12 +224,25 @@ void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
   plan_kernels(a, draft, plan);
 }
 
+void check_int8(const Axolotl& a, Draft& draft, const Document& document) {
+  const auto eight = a.get<bool>("load_in_8bit");
+  if (!is(eight, true)) return;
+  if (is_qlora(a)) conflict(draft, eight.origin, document, "axolotl refuses load_in_8bit with adapter: qlora");
+  if (!has_adapter(a)) conflict(draft, eight.origin, document, "load_in_8bit needs adapter: lora");
+  for (const std::string_view key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"}) {
+    if (!a.on(key)) continue;
+    conflict(draft, eight.origin, document, "axolotl refuses load_in_8bit with " + std::string(key));
+    break;
+  }
+}
+
 void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
   const auto adapter = a.get<std::string>("adapter");
   const auto four = a.get<bool>("load_in_4bit");
   if (is_qlora(a) && !is(four, true)) {
     conflict(draft, adapter.origin, document, "adapter: qlora needs load_in_4bit: true");
   }
+  check_int8(a, draft, document);
   if (!is(four, true) || is_qlora(a)) return;
   if (!adapter.value) {
     conflict(draft, four.origin, document, "load_in_4bit needs adapter: qlora");

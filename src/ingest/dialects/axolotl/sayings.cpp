@@ -8,7 +8,7 @@
 namespace oomplan::ingestion::axolotl {
 namespace {
 
-bool qlora(const TrainingPlan& plan) { return adapts(plan) && quantizes(plan); }
+bool qlora(const TrainingPlan& plan) { return adapts(plan) && is_4bit(plan); }
 bool all_linear(const TrainingPlan& plan) {
   return plan.adapter.targets.value == std::vector<std::string>{"all-linear"};
 }
@@ -60,6 +60,7 @@ constexpr auto table = std::to_array<Saying>({
     {"adapter", "adapter", adapter},
     {"quantization", "adapter", adapter},
     {"quantization", "load_in_4bit", [](const TrainingPlan& p) { return flag_where(qlora(p), true); }},
+    {"quantization", "load_in_8bit", [](const TrainingPlan& p) { return flag_where(adapts(p), is_int8(p)); }},
     {"fp32_while_loading", "embeddings_skip_upcast",
      [](const TrainingPlan& p) { return flag_where(qlora(p), !p.precision.fp32_while_loading.value); }},
     {"adapter", "lora_alpha", [](const TrainingPlan& p) { return count_where(adapts(p), p.adapter.rank.value); }},

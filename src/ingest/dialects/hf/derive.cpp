@@ -140,22 +140,28 @@ void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
     miss(draft, document, "lora_rank", {"lora_r"}, whose + "sets LoRA's rank, and lora_r is not given",
          "add lora_r: … or --set plan.lora_rank=…");
   }
-  if (!hf.on("load_in_4bit")) return;
+  if (!hf.on("load_in_4bit") && !hf.on("load_in_8bit")) return;
   miss(draft, document, "kbit_upcast", {},
-       whose + "decides whether prepare_model_for_kbit_training raises 4-bit models' other weights to fp32",
+       whose + "decides whether prepare_model_for_kbit_training raises quantized models' other weights to fp32",
        "--set plan.kbit_upcast=true or --set plan.kbit_upcast=false");
+}
+
+// trl 1.16: trainer/utils.py get_quantization_config asks for 4 bits first.
+void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
+  const auto four = hf.get<bool>("load_in_4bit");
+  const auto eight = hf.get<bool>("load_in_8bit");
+  const auto kind = hf.get<Quantization>("bnb_4bit_quant_type");
+  if (four.value) quantization = {Quantization::none, four.origin};
+  if (is(eight, true)) quantization = {Quantization::int8, eight.origin};
+  if (!is(four, true)) return;
+  quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
 void plan_adapter(const Run& run, TrainingPlan& plan) {
   const auto peft = run.hf.get<bool>("use_peft");
   if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
-  const auto four = run.hf.get<bool>("load_in_4bit");
-  const auto kind = run.hf.get<Quantization>("bnb_4bit_quant_type");
-  const bool quantized = is(four, true);
-  if (four.value) {
-    plan.quantization.kind = {quantized ? kind.value.value_or(Quantization::nf4) : Quantization::none,
-                              quantized && kind.value ? kind.origin : four.origin};
-  }
+  plan_quantization(run.hf, plan.quantization.kind);
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
   if (quantized && run.sft) plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
   const auto dtype = run.hf.get<WeightsDType>("dtype");
   if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};

@@ -50,7 +50,6 @@ constexpr std::array named{
     Feature{"model_init_kwargs.attn_implementation", "attention implementation", is_other_attention},
     Feature{"model_init_kwargs.use_kernels", "Hub kernels"},
     Feature{"model_init_kwargs.quantization_config", "quantization by model_init_kwargs"},
-    Feature{"load_in_8bit", "LLM.int8 base weights"},
     Feature{"use_dora", "DoRA"},
     Feature{"lora_modules_to_save", "LoRA modules_to_save"},
     Feature{"lora_target_parameters", "LoRA on parameters"},

@@ -28,8 +28,6 @@ Said targets(const TrainingPlan& plan) {
   return find_codec("names")->write(names);
 }
 
-Said quantized(const TrainingPlan& plan) { return flag_where(is_sft(plan), quantizes(plan)); }
-
 Said evaluation_rows(const TrainingPlan& plan) {
   if (!plan.evaluation.evaluates.value) return {};
   const std::int64_t rows = plan.evaluation.rows.value;
@@ -75,7 +73,8 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) { return flag_where(!is_sft(p) && p.batch.padding_mask.value, true); }},
     {"adapter", "use_peft", [](const TrainingPlan& p) { return flag_where(is_sft(p), adapts(p)); }},
     {"lora_targets", "lora_target_modules", targets},
-    {"quantization", "load_in_4bit", quantized},
+    {"quantization", "load_in_4bit", [](const TrainingPlan& p) { return flag_where(is_sft(p), is_4bit(p)); }},
+    {"quantization", "load_in_8bit", [](const TrainingPlan& p) { return flag_where(is_sft(p), is_int8(p)); }},
     {"quantization", "bnb_4bit_quant_type", trainer::four_bit_kind},
     {"alloc_conf", "env",
      [](const TrainingPlan& p) -> Said {

@@ -22,7 +22,7 @@ constexpr auto table = std::to_array<Saying>({
     {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
     {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Said { return adapts(p) ? "lora" : "full"; }},
     {"lora_targets", "lora_target", targets},
-    {"quantization", "quantization_bit", [](const TrainingPlan& p) { return word_where(quantizes(p), "4"); }},
+    {"quantization", "quantization_bit", [](const TrainingPlan& p) { return word_where(is_4bit(p), "4"); }},
     {"quantization", "quantization_type", trainer::four_bit_kind},
     {"autocast", "bf16", trainer::bf16},
     {"autocast", "fp16", trainer::fp16},
