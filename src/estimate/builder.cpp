@@ -99,12 +99,16 @@ void Builder::warm_up() {
   std::ranges::rotate(events, events.begin() + static_cast<std::ptrdiff_t>(before));
 }
 
+bool Builder::added(const Parameter& parameter) const {
+  return parameter.part == Part::adapter || of_copies_.contains(parameter.held->storage);
+}
+
 void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
   if (facts.fp32_while_loading && facts.weights != DType::fp32) {
     for (const DType dtype : {DType::fp32, facts.weights}) {
       for (const Parameter& p : parameters) {
-        if (p.part != Part::adapter && is_raised(p.name)) cast(p, dtype);
+        if (!added(p) && is_raised(p.name)) cast(p, dtype);
       }
     }
     torch.recorder.empty_cache();
@@ -113,23 +117,34 @@ void Builder::upcast() {
   if (!facts.kbit_upcast) return;
   for (const Parameter& p : parameters) {
     const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
-    if (half && p.part != Part::adapter) cast(p, DType::fp32);
+    if (half && !added(p)) cast(p, DType::fp32);
   }
   torch.recorder.empty_cache();
 }
+
+namespace {
+
+/// The events of these storages, taken out.
+std::vector<Event> taken(std::vector<Event>& events, const std::set<StorageId>& storages) {
+  const auto of = std::ranges::stable_partition(events, [&](const Event& e) { return !storages.contains(e.storage); });
+  std::vector<Event> out(of.begin(), of.end());
+  events.erase(of.begin(), of.end());
+  return out;
+}
+
+}  // namespace
 
 void Builder::finish_loading() {
   std::vector<Event>& events = torch.recorder.events;
   const bool quantizes = facts.quantized && facts.bitsandbytes;
   if (quantizes) load_in_order();
-  // peft adds the adapters to a model that is there.
-  const auto added =
-      std::ranges::stable_partition(events, [&](const Event& e) { return !of_adapters_.contains(e.storage); });
-  const std::vector<Event> adapters(added.begin(), added.end());
-  events.erase(added.begin(), added.end());
+  // peft adds the adapters to a model that is there, and then the copies (peft_model.py: PeftModel.__init__).
+  const std::vector<Event> adapters = taken(events, of_adapters_);
+  const std::vector<Event> copies = taken(events, of_copies_);
   if (quantizes) warm_up();
   upcast();
   events.insert(events.end(), adapters.begin(), adapters.end());
+  events.insert(events.end(), copies.begin(), copies.end());
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
@@ -169,6 +184,31 @@ Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType
   of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);
   return p;
+}
+
+Tensor Builder::saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part) {
+  const std::string full = path(name);
+  bool any = false;
+  for (const std::string& module : facts.modules_to_save) {
+    if (!full.ends_with(module)) continue;  // peft/utils/other.py: _set_trainable.
+    saved_modules_.insert(module);
+    any = true;
+  }
+  if (!any) return {};
+  loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});
+  const DType original = facts.kbit_upcast ? DType::fp32 : facts.weights;
+  Tensor p = register_weight(name + "." + weight, sizes, facts.saved_dtype.value_or(original), part, true);
+  of_copies_.insert(parameters.back().held->storage);
+  of_copies_.insert(p->storage);
+  return p;
+}
+
+std::vector<std::string> Builder::unsaved_modules() const {
+  std::vector<std::string> out;
+  for (const std::string& module : facts.modules_to_save) {
+    if (!saved_modules_.contains(module)) out.push_back(module);
+  }
+  return out;
 }
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {

@@ -190,6 +190,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
   f.lora_targets_at = plan.adapter.targets.origin.where;
+  f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
+  f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
+  if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
   f.lora_dropout = plan.adapter.dropout.value;
   f.adapter = resolved(plan.adapter.dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and

@@ -91,6 +91,16 @@ Diagnostic no_target(const Facts& facts, const Builder& builder) {
   return d;
 }
 
+Diagnostic not_saved(const Facts& facts, const Builder& builder, const std::string& module) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message =
+      fmt::format("training a copy of {}, which is neither the embedding nor the head of {}, is not modelled yet",
+                  module, builder.architecture.source);
+  d.where = facts.modules_to_save_at;
+  return d;
+}
+
 void make_layers(const Segment& segment, const Unit& unit, Builder& builder, std::vector<Modules>& out) {
   builder.prefix = segment.module + ".*";
   builder.repeats = unit.times;
@@ -127,6 +137,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   make_head(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
+  for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();

@@ -34,6 +34,9 @@ struct Facts {
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
   Location lora_targets_at{};
+  std::vector<std::string> modules_to_save{};
+  Location modules_to_save_at{};
+  std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
   bool lora_qkv_kernel = false;
   bool lora_o_kernel = false;
   bool lora_mlp_kernel = false;
@@ -95,6 +98,15 @@ struct Stream {
   void leave_base();
 };
 
+/// A weight, and the copy that is trained in its place where peft's modules_to_save names its module.
+struct Weight {
+  Tensor original{};
+  Tensor copy{};
+
+  /// The one that the model multiplies by.
+  const Tensor& of(const Facts& facts) const { return copy && !facts.adapters_off ? copy : original; }
+};
+
 /// What a module plays with.
 struct Play {
   Torch& torch;
@@ -122,6 +134,9 @@ class Builder {
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
   /// The weight of an nn.Embedding.
   Tensor embedding(const std::string& name, const Dims& sizes);
+  /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
+  /// ModulesToSaveWrapper); else empty.
+  Tensor saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part);
   /// A weight of an adapter.
   Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
@@ -137,6 +152,8 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  /// Of modules_to_save, what saved_copy() was asked of no module for.
+  std::vector<std::string> unsaved_modules() const;
   /// The targets that no module had.
   std::vector<std::string> unmatched_targets() const;
 
@@ -163,12 +180,15 @@ class Builder {
   };
 
   std::set<std::string> matched_targets_{};
+  std::set<std::string> saved_modules_{};
   std::set<StorageId> of_adapters_{};
+  std::set<StorageId> of_copies_{};
   std::vector<Loaded> loaded_{};
   std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
   void load_in_order();
   void warm_up();
   void upcast();
+  bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };

@@ -86,13 +86,13 @@ class MicroBatches {
 
 /// Whether what is alive after the events from `first` on is what was alive before, bucket by bucket.
 bool leaves_what_it_found(const Recorder& recorder, std::size_t first) {
-  std::array<std::int64_t, bucket_count> net{};
+  std::array<std::uint64_t, bucket_count> net{};  // Sizes that no machine has wrap, and cancel all the same.
   for (std::size_t i = first; i < recorder.events.size(); ++i) {
     const Event& e = recorder.events[i];
     const Storage& s = recorder.at(e.storage);
-    net[static_cast<std::size_t>(s.bucket)] += e.allocates ? s.bytes : -s.bytes;
+    net[static_cast<std::size_t>(s.bucket)] += static_cast<std::uint64_t>(e.allocates ? s.bytes : -s.bytes);
   }
-  return std::ranges::all_of(net, [](std::int64_t bytes) { return bytes == 0; });
+  return std::ranges::all_of(net, [](std::uint64_t bytes) { return bytes == 0; });
 }
 
 /// The steps of a run, each the micro-batches of one length, the optimizer, and what lies between it and the next.

@@ -196,6 +196,11 @@ constexpr std::array rows{
                          "`peft-default` for peft's own choice for the model",
                          {},
                          adapts}),
+    fact<&Plan::adapter, &AdapterFacts::modules_to_save, as::names>(
+        "modules_to_save",
+        {"the embedding, the head, or both (`lm_head`): trained whole beside the adapter, as copies",
+         {{{weights, 5}, {gradients, 5}, {optimizer, 5}}},
+         [](const Plan& plan) { return adapts(plan) && !plan.adapter.modules_to_save.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::dropout, as::fraction>(
         "lora_dropout", {"dropout on what LoRA's matrices are given", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::dtype, as::adapter_dtype>("adapter_dtype",

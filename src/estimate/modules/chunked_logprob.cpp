@@ -89,10 +89,11 @@ Tensor scattered(Torch& t, const Tensor& mask, const Tensor& x) {
 void per_token(Play& play, const Tensor& hidden, const Linear& projection, const Tensor& targets, bool mean_logits,
                TokenLogProbs& out) {
   Torch& t = play.torch;
-  const Tensor& weight = projection.weight();
+  const Tensor& weight = projection.weight(play.facts);
+  const Tensor& bias = projection.bias(play.facts);
   const Dims rows{hidden->sizes[0]};
   const DType compute = play.facts.autocast.value_or(hidden->dtype);
-  NodeRef node = t.record("ChunkedLogProbBackward", {&hidden, &weight, &projection.bias()}, chunked_backward);
+  NodeRef node = t.record("ChunkedLogProbBackward", {&hidden, &weight, &bias}, chunked_backward);
   if (node) node->ints[0] = static_cast<std::int64_t>(compute);
   Restore no_grad(t.grad_enabled, false);
   std::array<Tensor, 7> running{};  // Maxima, sums and the target's logit of each row.
@@ -105,7 +106,7 @@ void per_token(Play& play, const Tensor& hidden, const Linear& projection, const
   out.is_top1 = t.empty(rows, DType::boolean, "aten::bitwise_and");
   t.save(node, 0, hidden);
   t.save(node, 1, weight);
-  t.save(node, 2, projection.bias());
+  t.save(node, 2, bias);
   t.save(node, 3, targets);
   t.save_output(node, 4, log_z);
   t.save_output(node, 5, out.entropy);

@@ -22,10 +22,10 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   if (builder.facts.quantized && quantizable) {
     quantize(builder, name, in, out);
   } else {
-    weight_ =
+    weight_.original =
         builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out}, Part::matrix);
   }
-  if (bias) bias_ = builder.weight(name + ".bias", {out}, Part::bias);
+  if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
@@ -36,8 +36,10 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   head.out_ = out;
   head.module_ = builder.module_id(name);
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
-  head.weight_ = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
-  if (bias) head.bias_ = builder.weight(name + ".bias", {out}, Part::bias);
+  head.weight_.original = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
+  if (bias) head.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
+  if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;
 }
@@ -118,21 +120,22 @@ Tensor Linear::adapted_quantized(Play& play, const Tensor& x) const {
 Tensor Linear::base(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   if (int8_) return int8_product(play, x);
+  const Tensor& bias = bias_.of(play.facts);
   if (absmax_blocks_ == 0) {
-    if (kind_ == LinearKind::linear) return t.linear(x, weight_, bias_);
+    if (kind_ == LinearKind::linear) return t.linear(x, weight_.of(play.facts), bias);
     Dims sizes = x->sizes;
     sizes[sizes.size() - 1] = out_;
-    return t.view(t.addmm(bias_, t.view(x, {-1, in_}), weight_), sizes);
+    return t.view(t.addmm(bias, t.view(x, {-1, in_}), weight_.of(play.facts)), sizes);
   }
   const Tensor input = t.to(x, play.facts.quantized_compute);
   // bitsandbytes/nn/modules.py: Linear4bit.forward.
-  if (play.facts.bitsandbytes) return t.to(product(play, input, bias_), x->dtype);
+  if (play.facts.bitsandbytes) return t.to(product(play, input, bias), x->dtype);
   const Tensor output = t.to(product(play, input, {}), x->dtype);
-  return bias_ ? t.add(output, t.to(bias_, output->dtype)) : output;
+  return bias ? t.add(output, t.to(bias, output->dtype)) : output;
 }
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
-  if (absmax_blocks_ == 0) return weight_;
+  if (absmax_blocks_ == 0) return weight_.of(facts);
   return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 

@@ -23,8 +23,8 @@ class Linear {
   Tensor operator()(Play& play, const Tensor& x) const;
 
   bool adapted() const { return bool(lora_a_); }
-  const Tensor& weight() const { return weight_; }
-  const Tensor& bias() const { return bias_; }
+  const Tensor& weight(const Facts& facts) const { return weight_.of(facts); }
+  const Tensor& bias(const Facts& facts) const { return bias_.of(facts); }
   const Tensor& lora_a() const { return lora_a_; }
   const Tensor& lora_b() const { return lora_b_; }
   std::int64_t in_width() const { return in_; }
@@ -46,8 +46,8 @@ class Linear {
   LinearKind kind_ = LinearKind::linear;
   std::int64_t in_ = 0;
   std::int64_t out_ = 0;
-  Tensor weight_{};  ///< Empty where quantised.
-  Tensor bias_{};
+  Weight weight_{};  ///< Empty where quantised.
+  Weight bias_{};
   Tensor lora_a_{};
   Tensor lora_b_{};
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.

@@ -68,7 +68,7 @@ Tensor Linear::int8_product(Play& play, const Tensor& x) const {
   const std::int64_t count = rows->sizes[0];
   const Tensor sums = t.empty({count, out_}, DType::int32, "bitsandbytes::int8_linear_matmul");
   Tensor out = t.empty({count, out_}, DType::fp16, "bitsandbytes::int8_mm_dequant");
-  if (bias_) t.to(bias_, x->dtype);
+  if (const Tensor& bias = bias_.of(play.facts); bias) t.to(bias, x->dtype);
   out = t.to(out, x->dtype);
   Dims sizes = x->sizes;
   sizes[sizes.size() - 1] = out_;

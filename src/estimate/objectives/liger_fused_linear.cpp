@@ -12,7 +12,7 @@ void play_fused_linear(Play& play, const Head& head, Stream& s) {
   InBucket bucket(play.torch, Bucket::logits_and_loss);
   const Tensor labels = shifted_labels(play.torch, s.labels);
   const FusedLinear function{.one_buffer = true, .adds_in_place = true};
-  s.loss = play.torch.div_scalar(function(play, s.hidden, head.projection().weight()));
+  s.loss = play.torch.div_scalar(function(play, s.hidden, head.projection().weight(play.facts)));
 }
 
 }  // namespace

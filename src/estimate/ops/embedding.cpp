@@ -11,16 +11,16 @@ constexpr std::array<std::string_view, 3> scales{"none", "by_buffer", "by_number
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_(b.embedding(a.module(), {a.integer("rows"), a.integer("width")})),
+      : weight_{b.embedding(a.module(), sizes_of(a)), b.saved_copy(a.module(), "weight", sizes_of(a), Part::embedding)},
         scale_(static_cast<Scale>(a.choice("scale", scales))) {
-    b.embedding_weight = weight_;
+    b.embedding_weight = weight_.original;
     if (scale_ != Scale::by_buffer) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     buffer_ = b.torch.empty({}, b.facts.weights, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
-    s.inputs_embeds = play.torch.embedding(weight_, s.input_ids);
+    s.inputs_embeds = play.torch.embedding(weight_.of(play.facts), s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
@@ -30,7 +30,9 @@ class Embedding final : public Module {
   }
 
  private:
-  Tensor weight_;
+  static Dims sizes_of(const Attributes& a) { return {a.integer("rows"), a.integer("width")}; }
+
+  Weight weight_;
   Scale scale_;
   Tensor buffer_{};
 };

@@ -121,9 +121,11 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 }
 
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
-  EXPECT_THAT(that_move(Bucket::weights), ElementsAre("quantization", "adapter", "weights_dtype", "model"));
-  EXPECT_THAT(that_move(Bucket::optimizer), ElementsAre("optimizer", "adapter", "weights_dtype", "model"));
-  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::weights),
+              ElementsAre("quantization", "adapter", "weights_dtype", "modules_to_save", "model"));
+  EXPECT_THAT(that_move(Bucket::optimizer),
+              ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "model"));
+  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
@@ -155,6 +157,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   EXPECT_THAT(without_effect(plan), testing::IsSupersetOf({"lengths", "lora_rank", "double_quantization", "evaluates",
                                                            "reentrant_checkpointing", "loader_start"}));
   plan.adapter.kind.value = Adapter::lora;
+  plan.adapter.modules_to_save.value = {"lm_head"};
   plan.quantization.kind.value = Quantization::nf4;
   plan.checkpointing.on.value = true;
   plan.batch.lengths.value = {512, 64, 2048};
