@@ -1,0 +1,171 @@
+// Which trainer reads a config of HF's dialect, and what its run and evaluation are.
+#include <limits>
+#include <tuple>
+
+#include "from_text.hpp"
+#include "oomplan/plan/trainer.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string sft = "trainer: sft\nmodel_name_or_path: a/b\n";
+const std::string plain = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 512\n";
+
+TEST(Hf, WhoseTrainerItIs) {
+  const auto is_trl = [](const std::string& text, Syntax syntax = Syntax::yaml) {
+    const auto plan = ingest(yaml(text, syntax), {"hf", {"plan.sequence_length=8"}, {}});
+    return plan.ok() && plan->framework.starts_with("trl");
+  };
+  EXPECT_TRUE(is_trl("model_name_or_path: a\n"));
+  EXPECT_TRUE(is_trl(R"({"model_name_or_path": "a"})", Syntax::json));
+  EXPECT_TRUE(is_trl(R"({"model_name_or_path": "a", "packing": false})", Syntax::json));
+  EXPECT_TRUE(is_trl("model_name_or_path: a\nmodel_init_kwargs: {dtype: auto}\n"));
+  EXPECT_FALSE(is_trl("model_name_or_path: a\nblock_size: 8\n"));
+  EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
+}
+
+TEST(Hf, AnAssumedTrainerIsSaid) {
+  const auto note = [](const std::string& lines) {
+    return assumed_trainer(plan_from("model_name_or_path: a\n" + lines));
+  };
+  const std::string sft_assumed = "as TRL SFT, assumed; say `--trainer dpo` for trl dpo";
+  EXPECT_EQ(note(""), sft_assumed);
+  for (const std::string key : {"use_peft: true", "max_length: 8", "loss_type: nll", "load_in_4bit: false"}) {
+    EXPECT_EQ(note(key + "\n"), sft_assumed) << key;  // Any of TRL's scripts may have it.
+  }
+  for (const std::string key : {"trainer: sft", "packing: true", "block_size: 8", "trainer: dpo"}) {
+    EXPECT_EQ(note(key + "\n"), "") << key;
+  }
+}
+
+TEST(Hf, TheTrainersOriginIsWhatTellsIt) {
+  EXPECT_THAT(plan_from("model_name_or_path: a\npacking: false\n").recipe.trainer, is_from("sft", "packing at 2:10"));
+  EXPECT_THAT(plan_from("model_name_or_path: a\nblock_size: 8\n").recipe.trainer,
+              is_from("trainer", "block_size at 2:13"));
+  EXPECT_THAT(plan_with("model_name_or_path: a\n", {"trainer=dpo"}).recipe.trainer,
+              is_from("dpo", "--set trainer=dpo"));
+  IngestOptions options;
+  options.trainer = "kto";
+  options.trainer_said = "trl kto";
+  const auto launched = ingest(yaml("model_name_or_path: a\ntrainer: sft\n"), options);
+  ASSERT_TRUE(launched.ok());
+  EXPECT_THAT(launched->recipe.trainer, is_from("kto", "--set trl kto"));
+  options.overrides = {"trainer=sft"};
+  EXPECT_EQ(ingest(yaml("model_name_or_path: a\n"), options)->recipe.trainer.value, "sft");
+}
+
+TEST(Hf, KeysOfTwoTrainersDecideNothing) {
+  for (const std::string key :
+       {"attn_implementation: eager", "use_peft: true", "lora_r: 8", "packing: true", "load_in_4bit: false"}) {
+    EXPECT_THAT(errors_from("model_name_or_path: a\nblock_size: 8\n" + key + "\n"),
+                Contains(HasSubstr("c.yaml:2:1: ingest/ambiguous-trainer: block_size is a key of scripts around")))
+        << key;
+  }
+  EXPECT_EQ(plan_from("model_name_or_path: a\nuse_peft: true\ncache_dir: b\n").recipe.trainer.value, "sft");
+}
+
+TEST(Hf, ALengthThatTheTrainerDoesNotReadDecidesNothing) {
+  EXPECT_THAT(errors_from(sft + "block_size: 8\n"),
+              ElementsAre(HasSubstr("c.yaml:3:13: ingest/unused-key: block_size: TRL's SFT does not take it")));
+  EXPECT_THAT(errors_from(plain + "max_length: 8\n"), ElementsAre(HasSubstr("ingest/unused-key: max_length")));
+  EXPECT_THAT(errors_from(plain + "packing: true\n"), ElementsAre(HasSubstr("ingest/unused-key: packing")));
+  EXPECT_THAT(errors_from(sft + "seq_len: 8\n"), ElementsAre(HasSubstr("c.yaml:3:1: ingest/unused-key: seq_len sets")));
+  EXPECT_TRUE(ingest(yaml(sft + "block_size: 1024\n")).ok()) << "what it says is so anyway";
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"block_size="}).batch.sequence_length.value, 1024);
+  EXPECT_EQ(plan_with(sft + "block_size: 8\n", {"sequence_length=8"}).batch.sequence_length.value, 8);
+}
+
+TEST(Hf, AScriptOfItsOwnSaysWhatItsAdaptersAre) {
+  EXPECT_THAT(errors_from(plain + "use_peft: true\n"), ElementsAre(HasSubstr("lora_r is not given")));
+  EXPECT_THAT(errors_from(plain + "use_peft: true\nlora_r: 8\nload_in_4bit: true\ndtype: bfloat16\n"),
+              ElementsAre(HasSubstr("prepare_model_for_kbit_training")));
+}
+
+TEST(Hf, EvaluationIsReadAsTheTrainersRunIt) {
+  EXPECT_FALSE(plan_from(sft + "eval_steps: 8\nper_device_eval_batch_size: 64\n").evaluation.evaluates.value);
+  EXPECT_FALSE(plan_from(sft + "eval_strategy: 'no'\ndo_eval: true\n").evaluation.evaluates.value);
+  EXPECT_TRUE(plan_from(plain + "do_eval: true\n").evaluation.evaluates.value);
+  const TrainingPlan plan = plan_from(sft + "eval_strategy: steps\n");
+  EXPECT_THAT(plan.evaluation.evaluates, is_from(true, "eval_strategy at 3:16"));
+  EXPECT_THAT(plan.evaluation.rows, is_from(8, "default of transformers 5.23.0: TrainingArguments"));
+  EXPECT_TRUE(plan.evaluation.padded.value);
+  const TrainingPlan packed = plan_from(sft + "eval_strategy: steps\npacking: true\nmax_length: 100\n");
+  EXPECT_EQ(packed.evaluation.rows.value, 1);
+  EXPECT_EQ(packed.evaluation.length.value, 800);
+  EXPECT_FALSE(packed.evaluation.padded.value);
+}
+
+TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
+  const auto one = [](const std::string& line) { return features(plan_from(plain + "eval_strategy: steps\n" + line)); };
+  EXPECT_THAT(one(""), IsEmpty());
+  EXPECT_THAT(one("eval_accumulation_steps: 1\n"), IsEmpty());
+  EXPECT_THAT(one("eval_accumulation_steps: 4\n"), ElementsAre(HasSubstr("eval_accumulation_steps: evaluation that")));
+  EXPECT_THAT(one("eval_accumulation_steps: 4\nprediction_loss_only: true\n"), IsEmpty());
+  EXPECT_THAT(one("metric_for_best_model: loss\n"), IsEmpty());
+  EXPECT_THAT(one("metric_for_best_model: accuracy\n"), ElementsAre(HasSubstr("metric_for_best_model")));
+  EXPECT_THAT(one("include_for_metrics: [loss]\n"), ElementsAre(HasSubstr("include_for_metrics")));
+  EXPECT_THAT(features(plan_from(sft + "eval_strategy: steps\neval_accumulation_steps: 4\n")), IsEmpty())
+      << "TRL's script asks for the loss alone";
+}
+
+TEST(Hf, TrlsOtherTrainersAreNamed) {
+  EXPECT_THAT(features(plan_from("trainer: kto\nmodel_name_or_path: a/b\n")), ElementsAre("trainer: TRL KTO training"));
+  EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
+              ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
+}
+
+TEST(Hf, DpoHasAReference) {
+  const std::string dpo = "trainer: dpo\nmodel_name_or_path: a/b\nbeta: 0.2\nloss_type: [sigmoid, sft]\n";
+  const auto reference = [&](const std::string& keys) {
+    const TrainingPlan plan = plan_from(dpo + keys);
+    EXPECT_THAT(features(plan), IsEmpty());
+    EXPECT_EQ(plan.recipe.kind.value, RecipeKind::dpo);
+    EXPECT_TRUE(plan.batch.padding_mask.value);
+    return plan.recipe.reference.value;
+  };
+  EXPECT_EQ(reference(""), Reference::model);
+  EXPECT_EQ(reference("use_peft: true\n"), Reference::adapter_off);
+  EXPECT_EQ(reference("use_peft: true\nprecompute_ref_log_probs: true\n"), Reference::precomputed);
+  EXPECT_THAT(features(plan_from(dpo + "sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
+  EXPECT_THAT(features(plan_from(dpo + "disable_dropout: false\n")), ElementsAre(HasSubstr("disable_dropout")));
+}
+
+TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {
+  const auto rows = [](const std::string& keys) {
+    return plan_from(
+               "trainer: dpo\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\n"
+               "precompute_ref_log_probs: true\n" +
+               keys)
+        .recipe.reference_rows.value;
+  };
+  EXPECT_EQ(rows(""), 2);
+  EXPECT_EQ(rows("eval_strategy: steps\nper_device_eval_batch_size: 16\n"), 16);
+  EXPECT_EQ(rows("eval_strategy: steps\nprecompute_ref_batch_size: 5\n"), 5);
+}
+
+// trl/trainer/sft_trainer.py takes Liger's layers only; transformers/trainer.py all of it.
+TEST(Hf, LigersParts) {
+  const auto parts = [](const std::string& keys) {
+    const TrainingPlan plan = plan_from(keys);
+    const KernelFacts& k = plan.kernels;
+    return std::tuple(k.liger_rms_norm.value, k.liger_rope.value, k.liger_glu.value, plan.recipe.loss.value);
+  };
+  const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
+  const std::string trainer = "trainer: trainer\nmodel_name_or_path: a/b\nblock_size: 8\n";
+  EXPECT_EQ(parts(trl), std::tuple(false, false, false, Loss::chunked_logprob));
+  EXPECT_EQ(parts(trl + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::chunked_logprob));
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n"), std::tuple(true, true, true, Loss::liger_fused_linear));
+  const std::string some = "liger_kernel_config: {rope: false, fused_linear_cross_entropy: false}\n";
+  EXPECT_EQ(parts(trainer + "use_liger_kernel: true\n" + some), std::tuple(true, false, true, Loss::full_logits));
+  EXPECT_EQ(parts(trainer + some), std::tuple(false, false, false, Loss::full_logits));
+  const std::string refused = "use_liger_kernel: true\nliger_kernel_config: {fused_linear_cross_entropy: true}\n";
+  EXPECT_THAT(errors_from(trl + refused), ElementsAre(HasSubstr("refuse Liger's fused linear cross entropy")));
+}
+
+}  // namespace
+}  // namespace oomplan
