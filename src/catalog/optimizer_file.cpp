@@ -16,6 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 3> file_keys{"title", "source", "groups"};
 constexpr std::array<std::string_view, 7> group_keys{"parts", "except", "rules", "at_once", "each", "kept", "code"};
 constexpr std::array<std::string_view, 4> rule_keys{"below", "fp32_embeddings", "once", "states"};
+constexpr std::array<std::string_view, 3> sizes_keys{"values", "blocks", "times"};
 constexpr std::array<std::string_view, 4> state_keys{"op", "sizes", "dtype", "paged_from"};
 
 /// The mappings in the list `key`, each read by `read`.
@@ -38,13 +39,16 @@ void read_sizes(Fields& fields, OptimizerState& state) {
   if (node == nullptr) return;
   if (node->is_mapping()) {
     Fields sizes(fields.document(), *node, fields.errors());
-    const bool values = sizes.find("values") != nullptr;
-    state.sizes = values ? Sizes::values : Sizes::blocks;
-    state.count = sizes.count(values ? "values" : "blocks").value_or(1);
+    sizes.only(sizes_keys);
+    state.times = sizes.count("times", false).value_or(1);
+    const auto values = sizes.count("values", false);
+    const auto blocks = sizes.count("blocks", false);
+    state.sizes = values ? Sizes::values : blocks ? Sizes::blocks : Sizes::parameter;
+    state.count = values ? *values : blocks.value_or(0);
   } else if (node->text == "scalar") {
     state.sizes = Sizes::scalar;
   } else {
-    fields.refuse(*node, "sizes must be scalar, {values: N} or {blocks: N}, not " + shown(*node));
+    fields.refuse(*node, "sizes must be scalar, {values: N}, {blocks: N} or {times: N}, not " + shown(*node));
   }
 }
 
@@ -86,7 +90,7 @@ OptimizerGroup read_group(Fields& fields) {
   group.parts = read_parts(fields);
   group.except = fields.texts("except");
   group.rules = list_of<OptimizerRule>(fields, "rules", read_rule);
-  group.at_once = fields.text("at_once", false);
+  group.at_once = fields.texts("at_once");
   group.each = fields.texts("each");
   group.kept = fields.text("kept", false);
   group.code = fields.text("code", false);

@@ -51,7 +51,7 @@ void for_each_of(Torch& t, const std::vector<const Parameter*>& parameters, F&& 
   }
 }
 
-Dims sizes_of(const OptimizerState& state, const Tensor& p) {
+Dims sizes_of_one(const OptimizerState& state, const Tensor& p) {
   using Sizes = OptimizerState::Sizes;
   switch (state.sizes) {
     case Sizes::parameter:
@@ -64,6 +64,11 @@ Dims sizes_of(const OptimizerState& state, const Tensor& p) {
       return {divided_up(p->numel(), state.count)};
   }
   return {};
+}
+
+Dims sizes_of(const OptimizerState& state, const Tensor& p) {
+  const Dims one = sizes_of_one(state, p);
+  return state.times == 1 ? one : Dims{state.times, one.product()};
 }
 
 Tensor like(Torch& t, const Tensor& p, const std::string& op) {
@@ -123,9 +128,13 @@ class Group {
 
   void at_once(Torch& t) {
     std::vector<Tensor> made;
-    for_each_of(t, parameters_, [&](const Parameter& p) { made.push_back(like(t, p.held, spec_.at_once)); });
+    for (const std::string& op : spec_.at_once) {
+      for_each_of(t, parameters_, [&](const Parameter& p) { made.push_back(like(t, p.held, op)); });
+    }
     std::size_t i = 0;
-    for_each_of(t, parameters_, [&](const Parameter&) { made[i++].reset(); });
+    for (std::size_t op = 0; op < spec_.at_once.size(); ++op) {
+      for_each_of(t, parameters_, [&](const Parameter&) { made[i++].reset(); });
+    }
   }
 
   void one_by_one(Torch& t) {

@@ -25,6 +25,7 @@ struct OptimizerState {
   std::string op{};  ///< The framework's op that makes it.
   Sizes sizes = Sizes::parameter;
   std::int64_t count = 0;        ///< Of `values`: how many; of `blocks`: a value for so many elements.
+  std::int64_t times = 1;        ///< So many of that in one tensor.
   std::optional<DType> dtype{};  ///< None: the parameter's.
   std::int64_t paged_from = 0;   ///< In managed memory where the parameter has so many elements; 0: never.
 };
@@ -42,10 +43,10 @@ struct OptimizerGroup {
   std::vector<Part> parts{};          ///< None: all that no group before takes.
   std::vector<std::string> except{};  ///< But where one of these is in the name: the framework goes by names.
   std::vector<OptimizerRule> rules{};
-  std::string at_once{};            ///< An op whose results of all parameters are alive together.
-  std::vector<std::string> each{};  ///< Ops on one parameter, whose results live until the next one's is made …
-  std::string kept{};               ///< … and one after them, whose result lives until the next parameter's is made.
-  std::string code{};               ///< Of src/estimate/optimizers, where a table cannot say it.
+  std::vector<std::string> at_once{};  ///< Ops whose results of all parameters are alive together.
+  std::vector<std::string> each{};     ///< Ops on one parameter, whose results live until the next one's is made …
+  std::string kept{};  ///< … and one after them, whose result lives until the next parameter's is made.
+  std::string code{};  ///< Of src/estimate/optimizers, where a table cannot say it.
 };
 
 struct OptimizerFile {
