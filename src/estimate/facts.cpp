@@ -130,6 +130,18 @@ void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<bool>& dora = plan.adapter.dora;
+  const KernelFacts& k = plan.kernels;
+  if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
+  if (plan.quantization.kind.value != Quantization::none) {
+    errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
+  }
+  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
+    errors.push_back(unmodelled("DoRA in fused LoRA kernels is not modelled yet", dora.origin));
+  }
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -150,6 +162,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   check_optimizer(plan, errors);
   check_mesh(plan, errors);
   check_quantization(plan, errors);
+  check_dora(plan, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
@@ -193,6 +206,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
+  f.dora = f.lora && plan.adapter.dora.value;
   f.lora_dropout = plan.adapter.dropout.value;
   f.adapter = resolved(plan.adapter.dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and

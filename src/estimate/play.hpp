@@ -30,6 +30,7 @@ struct Facts {
   bool lora = false;
   std::int64_t lora_rank = 0;
   double lora_dropout = 0.0;
+  bool dora = false;
   DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};

@@ -196,6 +196,10 @@ constexpr std::array rows{
                          "`peft-default` for peft's own choice for the model",
                          {},
                          adapts}),
+    fact<&Plan::adapter, &AdapterFacts::dora, as::boolean>(
+        "dora", {"LoRA with a trained magnitude for each row of a weight (DoRA)",
+                 {{{activations, 5}}},
+                 [](const Plan& plan) { return adapts(plan) && plan.adapter.dora.value; }}),
     fact<&Plan::adapter, &AdapterFacts::modules_to_save, as::names>(
         "modules_to_save",
         {"the embedding, the head, or both (`lm_head`): trained whole beside the adapter, as copies",

@@ -162,6 +162,7 @@ struct AdapterFacts {
                                                 ///< "peft-default" (until settle() knows the model_type).
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
+  Setting<bool> dora{};
   Setting<std::vector<std::string>> modules_to_save{};  ///< That peft copies and trains beside the adapter ("lm_head").
   friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
 };

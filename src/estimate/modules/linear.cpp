@@ -1,5 +1,7 @@
 #include "modules/linear.hpp"
 
+#include "modules/dora.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -49,6 +51,7 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
   const DType dtype = quantized() ? f.quantized_adapter : f.adapter;
   lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
+  if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
 }
 
 // transformers/integrations/bitsandbytes.py: Bnb4bitQuantize puts the weight on the GPU in the dtype of loading, a
@@ -91,6 +94,11 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
   const Tensor input = t.to(x, lora_a_->dtype);
+  if (magnitude_) {
+    const Tensor& bias = bias_.of(play.facts);
+    const Dora dora{lora_a_, lora_b_, magnitude_, weight_.of(play.facts), kind_ == LinearKind::conv1d, bias};
+    return t.to(t.add(result, dora(play, input, result)), dtype);
+  }
   Tensor update = t.dropout(input, play.facts.lora_dropout);
   update = t.linear(update, lora_a_, {});
   update = t.linear(update, lora_b_, {});

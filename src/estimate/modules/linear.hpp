@@ -50,6 +50,7 @@ class Linear {
   Weight bias_{};
   Tensor lora_a_{};
   Tensor lora_b_{};
+  Tensor magnitude_{};              ///< Of DoRA.
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
   bool int8_ = false;
   std::int32_t module_ = -1;

@@ -121,7 +121,9 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   saved.tensor = recomputing_ != nullptr ? detach(tensor) : tensor;
   keep_for_backward(tensor);
   if (recomputing_ == nullptr) return;
-  recomputing_->tensors.push_back(detach(tensor));
+  const std::vector<bool>& forgotten = recomputing_->forgotten;
+  const std::size_t at = recomputing_->tensors.size();
+  recomputing_->tensors.push_back(at < forgotten.size() && forgotten[at] ? Tensor() : detach(tensor));
   if (++recomputing_->recomputed == recomputing_->saved) recorder.mute();
 }
 

@@ -8,6 +8,11 @@ void free_node(Node* node) { node->torch->free_node(node); }
 void Saved::clear() {
   tensor.reset();
   CheckpointFrame* held = std::exchange(frame, nullptr);
+  if (held != nullptr && !held->done) {
+    const auto at = static_cast<std::size_t>(index);
+    if (held->forgotten.size() <= at) held->forgotten.resize(at + 1, false);
+    held->forgotten[at] = true;
+  }
   if (held != nullptr && --held->refs == 0) delete held;
 }
 

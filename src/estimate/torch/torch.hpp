@@ -29,6 +29,7 @@ struct CheckpointFrame {
   int recomputed = 0;  ///< How many the recomputation has saved so far.
   bool done = false;
   std::vector<Tensor> tensors{};
+  std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
   std::optional<DType> autocast{};

@@ -126,8 +126,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "modules_to_save", "model"));
-  EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "model"));
+  EXPECT_THAT(that_move(Bucket::activations), ElementsAre("sequence_length", "micro_batch_size",
+                                                          "gradient_checkpointing", "attention", "dora", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
@@ -158,6 +158,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                                            "reentrant_checkpointing", "loader_start"}));
   plan.adapter.kind.value = Adapter::lora;
   plan.adapter.modules_to_save.value = {"lm_head"};
+  plan.adapter.dora.value = true;
   plan.quantization.kind.value = Quantization::nf4;
   plan.checkpointing.on.value = true;
   plan.batch.lengths.value = {512, 64, 2048};

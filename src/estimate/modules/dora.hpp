@@ -1,0 +1,21 @@
+// peft's DoRA over a linear layer (peft 0.21: tuners/lora/dora.py DoraLinearLayer, tuners/lora/variants.py
+// DoraLinearVariant).
+#pragma once
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+struct Dora {
+  const Tensor& lora_a;
+  const Tensor& lora_b;
+  const Tensor& magnitude;
+  const Tensor& weight;  ///< The base layer's: out × in, or of a Conv1D in × out.
+  bool turned;           ///< Of a Conv1D.
+  const Tensor& bias;    ///< The base layer's, or empty.
+
+  /// What is added to the base layer's `result` for its input `x`, which is in the adapter's dtype.
+  Tensor operator()(Play& play, Tensor x, const Tensor& result) const;
+};
+
+}  // namespace oomplan::estimator
