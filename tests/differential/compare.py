@@ -46,7 +46,7 @@ PURPOSE = {
     "Infinity is not JSON": "not JSON, and no key takes it",
     "-Infinity is not JSON": "not JSON, and no key takes it",
     "the number is too large": "Python reads infinity, and no key takes it",
-    "this is no value of TOML: a string": "a number of more than 64 bits: TOML leaves it open",
+    "not a valid TOML value: strings": "a number of more than 64 bits: TOML leaves it open",
     "this is no !!": "infinity, nan and numbers with space in them, which Python's float and int take from a !!tag",
 }
 # Refused by Python alone, by the beginning of its message.
