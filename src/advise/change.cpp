@@ -62,13 +62,23 @@ Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQ
   return plan ? settle(std::move(*plan), question.architecture.model_type) : plan;
 }
 
+/// Whether the fact as it is read is what the fix makes of it, in the framework's version.
+bool is_meant(const Rung& rung, const std::string& fact, const TrainingPlan& read, const TrainingPlan& meant) {
+  const auto value = fact_of(read, fact);
+  if (value == fact_of(meant, fact)) return true;
+  const auto edit = std::ranges::find(rung.edit, fact, &Edit::fact);
+  return value && edit != rung.edit.end() && std::ranges::count(edit->or_else, *value) > 0;
+}
+
 /// Why what the framework makes of the keys is not what the fixes mean; empty where it is.
 std::string difference(const TrainingPlan& read, const Change& change, const Choices& choices, const Ladder& ladder) {
   if (read.framework != change.facts.framework) return "with these keys the config would be read by another trainer";
   if (!read.unmodelled.empty()) return "the config has no key of its own for it that is played";
   for (const Choice& choice : choices) {
     for (const std::string& fact : edited_facts(ladder.rungs()[static_cast<std::size_t>(choice.rung)])) {
-      if (fact_of(read, fact) != fact_of(change.facts, fact)) return "other keys of the config decide " + fact;
+      if (!is_meant(ladder.rungs()[static_cast<std::size_t>(choice.rung)], fact, read, change.facts)) {
+        return "other keys of the config decide " + fact;
+      }
     }
   }
   return {};

@@ -119,9 +119,14 @@ class Reader {
       out.value = rule.value;
       return out;
     }
+    if (const Node* one_of = rule.value.find("one_of"); one_of != nullptr && !one_of->items.empty()) {
+      out.value = one_of->items.front();
+      for (const Node& other : one_of->items) out.or_else.push_back(other.text);
+      return out;
+    }
     if (const Node* by = rule.value.find("divide_by")) out.divide_by = by->as_integer().value_or(0);
     out.append = text_at(rule.value, "append");
-    if (out.divide_by < 2 && out.append.empty()) errors_.push_back(bad("edit: a value, divide_by or append"));
+    if (out.divide_by < 2 && out.append.empty()) errors_.push_back(bad("edit: a value, one_of, divide_by or append"));
     return out;
   }
 

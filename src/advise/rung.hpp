@@ -29,6 +29,7 @@ struct Guard {
 struct Edit {
   std::string fact{};
   std::optional<Node> value{};
+  std::vector<std::string> or_else{};  ///< Values that a framework's key may say in its place: other versions of it.
   std::int64_t divide_by = 0;
   std::string append{};
 };

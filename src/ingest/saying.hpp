@@ -17,6 +17,7 @@ struct Saying {
   std::string_view fact{};
   std::string_view keys{};  ///< One, or several with '|' between, of which the one that the config has is taken.
   Said (*text)(const TrainingPlan& plan) = nullptr;
+  bool adds = false;  ///< The text is an item of the list that the config may have there already.
 };
 
 inline Said flag(bool value) { return write_boolean(value); }

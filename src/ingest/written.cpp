@@ -14,12 +14,17 @@ void add(Lines& lines, std::string_view key, std::optional<std::string> text) {
   if (text && std::ranges::count(lines, key, &Lines::value_type::first) == 0) lines.emplace_back(key, *std::move(text));
 }
 
+std::optional<std::string> said_by(const Saying& saying, const TrainingPlan& plan) {
+  std::optional<std::string> text = saying.text(plan);
+  return text && saying.adds ? yaml_list({*text}) : text;
+}
+
 void add_key(Lines& lines, const Dialect& dialect, const Key& key, const TrainingPlan& plan, const Says& asked) {
   if (key.fact != nullptr && key.written && asked(key.fact->name) && key.fact->matters(plan)) {
     add(lines, key.name, key.codec->write(key.fact->get(plan)));
   }
   for (const Saying& saying : dialect.sayings) {
-    if (first_of(saying.keys) == key.name && asked(saying.fact)) add(lines, key.name, saying.text(plan));
+    if (first_of(saying.keys) == key.name && asked(saying.fact)) add(lines, key.name, said_by(saying, plan));
   }
 }
 
@@ -28,7 +33,7 @@ Lines lines_of(const Dialect& dialect, const TrainingPlan& plan, const Says& ask
   for (const Key& key : arguments_of(dialect.name)) add_key(out, dialect, key, plan, asked);
   // Keys whose value is read where it stands have no line of their own in keys.yaml's `keys`.
   for (const Saying& saying : dialect.sayings) {
-    if (asked(saying.fact)) add(out, first_of(saying.keys), saying.text(plan));
+    if (asked(saying.fact)) add(out, first_of(saying.keys), said_by(saying, plan));
   }
   return out;
 }
@@ -75,6 +80,19 @@ std::string name_in(const Document& document, const Dialect& dialect, std::strin
   return std::string(key);
 }
 
+/// What stands under `name` with what `key` adds to it: its own `text` where it adds nothing, or no list stands there.
+std::string added_to(const Document& document, const Dialect& dialect, std::string_view key, const std::string& name,
+                     const std::string& text, const TrainingPlan& plan) {
+  const auto adds = [&](const Saying& saying) { return saying.adds && first_of(saying.keys) == key; };
+  const auto saying = std::ranges::find_if(dialect.sayings, adds);
+  const Node* list = at_path(document.root, name);
+  if (saying == dialect.sayings.end() || list == nullptr || !list->is_sequence()) return text;
+  std::vector<std::string> items;
+  for (const Node& item : list->items) items.push_back(item.text);
+  if (const auto more = saying->text(plan); more && std::ranges::count(items, *more) == 0) items.push_back(*more);
+  return yaml_list(items);
+}
+
 }  // namespace
 
 std::string plain_text(const TrainingPlan& plan) {
@@ -111,8 +129,9 @@ std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const Trai
   }
   const Lines old = lines_of(*dialect, before, facts);
   for (const auto& [key, text] : lines_of(*dialect, after, facts)) {
-    if (std::ranges::count(old, Lines::value_type(key, text)) == 0)
-      out.push_back({name_in(document, *dialect, key), text});
+    if (std::ranges::count(old, Lines::value_type(key, text)) > 0) continue;
+    const std::string name = name_in(document, *dialect, key);
+    out.push_back({name, added_to(document, *dialect, key, name, text, after)});
   }
   return out;
 }

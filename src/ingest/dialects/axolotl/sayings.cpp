@@ -25,12 +25,15 @@ Said adapter(const TrainingPlan& plan) {
   return qlora(plan) ? "qlora" : "lora";
 }
 
-bool has_liger(const TrainingPlan& plan) {
-  return has_liger_layers(plan) || plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;
+// Whichever version a plan's loss is of, Axolotl's is what its plugin makes of it.
+bool has_liger_loss(const TrainingPlan& plan) {
+  return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
+bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan) || has_liger_loss(plan); }
+
 Said liger_plugin(const TrainingPlan& plan) {
-  return word_where(has_liger(plan), "[axolotl.integrations.liger.LigerPlugin]");
+  return word_where(has_liger(plan), "axolotl.integrations.liger.LigerPlugin");
 }
 
 Said optimizer_name(const TrainingPlan& plan) {
@@ -71,10 +74,10 @@ constexpr auto table = std::to_array<Saying>({
     {"quantization", "bnb_config_kwargs.bnb_4bit_quant_type", trainer::four_bit_kind},
     {"quantization_compute_dtype", "bnb_config_kwargs.bnb_4bit_compute_dtype",
      [](const TrainingPlan& p) { return word_where(qlora(p), write_dtype(p.quantization.compute_dtype.value)); }},
-    {"liger_rms_norm", "plugins", liger_plugin},
-    {"liger_rope", "plugins", liger_plugin},
-    {"liger_glu", "plugins", liger_plugin},
-    {"loss", "plugins", liger_plugin},
+    {"liger_rms_norm", "plugins", liger_plugin, true},
+    {"liger_rope", "plugins", liger_plugin, true},
+    {"liger_glu", "plugins", liger_plugin, true},
+    {"loss", "plugins", liger_plugin, true},
     {"liger_rms_norm", "liger_rms_norm",
      [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
     {"liger_rope", "liger_rope",
@@ -82,9 +85,7 @@ constexpr auto table = std::to_array<Saying>({
     {"liger_glu", "liger_glu_activation",
      [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
     {"loss", "liger_fused_linear_cross_entropy",
-     [](const TrainingPlan& p) {
-       return flag_where(has_liger(p), p.recipe.loss.value == Loss::liger_0_8_0_fused_linear);
-     }},
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), has_liger_loss(p)); }},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
     {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
@@ -112,9 +113,8 @@ constexpr auto table = std::to_array<Saying>({
                           p.evaluation.rows.value);
      }},
     {"evaluation_length", "eval_sequence_len",
-     [](const TrainingPlan& p) {
-       return count_where(p.evaluation.evaluates.value && longer(p), p.evaluation.length.value);
-     }},
+     [](const TrainingPlan&
+            p) { return count_where(p.evaluation.evaluates.value && longer(p), p.evaluation.length.value); }},
 });
 
 }  // namespace

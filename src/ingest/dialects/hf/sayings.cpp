@@ -18,6 +18,7 @@ bool has_liger(const TrainingPlan& plan) {
   return has_liger_layers(plan) || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
+// Each part is on by default.
 Said liger(const TrainingPlan& plan) { return flag_where(has_liger(plan), true); }
 
 Said length_where(bool here, const TrainingPlan& plan) { return count_where(here, plan.batch.sequence_length.value); }
@@ -46,14 +47,14 @@ constexpr auto table = std::to_array<Saying>({
     {"liger_glu", "use_liger_kernel", liger},
     {"loss", "use_liger_kernel", liger},
     {"liger_rms_norm", "liger_kernel_config.rms_norm",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
+     [](const TrainingPlan& p) { return flag_where(has_liger(p) && !p.kernels.liger_rms_norm.value, false); }},
     {"liger_rope", "liger_kernel_config.rope",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rope.value); }},
+     [](const TrainingPlan& p) { return flag_where(has_liger(p) && !p.kernels.liger_rope.value, false); }},
     {"liger_glu", "liger_kernel_config.swiglu",
-     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
+     [](const TrainingPlan& p) { return flag_where(has_liger(p) && !p.kernels.liger_glu.value, false); }},
     {"loss", "liger_kernel_config.fused_linear_cross_entropy",
      [](const TrainingPlan& p) {
-       return flag_where(has_liger(p) && !is_sft(p), p.recipe.loss.value == Loss::liger_fused_linear);
+       return flag_where(has_liger(p) && !is_sft(p) && p.recipe.loss.value != Loss::liger_fused_linear, false);
      }},
     {"autocast", "bf16", trainer::bf16},
     {"autocast", "fp16", trainer::fp16},
