@@ -118,9 +118,78 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
   std::optional<Diagnostic> undecided = undecided_on(*findings.plan, *findings.footprint, gpu);
   if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
-  if (!undecided) return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh);
+  if (!undecided) {
+    return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown);
+  }
   findings.diagnostics.push_back(std::move(*undecided));
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
+}
+
+/// A run replayed, once for each size of a cuBLAS workspace.
+class Replays {
+ public:
+  /// Takes the footprint's events.
+  Replays(Footprint& footprint, const AllocatorSettings& settings)
+      : events_(std::exchange(footprint.events, {})),
+        handles_(std::exchange(footprint.cublas_handles, {})),
+        settings_(settings) {}
+
+  const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }
+  const Reservation& of_first(const std::vector<Gpu>& gpus) {
+    return with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace);
+  }
+
+ private:
+  const Reservation& with(Bytes workspace) {
+    const auto known = by_workspace_.find(workspace);
+    if (known != by_workspace_.end()) return known->second;
+    Reservation made(events_, settings_, {workspace, handles_});
+    return by_workspace_.emplace(workspace, std::move(made)).first->second;
+  }
+
+  std::vector<Event> events_;
+  std::vector<std::size_t> handles_;
+  AllocatorSettings settings_;
+  std::map<Bytes, Reservation> by_workspace_{};
+};
+
+RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
+  RankAnswer out{std::move(kind), findings.footprint->peak};
+  for (const Fit& fit : findings.fits) {
+    out.needed.push_back(fit.verdict == FitVerdict::undecided ? std::nullopt : std::optional(fit.needed));
+  }
+  return out;
+}
+
+/// Of each GPU the rank counts that needs most of it.
+RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, const AllocatorSettings& settings,
+                      const std::vector<Gpu>& gpus) {
+  Replays replays(footprint, settings);
+  count_reserved(footprint, replays.of_first(gpus).reserved());
+  RankAnswer out{std::move(kind), footprint.peak};
+  for (Fit& worst : findings.fits) {
+    out.needed.push_back(std::nullopt);
+    if (worst.verdict == FitVerdict::undecided) continue;
+    Fit held = fit(replays.with(worst.gpu), worst.gpu, worst.paged, findings.plan->mesh, findings.unknown);
+    out.needed.back() = held.needed;
+    if (held.needed > worst.needed) worst = std::move(held);
+  }
+  return out;
+}
+
+/// The kinds after the first are played here; there are some only where FSDP2's shards are uneven.
+void add_ranks(Findings& findings, const AllocatorSettings& settings, const std::vector<Gpu>& gpus) {
+  Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
+  if (!kinds) return append(findings.diagnostics, kinds.errors());
+  for (RankKind& kind : *kinds) {
+    if (kind.shard == 0) {
+      findings.ranks.push_back(deciding_rank(findings, std::move(kind)));
+      continue;
+    }
+    Result<Footprint> footprint = estimate_shard(*findings.plan, *findings.architecture, kind.shard);
+    if (!footprint) return append(findings.diagnostics, footprint.errors());
+    findings.ranks.push_back(other_rank(findings, std::move(kind), std::move(*footprint), settings, gpus));
+  }
 }
 
 void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
@@ -131,18 +200,12 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
     append(findings.diagnostics, placed(settings.errors(), conf.origin));
     return findings.footprint.reset();
   }
-  const std::vector<Event> events = std::exchange(findings.footprint->events, {});
-  const std::vector<std::size_t> handles = std::exchange(findings.footprint->cublas_handles, {});
-  std::map<Bytes, Reservation> by_workspace;  // as many as there are sizes of it
-  const auto with = [&](Bytes workspace) -> const Reservation& {
-    const auto known = by_workspace.find(workspace);
-    if (known != by_workspace.end()) return known->second;
-    Reservation made(events, *settings, {workspace, handles});
-    return by_workspace.emplace(workspace, std::move(made)).first->second;
-  };
-  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, with(gpu.cublas_workspace), gpu));
-  findings.reserved = with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace).reserved();
+  findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
+  Replays replays(*findings.footprint, *settings);
+  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, replays.with(gpu), gpu));
+  findings.reserved = replays.of_first(gpus).reserved();
   count_reserved(*findings.footprint, *findings.reserved);
+  add_ranks(findings, *settings, gpus);
 }
 
 /// What the worst of the cards has no room for; without a card all of it.

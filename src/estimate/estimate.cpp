@@ -3,6 +3,7 @@
 #include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
+#include "oomplan/estimate/ranks.hpp"
 #include "run.hpp"
 #include "unroll.hpp"
 
@@ -15,12 +16,12 @@ struct Played {
   Timeline timeline;
 };
 
-Result<Played> play(const TrainingPlan& plan, const Architecture& architecture) {
+Result<Played> play(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard = 0) {
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
   for (const auto fold : {Repetition::folded, Repetition::whole_of}) {
     Repetition repetition = fold(architecture);
-    auto run = play_run(plan, *facts, architecture, repetition);
+    auto run = play_run(plan, *facts, architecture, repetition, shard);
     if (!run) return run.errors();
     Timeline timeline((*run)->recorder(), std::move(repetition));
     if (timeline.repetition().whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
@@ -71,6 +72,12 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
   return estimator::footprint_of(*played, detail);
+}
+
+Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard) {
+  const auto played = estimator::play(plan, architecture, shard);
+  if (!played) return played.errors();
+  return estimator::footprint_of(*played, Detail::events);
 }
 
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "held_on.hpp"
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/estimate.hpp"
 
 namespace oomplan {
 namespace {
@@ -32,13 +32,11 @@ std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footpri
 // What fits is not monotone in the memory, and what is on a card beside the run varies: so smaller cards are tried too.
 constexpr int per_cents_below = 5;
 
-FitVerdict verdict_in(const Reservation& reservation, Bytes room) {
-  if (!reservation.played()) return room < reservation.least() ? FitVerdict::does_not_fit : FitVerdict::undecided;
-  if (!reservation.ends_in(room)) return FitVerdict::does_not_fit;
+bool is_at_the_edge(const Reservation& reservation, Bytes room) {
   for (int below = 1; below <= per_cents_below; ++below) {
-    if (!reservation.ends_in(room - Bytes(room.count() / 100 * below))) return FitVerdict::at_the_edge;
+    if (!reservation.ends_in(room - Bytes(room.count() / 100 * below))) return true;
   }
-  return FitVerdict::fits;
+  return false;
 }
 
 }  // namespace
@@ -65,12 +63,30 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
 
 namespace {
 
-/// What a rank's first collective makes at most, and each further group of ranks: HSDP has one of shards and one of
-/// replicas.
-Bytes communicators_of(const MeshFacts& mesh) {
-  if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return {};
-  const int groups = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
-  return Bytes::mib(1526) * groups;
+/// How many communicators a rank has: one of all ranks, and HSDP one of shards and one of replicas.
+int communicators_of(const MeshFacts& mesh) {
+  if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return 0;
+  return mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
+}
+
+constexpr std::string_view nccl = "NCCL communicators";
+
+/// What each takes by its first collective, as figures of runs have it.
+constexpr Bytes most_of_nccl = Bytes::mib(1526);
+constexpr Bytes least_of_nccl = Bytes::mib(544);
+
+Bytes communicators_in(const std::vector<RuntimeTerm>& terms) {
+  const auto found = std::ranges::find(terms, nccl, &RuntimeTerm::name);
+  return found == terms.end() ? Bytes() : found->bytes;
+}
+
+void add_order(const Needed& needed, std::vector<Contribution>& unknown) {
+  if (needed.usual >= needed.either) return;
+  unknown.push_back({"address order",
+                     "where the driver puts segments: at the least with the mostly descending order, at the most with "
+                     "the ascending one",
+                     {},
+                     needed.either - needed.usual});
 }
 
 }  // namespace
@@ -80,31 +96,50 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
       {"CUDA context", gpu.context, gpu.context_source},
       {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
        "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
-  const Bytes communicators = communicators_of(mesh);
-  if (communicators == Bytes()) return terms;
+  const int communicators = communicators_of(mesh);
+  if (communicators == 0) return terms;
   terms.push_back(
-      {"NCCL communicators", communicators,
+      {std::string(nccl), most_of_nccl * communicators,
        "NVIDIA/nccl issue 864: 1.6 GB for the first; 544 MiB to that by ranks, topology and channels (issue "
-       "964), of which the most is counted"});
+       "964), of which the most is counted",
+       least_of_nccl * communicators});
   return terms;
 }
 
-Needed needed_in(const Reservation& reservation, Bytes room, bool ends) {
-  if (!reservation.played()) return {reservation.least(), true};
-  return {ends ? std::min(reservation.reserved().smallest, room) : reservation.smallest_above(room), false};
+namespace estimator {
+
+Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh) {
+  Fit out{.gpu = gpu, .runtime = runtime_terms(gpu, mesh), .at_least = !reservation.played(), .paged = paged};
+  out.communicators = communicators_in(out.runtime);
+  for (const RuntimeTerm& term : out.runtime) {
+    if (term.lowest) out.unknown.push_back({term.name, term.source, *term.lowest, term.bytes});
+  }
+  const Bytes beside = sum(out.runtime) - reservation.workspaces();
+  const Bytes room = gpu.total - beside;
+  if (reservation.played()) {
+    const Needed needed = reservation.needed_in(room);
+    out.verdict = needed.ends ? FitVerdict::fits : FitVerdict::does_not_fit;
+    out.needed = beside + needed.either;
+    add_order(needed, out.unknown);
+  } else {
+    out.verdict = room < reservation.least() ? FitVerdict::does_not_fit : FitVerdict::undecided;
+    out.needed = beside + reservation.least();
+  }
+  out.headroom = gpu.total - out.needed;
+  return out;
 }
 
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh) {
-  Fit fit{.gpu = gpu, .runtime = runtime_terms(gpu, mesh), .paged = paged, .communicators = communicators_of(mesh)};
-  const Bytes beside = sum(fit.runtime) - reservation.workspaces();
-  const Bytes room = gpu.total - beside;
-  fit.verdict = verdict_in(reservation, room);
-  const Needed needed = needed_in(reservation, room, fit.fits());
-  fit.needed = beside + needed.bytes;
-  fit.at_least = needed.at_least;
-  fit.headroom = gpu.total - fit.needed;
-  if (fit.fits()) fit.torch = reservation.peaks_in(room);
-  return fit;
+}  // namespace estimator
+
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh,
+        const std::vector<Contribution>& unknown) {
+  Fit out = estimator::held_on(reservation, gpu, paged, mesh);
+  out.unknown.insert(out.unknown.begin(), unknown.begin(), unknown.end());
+  if (!out.fits()) return out;
+  const Bytes room = gpu.total - (sum(out.runtime) - reservation.workspaces());
+  if (is_at_the_edge(reservation, room)) out.verdict = FitVerdict::at_the_edge;
+  out.torch = reservation.peaks_in(room);
+  return out;
 }
 
 Bytes paged_of(const Footprint& footprint) {

@@ -1,6 +1,7 @@
 #include "oomplan/estimate/reservation.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace oomplan {
@@ -79,7 +80,9 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
   if (reserved_.peak.saturated()) return;
   const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
   const Bytes tight = requested_ + Bytes(requested_.count() / resolution);
-  reserved_.smallest = first_that_ends(card_for(held_ > much ? tight : held_));
+  const Needed smallest = first_that_ends(card_for(held_ > much ? tight : held_));
+  reserved_.smallest = smallest.either;
+  reserved_.smallest_usual = smallest.usual;
 }
 
 /// From the last to the first, so that the places of those before stay what they are.
@@ -139,11 +142,15 @@ Bytes Reservation::card_for(Bytes taken) const {
   return card < static_cast<double>(Card::unlimited.count()) ? Bytes(static_cast<std::int64_t>(card)) : Bytes::max();
 }
 
-bool Reservation::ends_in(Bytes room) const {
-  if (room < card_for(requested_) || reserved_.peak.saturated()) return false;
+bool Reservation::ends_in(Bytes room) const { return ends_on(room) == Ends::in_all_orders; }
+
+Reservation::Ends Reservation::ends_on(Bytes room) const {
+  if (room < card_for(requested_) || reserved_.peak.saturated()) return Ends::never;
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
-  if (room >= card_for(unlimited_) && !collects) return true;
-  return std::ranges::all_of(orders_, [&](SegmentOrder order) { return ends_in(room, order); });
+  if (room >= card_for(unlimited_) && !collects) return Ends::in_all_orders;
+  const auto last = std::ranges::find_if_not(orders_, [&](SegmentOrder order) { return ends_in(room, order); });
+  if (last == orders_.end()) return Ends::in_all_orders;
+  return last == orders_.begin() ? Ends::never : Ends::in_the_first_order;
 }
 
 bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
@@ -159,22 +166,33 @@ TorchPeaks Reservation::peaks_in(Bytes room) const {
   return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
 }
 
-Bytes Reservation::smallest_above(Bytes room) const {
-  if (room < reserved_.smallest || reserved_.peak.saturated()) return reserved_.smallest;
+Needed Reservation::needed_in(Bytes room) const {
+  const Ends ends = ends_on(room);
+  const Bytes usual = std::min(reserved_.smallest_usual, room);
+  if (ends == Ends::in_all_orders) return {usual, std::min(reserved_.smallest, room), true};
+  const Needed above = smallest_above(room);
+  return {ends == Ends::never ? std::max(above.usual, room + Bytes(1)) : usual, above.either, false};
+}
+
+Needed Reservation::smallest_above(Bytes room) const {
+  if (room < reserved_.smallest || reserved_.peak.saturated()) return {reserved_.smallest_usual, reserved_.smallest};
   return first_that_ends(step_above(room));
 }
 
 // A card that holds what was held on the unlimited one mostly does; one that is tighter may make the allocator lay
 // things out better. So where a good deal is held beyond the tensors, smaller cards come first.
-Bytes Reservation::first_that_ends(Bytes from) const {
+Needed Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
   const Bytes unlimited = card_for(unlimited_);
+  std::optional<Bytes> usual;
   Bytes room = from;
   for (Bytes next = step_above(room); next < unlimited; next = step_above(room)) {
-    if (ends_in(room)) return room;
+    const Ends ends = ends_on(room);
+    if (ends != Ends::never && !usual) usual = room;
+    if (ends == Ends::in_all_orders) return {*usual, room};
     room = room < held && next > held ? held : next;
   }
-  return unlimited;
+  return {usual.value_or(std::min(card_for(reserved_.peak), unlimited)), unlimited};
 }
 
 }  // namespace oomplan

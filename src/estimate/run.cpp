@@ -6,6 +6,7 @@
 #include <map>
 
 #include "facts.hpp"
+#include "policies/policies.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -137,11 +138,12 @@ class Steps {
 };
 
 /// Loads what the recipe plays with.
-Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition) {
+Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition,
+                 std::int64_t shard) {
   stage.begin(Phase::load);
   for (const Role role : recipe.roles(stage.plan())) {
     Result<Model> model = build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition,
-                                make_policy(stage.plan(), role == Role::policy));
+                                role == Role::policy ? policy_of_shard(stage.plan(), shard) : single());
     if (!model) return model.errors();
     stage.models().push_back({role, std::move(*model)});
   }
@@ -169,11 +171,11 @@ void LeaveRun::operator()(Run* run) const {
 }
 
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                        const Repetition& repetition) {
+                        const Repetition& repetition, std::int64_t shard) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Stage stage(run->torch, run->models, plan, facts);
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
-  if (Diagnostics errors = load(stage, recipe, architecture, repetition); !errors.empty()) return errors;
+  if (Diagnostics errors = load(stage, recipe, architecture, repetition, shard); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
   if (recipe.before != nullptr) recipe.before(stage);
   Steps(stage, recipe, *run->optimizer).play();

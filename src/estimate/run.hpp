@@ -25,8 +25,8 @@ struct LeaveRun {
 };
 using RunPtr = std::unique_ptr<Run, LeaveRun>;
 
-/// Plays `plan` with the model's layers as `repetition` builds them.
+/// Plays `plan` on a rank that holds `shard`, with the model's layers as `repetition` builds them.
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                        const Repetition& repetition);
+                        const Repetition& repetition, std::int64_t shard = 0);
 
 }  // namespace oomplan::estimator

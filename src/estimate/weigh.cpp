@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "held_on.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan {
@@ -33,17 +34,35 @@ Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const MeshFact
 Scales::Scales(const TrainingPlan& plan, const Architecture& architecture)
     : plan_(plan), architecture_(architecture), peaks_(estimate(plan, architecture, Detail::peaks)) {}
 
-const Result<Reservation>& Scales::replayed_with(Bytes workspace) {
-  const auto known = reservations_.find(workspace);
+const Result<Reservation>& Scales::replayed_with(Bytes workspace, std::int64_t shard) {
+  const auto known = reservations_.find({workspace, shard});
   if (known != reservations_.end()) return known->second;
   const auto keep = [&](Result<Reservation> result) -> const Result<Reservation>& {
-    return reservations_.emplace(workspace, std::move(result)).first->second;
+    return reservations_.emplace(std::pair(workspace, shard), std::move(result)).first->second;
   };
   const Result<AllocatorSettings> settings = parse_alloc_conf(plan_.runtime.alloc_conf.value, "alloc_conf");
   if (!settings) return keep(settings.errors());
-  Result<Footprint> footprint = estimate(plan_, architecture_, Detail::events);
+  Result<Footprint> footprint = estimate_shard(plan_, architecture_, shard);
   if (!footprint) return keep(footprint.errors());
   return keep(Reservation(std::move(footprint->events), *settings, {workspace, std::move(footprint->cublas_handles)}));
+}
+
+/// Of the kind of rank that needs most.
+Result<Fit> Scales::worst_on(const Gpu& gpu) {
+  if (kinds_.empty()) {
+    Result<std::vector<RankKind>> kinds = rank_kinds(plan_, architecture_);
+    if (!kinds) return kinds.errors();
+    kinds_ = std::move(*kinds);
+  }
+  std::optional<Fit> worst;
+  for (const RankKind& kind : kinds_) {
+    const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace, kind.shard);
+    if (!reservation) return reservation.errors();
+    if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return *undecided;
+    Fit held = estimator::held_on(*reservation, gpu, paged_of(*peaks_), plan_.mesh);
+    if (!worst || held.needed > worst->needed) worst = std::move(held);
+  }
+  return std::move(*worst);
 }
 
 Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
@@ -51,18 +70,14 @@ Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
   if (tensors > limit) return {.needed = tensors, .at_least = true};
-  const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace);
-  if (!reservation) return {.errors = reservation.errors()};
-  if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return {.errors = {*undecided}};
-  const Bytes beside = sum(runtime_terms(gpu, plan_.mesh)) - reservation->workspaces();
-  const Bytes room = gpu.total - beside;
-  const bool ends = reservation->ends_in(room);
-  const Bytes needed = beside + needed_in(*reservation, room, ends).bytes;
-  const Fit fit{.gpu = gpu, .needed = needed, .paged = paged_of(*peaks_)};
-  return {.needed = needed,
-          .fits = ends && needed <= limit,
-          .fragmentation = !ends || needed > limit,
-          .paged_to_host = fit.paged_to_host()};
+  const Result<Fit> held = worst_on(gpu);
+  if (!held) return {.errors = held.errors()};
+  const bool fits = held->fits() && held->needed <= limit;
+  return {.needed = held->needed,
+          .at_least = held->at_least,
+          .fits = fits,
+          .fragmentation = !fits,
+          .paged_to_host = held->paged_to_host()};
 }
 
 }  // namespace oomplan

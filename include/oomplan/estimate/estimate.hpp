@@ -11,6 +11,7 @@
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/range.hpp"
 #include "oomplan/estimate/reservation.hpp"
 #include "oomplan/plan/plan.hpp"
 
@@ -33,11 +34,17 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
 /// most first. Errors as estimate().
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture);
 
+/// What of the footprint's peak depends on facts that the plan assumes at their most; `footprint` is the plan's, before
+/// count_reserved(). Each is played once more with the fact at its least.
+std::vector<Contribution> unknown_of(const TrainingPlan& plan, const Architecture& architecture,
+                                     const Footprint& footprint);
+
 /// A term of a GPU's memory beside the tensors.
 struct RuntimeTerm {
   std::string name{};
-  Bytes bytes{};
+  Bytes bytes{};  ///< At the most.
   std::string source{};
+  std::optional<Bytes> lowest{};  ///< Where figures differ: the lowest.
 };
 
 /// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller. undecided: see undecided_on.
@@ -65,28 +72,26 @@ struct Fit {
   Bytes paged{};          ///< Managed memory at its largest.
   Bytes communicators{};  ///< NCCL's, beside PyTorch's pool.
   FitVerdict verdict = FitVerdict::does_not_fit;
-  std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it.
+  std::vector<Contribution> unknown{};  ///< What of `needed` is not known; each counts in it with its upper end.
+  std::optional<TorchPeaks> torch{};    ///< Where the run ends on this card: what torch.cuda prints of it.
 
   /// What nvidia-smi shows for the process at its highest.
   Bytes nvidia_smi() const { return gpu.context + communicators + torch.value_or(TorchPeaks{}).reserved; }
   bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
+  /// `needed` is its upper end.
+  Range range() const { return range_below(needed, unknown); }
+  /// It does not fit, but with less of what is not known it would.
+  bool may_fit() const { return verdict == FitVerdict::does_not_fit && !at_least && range().lower <= gpu.total; }
   /// What of `paged` the card has no room for beside what is needed: the driver moves so much to host RAM at the least.
   Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
 };
 
-/// A size, or a bound from below.
-struct Needed {
-  Bytes bytes{};
-  bool at_least = false;
-};
-
-/// What a run needs of a card of `room`, on which it ends or does not: the smallest memory that it was found to end in;
-/// at least what its tensors take where the allocator cannot be played.
-Needed needed_in(const Reservation& reservation, Bytes room, bool ends);
-
 /// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that. `paged`: managed
-/// memory, which gives way to the allocator's. Undecided where the tensors fit and the allocator cannot be played.
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {});
+/// memory, which gives way to the allocator's; `unknown`: what unknown_of() says. The verdict is that of the upper end
+/// of all that is not known, so that a run which fits only with less of it does not fit. Undecided where the tensors
+/// fit and the allocator cannot be played.
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {},
+        const std::vector<Contribution>& unknown = {});
 
 /// The managed memory of a run at its largest.
 Bytes paged_of(const Footprint& footprint);

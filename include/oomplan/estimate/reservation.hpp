@@ -25,6 +25,14 @@ struct Reserved {
   Bytes allocated = Bytes::max();     ///< On an unlimited card, whole blocks: max_memory_allocated() there.
   Bytes peak = Bytes::max();          ///< On an unlimited card; Bytes::max() where the largest that there is runs full.
   Bytes smallest = Bytes::max();      ///< The smallest card on which the run was found to end, in steps of 1/128.
+  Bytes smallest_usual = Bytes::max();  ///< The same with the first of the orders alone; at most `smallest`.
+};
+
+/// What a run needs of a card: the smallest that it was found to end on.
+struct Needed {
+  Bytes usual = Bytes::max();   ///< With the first of the driver's orders, the one that figures are of.
+  Bytes either = Bytes::max();  ///< Whichever order it takes; at least `usual`.
+  bool ends = false;            ///< Whether the run ends on the card that was asked for, whichever order it takes.
 };
 
 /// What torch.cuda prints of a run on one card.
@@ -65,15 +73,18 @@ class Reservation {
   bool ends_in(Bytes room) const;
   /// What torch.cuda prints on a card of `room`, on which the run ends.
   TorchPeaks peaks_in(Bytes room) const;
-  /// The smallest found above `room`, on which the run does not end: what fits is not monotone.
-  Bytes smallest_above(Bytes room) const;
+  /// What the run needs on a card of `room`: at most that where it ends there, else more: what fits is not monotone.
+  Needed needed_in(Bytes room) const;
 
  private:
+  enum class Ends : std::uint8_t { never, in_the_first_order, in_all_orders };
+  Ends ends_on(Bytes room) const;
   void add_workspaces(const Workspaces& workspaces);
   void replay_unlimited();
   bool ends_in(Bytes room, SegmentOrder order) const;
   Bytes card_for(Bytes taken) const;
-  Bytes first_that_ends(Bytes from) const;
+  Needed first_that_ends(Bytes from) const;
+  Needed smallest_above(Bytes room) const;
 
   std::vector<Event> events_;
   AllocatorSettings settings_;

@@ -4,8 +4,11 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "oomplan/estimate/estimate.hpp"
+#include "oomplan/estimate/ranks.hpp"
 
 namespace oomplan {
 
@@ -19,7 +22,8 @@ struct Weighed {
 };
 
 /// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards with
-/// the same cuBLAS workspaces. The plan and the architecture outlive it.
+/// the same cuBLAS workspaces; of several kinds of rank the one that needs most counts. The plan and the architecture
+/// outlive it.
 class Scales {
  public:
   Scales(const TrainingPlan& plan, const Architecture& architecture);
@@ -32,12 +36,15 @@ class Scales {
   bool replayed() const { return !reservations_.empty(); }
 
  private:
-  const Result<Reservation>& replayed_with(Bytes workspace);
+  const Result<Reservation>& replayed_with(Bytes workspace, std::int64_t shard);
+  Result<Fit> worst_on(const Gpu& gpu);
 
   const TrainingPlan& plan_;
   const Architecture& architecture_;
   Result<Footprint> peaks_;
-  std::map<Bytes, Result<Reservation>> reservations_{};  ///< By the size of a cuBLAS workspace.
+  std::map<std::pair<Bytes, std::int64_t>, Result<Reservation>>
+      reservations_{};  ///< By the size of a cuBLAS workspace, and the rank's shard.
+  std::vector<RankKind> kinds_{};
 };
 
 /// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be

@@ -15,6 +15,7 @@
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/estimate/footprint.hpp"
 #include "oomplan/estimate/host.hpp"
+#include "oomplan/estimate/ranks.hpp"
 #include "oomplan/plan/plan.hpp"
 
 namespace oomplan {
@@ -32,7 +33,9 @@ struct Findings {
   std::optional<Architecture> architecture{};
   std::optional<Footprint> footprint{};  ///< With its slack and fragmentation where `reserved` is known.
   std::optional<Reserved> reserved{};
+  std::vector<Contribution> unknown{};  ///< What unknown_of() says of the footprint.
   std::vector<Fit> fits{};
+  std::vector<RankAnswer> ranks{};   ///< `footprint` is of the first kind, a fit of the one that needs most.
   std::optional<HostAnswer> host{};  ///< Where it was asked for.
   Diagnostics diagnostics{};
   Verdict verdict = Verdict::answered;

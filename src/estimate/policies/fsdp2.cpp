@@ -21,7 +21,6 @@ struct Member {
   Tensor accumulated{};                 ///< unsharded_accumulated_grad
 
   bool casts() const { return parameter->whole->dtype != parameter->held->dtype; }
-  const Tensor& shard() const { return smaller ? smaller : parameter->held; }
 };
 
 class Fsdp2;
@@ -48,6 +47,14 @@ Dims chunk_of(Dims sizes, std::int64_t ranks) {
   return sizes;
 }
 
+/// What of a parameter a shard's chunk holds, without its padding.
+Dims own_of(Dims sizes, std::int64_t ranks, std::int64_t shard) {
+  if (sizes.size() == 0) return sizes;
+  const std::int64_t chunk = divided_up(sizes[0], ranks);
+  sizes[0] = std::clamp<std::int64_t>(sizes[0] - saturating_mul(shard, chunk), 0, chunk);
+  return sizes;
+}
+
 std::optional<DType> resolved(MixedDType dtype) {
   constexpr std::array<DType, 4> dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};
   if (dtype == MixedDType::as_held) return std::nullopt;
@@ -56,11 +63,14 @@ std::optional<DType> resolved(MixedDType dtype) {
 
 class Fsdp2 final : public Policy {
  public:
-  explicit Fsdp2(const MeshFacts& mesh) : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value) {}
+  Fsdp2(const MeshFacts& mesh, std::int64_t shard)
+      : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value), shard_(shard) {}
 
-  /// _init_sharded_param. What ops are given has no memory of its own: its unit's is its memory while it is whole.
+  /// _init_sharded_param: a view of a padded chunk. What ops are given has no memory of its own: its unit's is its
+  /// memory while it is whole.
   void hold(Torch& t, Parameter& p, DType dtype) override {
     p.held = t.parameter(chunk_of(p.sizes, ranks_), dtype, p.trained);
+    p.held->sizes = own_of(p.sizes, ranks_, shard_);
     p.whole = t.parameter({0}, resolved(mesh_.fsdp_param_dtype.value).value_or(dtype), p.trained);
     p.whole->sizes = p.sizes;
     p.whole->strides = contiguous_strides(p.sizes);
@@ -152,6 +162,15 @@ class Fsdp2 final : public Policy {
 
   // --- gathering ---------------------------------------------------------------------------------------------------
 
+  /// What a rank gives: its chunk with its padding, or the larger one that it kept from forward.
+  std::int64_t padded_elements(const Member& m) const {
+    return m.smaller ? m.smaller->numel() : chunk_of(m.parameter->sizes, ranks_).product();
+  }
+
+  std::int64_t gathered_elements(const Member& m) const {
+    return saturating_mul(padded_elements(m), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
+  }
+
   void unshard(Torch& t, Unit& unit) {
     if (unit.gathering || unit.whole) return;
     unit.gathering = true;
@@ -165,11 +184,10 @@ class Fsdp2 final : public Policy {
     std::int64_t cast = 0;
     DType dtype = unit.members.front().parameter->whole->dtype;
     for (const Member& m : unit.members) {
-      const std::int64_t elements =
-          saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
+      const std::int64_t elements = gathered_elements(m);
       if (m.parameter->whole->dtype != dtype) dtype = DType::uint8;
       all = saturating_add(all, saturating_mul(elements, bytes_of(m.parameter->whole->dtype)));
-      if (m.casts()) cast = saturating_add(cast, m.shard()->numel());
+      if (m.casts()) cast = saturating_add(cast, padded_elements(m));
     }
     const DType cast_to = resolved(mesh_.fsdp_param_dtype.value).value_or(dtype);
     const Tensor input = cast > 0 ? t.empty({cast}, cast_to, "fsdp::foreach_copy") : Tensor();
@@ -196,10 +214,8 @@ class Fsdp2 final : public Policy {
     Tensor input;  // Of a world of one: cast, and copied.
     for (Member& m : unit.members) {
       const DType dtype = m.parameter->whole->dtype;
-      if (ranks_ == 1 && m.casts()) input = t.empty({m.shard()->numel()}, dtype, "aten::_to_copy");
-      const std::int64_t elements =
-          saturating_mul(m.shard()->numel(), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
-      m.output = t.empty({elements}, dtype, "fsdp::split_with_sizes_copy");
+      if (ranks_ == 1 && m.casts()) input = t.empty({padded_elements(m)}, dtype, "aten::_to_copy");
+      m.output = t.empty({gathered_elements(m)}, dtype, "fsdp::split_with_sizes_copy");
     }
     for (Member& m : unit.members) m.smaller.reset();
   }
@@ -295,7 +311,7 @@ class Fsdp2 final : public Policy {
     const DType held = members.front()->parameter->held->dtype;
     const DType dtype = members.front()->reduce_dtype.value_or(gradients.front()->dtype);
     std::int64_t shards = 0;
-    for (const Member* m : members) shards = saturating_add(shards, m->parameter->held->numel());
+    for (const Member* m : members) shards = saturating_add(shards, chunk_of(m->parameter->sizes, ranks_).product());
     reduce_scatter_state_ = t.empty({saturating_mul(shards, ranks_)}, dtype, "fsdp::reduce_scatter_input");
     gradients.clear();
     Tensor reduced = t.empty({shards}, dtype, "fsdp::reduce_scatter_output");
@@ -312,6 +328,7 @@ class Fsdp2 final : public Policy {
 
   const MeshFacts mesh_;
   const std::int64_t ranks_;
+  const std::int64_t shard_;
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;
   std::vector<std::unique_ptr<Unit>> units_{};  ///< The root's, then the blocks'.
@@ -324,6 +341,8 @@ void Unit::before(Torch& t) { fsdp.pre_backward(t, *this); }
 
 }  // namespace
 
-std::unique_ptr<Policy> fsdp2(const MeshFacts& mesh) { return std::make_unique<Fsdp2>(mesh); }
+std::unique_ptr<Policy> fsdp2(const MeshFacts& mesh, std::int64_t shard) {
+  return std::make_unique<Fsdp2>(mesh, shard);
+}
 
 }  // namespace oomplan::estimator

@@ -11,6 +11,10 @@ namespace oomplan::estimator {
 
 std::unique_ptr<Policy> single();
 std::unique_ptr<Policy> ddp(const MeshFacts& mesh);
-std::unique_ptr<Policy> fsdp2(const MeshFacts& mesh);
+/// `shard`: of the parameters' chunks those that the rank holds.
+std::unique_ptr<Policy> fsdp2(const MeshFacts& mesh, std::int64_t shard);
+
+/// make_policy() of a model that is trained, on the ranks that hold `shard`.
+std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t shard);
 
 }  // namespace oomplan::estimator

@@ -54,6 +54,25 @@ std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
                      oomplan::to_text(fit.gpu.total), rest, note);
 }
 
+/// "NCCL communicators 544.00 MiB to 1.49 GiB".
+std::string part_text(const Contribution& part) {
+  if (part.lower == Bytes()) return fmt::format("{} up to {}", part.name, oomplan::to_text(part.upper));
+  return fmt::format("{} {} to {}", part.name, oomplan::to_text(part.lower), oomplan::to_text(part.upper));
+}
+
+/// What of the figure is not known. It is the upper end, by which the verdict goes.
+std::string range_line(const Fit& fit, const std::string& whose) {
+  const Range range = fit.range();
+  if (!range.is_open() || fit.verdict == FitVerdict::undecided) return {};
+  std::string parts;
+  for (const Contribution& part : range.contributions) parts += (parts.empty() ? "" : ", ") + part_text(part);
+  const std::string_view end = fit.may_fit() ? "; with the least of it the run would fit" : "";
+  return wrapped(fmt::format("{}between {} and {}: {}{}", whose, oomplan::to_text(range.lower),
+                             oomplan::to_text(range.upper), parts, end),
+                 0, 2) +
+         "\n";
+}
+
 Row comparison_row(const Fit& fit) {
   const bool decided = fit.verdict != FitVerdict::undecided;
   std::string words = words_of(fit);
@@ -70,7 +89,9 @@ std::string comparison(const std::vector<Fit>& fits, const std::string& note, bo
   std::vector<Row> rows{{{"GPU"}, {"total", true}, {"needed", true}, {"headroom", true}}};
   for (Cell& cell : rows.front()) cell.paint = Paint::dim;
   for (const Fit& fit : fits) rows.push_back(comparison_row(fit));
-  return fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
+  std::string out = fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
+  for (const Fit& fit : fits) out += range_line(fit, fit.gpu.title + ": ");
+  return out;
 }
 
 // What the allocator makes of the peak; with unlimited memory more than the run needs.
@@ -102,6 +123,17 @@ std::string paged_line(const Report& report) {
          "\n";
 }
 
+/// Where ranks differ: of which kind the figures are, and the most that others hold.
+std::string ranks_line(const Report& report) {
+  const std::vector<RankAnswer>& ranks = report.found.ranks;
+  if (ranks.size() < 2) return {};
+  std::string out = "of the rank that holds most (" + ranks.front().kind.name + "); tensors of the others:";
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    out += fmt::format("{} {} in {}", i == 1 ? "" : ",", oomplan::to_text(ranks[i].peak.tensors()), ranks[i].kind.name);
+  }
+  return wrapped(out, 0, 2) + "\n";
+}
+
 }  // namespace
 
 std::string moment_text(const PhasePeak& peak) {
@@ -115,10 +147,10 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   const std::string note = if_assumed(report);
   const std::string lines = fmt::format("peak {} of tensors, in {}{}\n", oomplan::to_text(peak.tensors()),
                                         moment_text(peak), fits.empty() ? note : "") +
-                            reserved_line(report) + paged_line(report);
+                            ranks_line(report) + reserved_line(report) + paged_line(report);
   if (fits.empty()) return lines;
   if (fits.size() > 1) return comparison(fits, note, options.colour) + lines;
-  return fit_line(fits.front(), note, options.colour) + lines + shown_line(fits.front());
+  return fit_line(fits.front(), note, options.colour) + range_line(fits.front(), "") + lines + shown_line(fits.front());
 }
 
 }  // namespace oomplan::report

@@ -60,6 +60,19 @@ Json json_of(const RuntimeTerm& term) {
   return {{"name", term.name}, {"bytes", term.bytes.count()}, {"source", term.source}};
 }
 
+Json json_of(const Contribution& part) {
+  return {{"name", part.name}, {"why", part.why}, {"lower", part.lower.count()}, {"upper", part.upper.count()}};
+}
+
+Json json_of(const RankAnswer& rank) {
+  Json needed = Json::array();
+  for (const std::optional<Bytes>& bytes : rank.needed) needed.push_back(bytes ? Json(bytes->count()) : Json());
+  return {{"kind", rank.kind.name},
+          {"count", rank.kind.count},
+          {"peak", json_of(rank.peak)},
+          {"needed", std::move(needed)}};
+}
+
 Json json_of(const Unmodelled& gap) {
   return {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}};
 }
@@ -73,6 +86,12 @@ Json list_of(const std::vector<T>& values) {
   return out;
 }
 
+/// {lower, upper, contributions}.
+Json json_of(const Range& range) {
+  return {
+      {"lower", range.lower.count()}, {"upper", range.upper.count()}, {"contributions", list_of(range.contributions)}};
+}
+
 Json json_of(const Fit& fit) {
   return {{"name", fit.gpu.name},
           {"title", fit.gpu.title},
@@ -80,12 +99,14 @@ Json json_of(const Fit& fit) {
           {"total_source", fit.gpu.total_source},
           {"runtime", list_of(fit.runtime)},
           {"needed", fit.needed.count()},
+          {"range", json_of(fit.range())},
           {"headroom", fit.headroom.count()},
           {"at_least", fit.at_least},
           {"paged", fit.paged.count()},
           {"paged_to_host", fit.paged_to_host().count()},
           {"fits", fit.fits()},
           {"verdict", name_of(fit.verdict)},
+          {"may_fit", fit.may_fit()},
           {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
           {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
           {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
@@ -166,6 +187,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
+                 {"ranks", list_of(report.found.ranks)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
                  {"not_counted", not_counted(report)},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},

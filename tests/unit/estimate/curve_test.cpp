@@ -82,6 +82,33 @@ TEST(Scales, SayWhatAFitSays) {
   }
 }
 
+// Between the least and the most of NCCL's buffers: both take the most.
+TEST(Scales, TakeTheUpperEndAsAFitDoes) {
+  const auto model = find_model("openai-community/gpt2");
+  ASSERT_TRUE(model);
+  TrainingPlan p = plan();
+  p.mesh.sharding.value = Sharding::ddp;
+  p.mesh.world_size.value = 2;
+  p.mesh.sync_each.value = true;
+  p.mesh.ddp_bucket_mib.value = 25;
+  p.mesh.fsdp_replicas.value = 1;
+  auto footprint = estimate(p, *model, Detail::events);
+  ASSERT_TRUE(footprint);
+  Scales scales(p, *model);
+  auto gpu = find_gpu("24GiB");
+  ASSERT_TRUE(gpu);
+  const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
+  const Range range = fit(reservation, *gpu, {}, p.mesh).range();
+  for (const Bytes total : {range.lower, Bytes((range.lower.count() + range.upper.count()) / 2), range.upper}) {
+    gpu->total = total;
+    const Fit held = fit(reservation, *gpu, {}, p.mesh);
+    EXPECT_EQ(held.fits(), total == range.upper);
+    const Weighed weighed = scales.weigh(*gpu, total);
+    EXPECT_EQ(weighed.fits, held.fits());
+    EXPECT_TRUE(weighed.at_least ? weighed.needed <= held.needed : weighed.needed == held.needed);
+  }
+}
+
 TEST(LimitOf, LeavesTheHeadroomRoundedUp) {
   EXPECT_EQ(limit_of({.total = Bytes(1001)}, 0.05), Bytes(950));
   EXPECT_EQ(limit_of({.total = Bytes(1000)}, 0), Bytes(1000));

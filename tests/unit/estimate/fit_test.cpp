@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "oomplan/estimate/estimate.hpp"
+#include "plans.hpp"
 
 namespace oomplan {
 namespace {
@@ -72,23 +73,27 @@ TEST(Reservation, CountsTheWorkspacesApartFromTheTensors) {
   EXPECT_EQ(f.peak.total, Bytes::mib(60));
 }
 
-// Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
-// where the second segment lies.
-TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
+/// A segment of 30 MiB, and one of 60 of which 30 are in use for good; where the request comes to lie in the first,
+/// nothing can be given back.
+std::vector<Event> run_of_either_order() {
   const auto take = [](std::uint32_t slot, std::int64_t mib) {
     return Event{Event::Kind::allocate, slot, Bytes::mib(mib).count()};
   };
   const auto drop = [](std::uint32_t slot) { return Event{Event::Kind::free, slot, 0}; };
-  // A segment of 30 MiB, and one of 60 of which 30 are in use for good; where the request comes to lie in the first,
-  // nothing can be given back.
-  const std::vector<Event> events{{Event::Kind::mark, 0, PhaseOfStep{Phase::forward, 1}.code()},
-                                  take(0, 30),
-                                  take(1, 60),
-                                  drop(1),
-                                  take(1, 30),
-                                  drop(0),
-                                  take(2, 29),
-                                  take(3, 40)};
+  return {{Event::Kind::mark, 0, PhaseOfStep{Phase::forward, 1}.code()},
+          take(0, 30),
+          take(1, 60),
+          drop(1),
+          take(1, 30),
+          drop(0),
+          take(2, 29),
+          take(3, 40)};
+}
+
+// Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
+// where the second segment lies.
+TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
+  const std::vector<Event> events = run_of_either_order();
   const Reservation below(events, {}, {}, {SegmentOrder::descending});
   const Reservation above(events, {}, {}, {SegmentOrder::ascending});
   const Reservation both(events, {});
@@ -96,6 +101,106 @@ TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
   EXPECT_FALSE(both.ends_in(Bytes::mib(100)));
   EXPECT_GE(both.reserved().smallest, std::max(below.reserved().smallest, above.reserved().smallest));
   EXPECT_EQ(both.reserved().peak, below.reserved().peak);
+}
+
+// The first order is the one that drivers mostly have: it gives the lower end, whichever of the two it is.
+TEST(Range, OfTheAddressOrderIsWhatBothOrdersNeed) {
+  using Orders = std::vector<SegmentOrder>;
+  const Orders descending{SegmentOrder::descending, SegmentOrder::ascending};
+  const Orders ascending{SegmentOrder::ascending, SegmentOrder::descending};
+  Bytes widest;
+  for (const Orders& orders : {descending, ascending}) {
+    const Reservation first(run_of_either_order(), {}, {}, {orders.front()});
+    const Reservation both(run_of_either_order(), {}, {}, orders);
+    EXPECT_EQ(both.reserved().smallest_usual, first.reserved().smallest);
+    EXPECT_LE(both.reserved().smallest_usual, both.reserved().smallest);
+    const Fit out = fit(both, gpu(Bytes::gib(24)));
+    EXPECT_EQ(out.range().upper, out.needed);
+    EXPECT_EQ(out.range().upper - out.range().lower, both.reserved().smallest - both.reserved().smallest_usual);
+    widest = std::max(widest, out.range().upper - out.range().lower);
+  }
+  EXPECT_GT(widest, Bytes(0));
+}
+
+TEST(Range, OfACardThatOnlyTheUsualOrderFitsReachesDownToIt) {
+  const std::vector<SegmentOrder> orders{SegmentOrder::ascending, SegmentOrder::descending};
+  const Reservation first(run_of_either_order(), {}, {}, {orders.front()});
+  const Reservation run(run_of_either_order(), {}, {}, orders);
+  const SegmentOrder usual = first.ends_in(Bytes::mib(100)) ? orders.front() : orders.back();
+  const Reservation either(run_of_either_order(), {}, {},
+                           {usual, usual == orders.front() ? orders.back() : orders.front()});
+  const Fit out = fit(either, gpu(Bytes::mib(100) + beside));
+  EXPECT_EQ(out.verdict, FitVerdict::does_not_fit);
+  EXPECT_TRUE(out.may_fit());
+  EXPECT_LE(out.range().lower, out.gpu.total);
+  EXPECT_GT(out.range().upper, out.gpu.total);
+  ASSERT_EQ(out.range().contributions.size(), 1U);
+  EXPECT_EQ(out.range().contributions.front().name, "address order");
+}
+
+TEST(Range, IsClosedWhereNothingIsUnknown) {
+  const Fit out = fit(of({Bytes::gib(10)}), gpu(Bytes::gib(24)));
+  EXPECT_EQ(out.range(), (Range{out.needed, out.needed}));
+  EXPECT_FALSE(out.may_fit());
+  EXPECT_FALSE(fit(of({Bytes::gib(10)}), gpu(Bytes::gib(8))).may_fit());
+}
+
+MeshFacts two_ranks() {
+  MeshFacts mesh;
+  mesh.world_size.value = 2;
+  mesh.sharding.value = Sharding::ddp;
+  return mesh;
+}
+
+// A card that the least of NCCL's buffers would leave enough of: the verdict takes the most.
+TEST(Range, TheVerdictTakesItsUpperEnd) {
+  const Reservation run = of({Bytes::gib(20)});
+  const Bytes least = Bytes::gib(20) + beside + Bytes::mib(544);
+  const Bytes most = Bytes::gib(20) + beside + Bytes::mib(1526);
+  for (const Bytes total : {least, Bytes::gib(20) + beside + Bytes::gib(1), most - Bytes(1)}) {
+    const Fit out = fit(run, gpu(total), {}, two_ranks());
+    EXPECT_EQ(out.verdict, FitVerdict::does_not_fit) << total.count();
+    EXPECT_TRUE(out.may_fit()) << total.count();
+    EXPECT_EQ(out.range().lower, least);
+    EXPECT_EQ(out.range().upper, most);
+    EXPECT_EQ(out.needed, most);
+  }
+  EXPECT_TRUE(fit(run, gpu(most), {}, two_ranks()).fits());
+  EXPECT_FALSE(fit(run, gpu(most), {}, two_ranks()).may_fit());
+  EXPECT_FALSE(fit(run, gpu(least - Bytes(1)), {}, two_ranks()).may_fit());
+}
+
+TEST(Range, AddsUpWhatIsUnknown) {
+  const Fit out = fit(of({Bytes::gib(20)}), gpu(Bytes::gib(24)), {}, two_ranks(),
+                      {{"lengths", "nobody says", Bytes::gib(1), Bytes::gib(3)}, {"known", "", {}, {}}});
+  EXPECT_EQ(out.range().upper, out.needed);
+  EXPECT_EQ(out.range().lower, out.needed - Bytes::gib(2) - Bytes::mib(1526 - 544));
+  ASSERT_EQ(out.range().contributions.size(), 2U);
+  EXPECT_EQ(out.range().contributions.front().name, "lengths");
+  EXPECT_EQ(out.range().contributions.back().name, "NCCL communicators");
+}
+
+Bytes tensors_of(const TrainingPlan& plan) {
+  return example::played(plan, example::architecture(example::llama())).peak.tensors();
+}
+
+TEST(Range, OfDpoIsThatOfItsCompletions) {
+  TrainingPlan p = example::plan(8, 512);
+  p.recipe.kind.value = RecipeKind::dpo;
+  p.recipe.reference.value = Reference::precomputed;
+  p.batch.completion_length.origin.kind = Origin::Kind::assumed;
+  const Architecture model = example::architecture(example::llama());
+  const auto unknown = [&] { return unknown_of(p, model, example::played(p, model)); };
+  TrainingPlan least = p;
+  least.batch.completion_length.value = 1;
+  ASSERT_EQ(unknown().size(), 1U);
+  EXPECT_EQ(unknown().front().name, "completion length");
+  EXPECT_EQ(unknown().front().upper - unknown().front().lower, tensors_of(p) - tensors_of(least));
+  EXPECT_GT(unknown().front().upper, Bytes());
+  p.batch.completion_length.origin.kind = Origin::Kind::command_line;
+  EXPECT_TRUE(unknown().empty());
+  p.batch.completion_length = {1, {Origin::Kind::assumed}};
+  EXPECT_TRUE(unknown().empty());
 }
 
 TEST(Fit, FitsAtTheEdgeToTheLastByteAndNotWithOneLess) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "oomplan/estimate/ranks.hpp"
 #include "plans.hpp"
 
 namespace oomplan {
@@ -76,6 +77,50 @@ TEST(Fsdp2, HoldsAPartOfWeightsGradientsAndState) {
 TEST(Fsdp2, PadsWhatDoesNotDivide) {
   const TrainingPlan one = plan(Sharding::none, 1);
   EXPECT_GT(held(plan(Sharding::fsdp2, 3), Bucket::weights) * 3, held(one, Bucket::weights));
+}
+
+std::vector<RankKind> kinds(const TrainingPlan& p) { return *rank_kinds(p, model()); }
+
+// 1000 words, 512, 256 and 128 rows.
+TEST(Fsdp2, RanksAreOfKindsWhereTheyDoNotDivideEveryDimension) {
+  EXPECT_EQ(kinds(plan(Sharding::none, 1)), (std::vector<RankKind>{{"all", 0, 1}}));
+  EXPECT_EQ(kinds(plan(Sharding::ddp, 3)), (std::vector<RankKind>{{"all", 0, 3}}));
+  EXPECT_EQ(kinds(plan(Sharding::fsdp2, 8)), (std::vector<RankKind>{{"all", 0, 8}}));
+  EXPECT_EQ(kinds(plan(Sharding::fsdp2, 3)), (std::vector<RankKind>{{"shards 0 to 1", 0, 2}, {"shard 2", 2, 1}}));
+  TrainingPlan replicas = plan(Sharding::fsdp2, 6);
+  replicas.mesh.fsdp_replicas.value = 2;
+  EXPECT_EQ(kinds(replicas), (std::vector<RankKind>{{"shards 0 to 1", 0, 4}, {"shard 2", 2, 2}}));
+}
+
+TEST(Fsdp2, WithMoreRanksThanRowsTheLastOnesHoldNoStateOfThem) {
+  const TrainingPlan p = plan(Sharding::fsdp2, 2000);
+  const std::vector<RankKind> all = kinds(p);
+  std::int64_t ranks = 0;
+  for (const RankKind& kind : all) ranks += kind.count;
+  EXPECT_EQ(ranks, 2000);
+  EXPECT_EQ(all.back().shard, 1000);
+  const auto last = estimate_shard(p, model(), 1999);
+  ASSERT_TRUE(last.ok());
+  const PhasePeak& step = example::peak_of(*last, Phase::optimizer_step, 2);
+  EXPECT_LT(at(step.by_bucket, Bucket::optimizer), held(p, Bucket::optimizer));
+  EXPECT_EQ(at(step.by_bucket, Bucket::weights), held(p, Bucket::weights));
+}
+
+// A rank's state is of its rows, and every rank's memory for shards and for what is gathered is that of a whole chunk.
+TEST(Fsdp2, StateOfAllRanksIsThatOfTheWholeModel) {
+  const TrainingPlan p = plan(Sharding::fsdp2, 3);
+  const auto of_shard = [&](std::int64_t shard, Bucket bucket) {
+    return at(example::peak_of(*estimate_shard(p, model(), shard), Phase::optimizer_step, 2).by_bucket, bucket);
+  };
+  EXPECT_EQ(of_shard(0, Bucket::optimizer), held(p, Bucket::optimizer));
+  EXPECT_EQ(of_shard(1, Bucket::optimizer), held(p, Bucket::optimizer));
+  EXPECT_LT(of_shard(2, Bucket::optimizer), held(p, Bucket::optimizer));
+  const Bytes all = of_shard(0, Bucket::optimizer) * 2 + of_shard(2, Bucket::optimizer);
+  const Bytes whole = held(plan(Sharding::none, 1), Bucket::optimizer);
+  EXPECT_GE(all, whole);
+  EXPECT_LE(all, whole + Bytes(512) * 3 * 2 * 21);
+  for (const Bucket bucket : {Bucket::weights, Bucket::gradients, Bucket::gathered})
+    EXPECT_EQ(of_shard(2, bucket), held(p, bucket)) << name_of(bucket);
 }
 
 TEST(Fsdp2, KeepsGatheredParametersThatItDoesNotReshard) {

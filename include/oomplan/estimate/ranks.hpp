@@ -1,0 +1,40 @@
+// The ranks of a run, by what they hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/plan/plan.hpp"
+
+namespace oomplan {
+
+/// Ranks whose tensors are alike.
+struct RankKind {
+  std::string name{};      ///< "all"; by the shards that they hold: "shards 0 to 2", "shard 3".
+  std::int64_t shard = 0;  ///< The first of those.
+  std::int64_t count = 1;  ///< Ranks.
+
+  friend bool operator==(const RankKind&, const RankKind&) = default;
+};
+
+/// What ranks of one kind need.
+struct RankAnswer {
+  RankKind kind{};
+  PhasePeak peak{};
+  std::vector<std::optional<Bytes>> needed{};  ///< Of each GPU asked for; nothing where that is undecided.
+};
+
+/// The kinds of a plan that estimate() takes. The first holds the most, and is the one whose footprint estimate()
+/// gives: DDP's ranks are all alike; FSDP2 cuts dimension 0 of each parameter into as many chunks as ranks, of which
+/// the last are shorter or empty where they do not divide it. Errors as estimate().
+Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture);
+
+/// estimate() with every detail, of the ranks that hold `shard`.
+Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard);
+
+}  // namespace oomplan

@@ -1,0 +1,44 @@
+// What a plan leaves open of the tensors: facts that are assumed as the most that they can be.
+#include <array>
+
+#include "oomplan/estimate/estimate.hpp"
+
+namespace oomplan {
+namespace {
+
+struct Unknown {
+  std::string_view name;
+  std::string_view why;
+  bool (*is_open)(const TrainingPlan& plan);
+  void (*take_least)(TrainingPlan& plan);
+};
+
+constexpr std::array unknowns{
+    Unknown{"completion length",
+            "no key says how many tokens of a row are its completion: from one to all but the first "
+            "(completion_length says it)",
+            [](const TrainingPlan& plan) {
+              return plan.recipe.kind.value == RecipeKind::dpo && plan.batch.completion_length.value == 0 &&
+                     plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
+            },
+            [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},
+};
+
+}  // namespace
+
+std::vector<Contribution> unknown_of(const TrainingPlan& plan, const Architecture& architecture,
+                                     const Footprint& footprint) {
+  std::vector<Contribution> out;
+  for (const Unknown& unknown : unknowns) {
+    if (!unknown.is_open(plan)) continue;
+    TrainingPlan least = plan;
+    unknown.take_least(least);
+    const Result<Footprint> peaks = estimate(least, architecture, Detail::peaks);
+    if (!peaks) continue;
+    const Bytes depends = footprint.peak.tensors() - peaks->peak.tensors();
+    out.push_back({std::string(unknown.name), std::string(unknown.why), {}, depends});
+  }
+  return out;
+}
+
+}  // namespace oomplan
