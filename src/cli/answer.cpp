@@ -186,7 +186,8 @@ IngestOptions ingest_options(const Question& question) {
           .overrides = question.overrides,
           .loader = read_named_document,
           .trainer = question.trainer,
-          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said};
+          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
+          .launch = question.launch};
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

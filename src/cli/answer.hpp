@@ -18,6 +18,7 @@ struct Question {
   std::string trainer{};       ///< As --trainer names it, or the command that starts the run; "" where neither does.
   std::string trainer_said{};  ///< Which of the two; "" for the option.
   std::vector<std::string> overrides{};
+  std::vector<std::string> launch{};
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
   HostQuestion host{};

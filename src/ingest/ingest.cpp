@@ -6,11 +6,13 @@
 #include "compose.hpp"
 #include "foreign.hpp"
 #include "lengths_file.hpp"
+#include "launch.hpp"
 #include "loader_facts.hpp"
 #include "mesh.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
+#include "sharding_keys.hpp"
 #include "unplayed.hpp"
 
 namespace oomplan {
@@ -58,6 +60,8 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
+  ingestion::note_sharding(composed->inputs, options.loader, composed->documents, draft);
+  ingestion::apply_launch(options, **dialect, document, composed->documents, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);

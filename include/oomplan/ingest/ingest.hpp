@@ -23,6 +23,7 @@ struct IngestOptions {
   Loader loader{};                       ///< For `extends:` and `lengths:` that name a file; without it an error.
   std::string trainer{};                 ///< Whose trainer it is, of trainer_names; "" where the file alone says it.
   std::string trainer_said{};            ///< What said so: "--trainer dpo".
+  std::vector<std::string> launch{};     ///< Files that start the run: accelerate's launcher config, DeepSpeed's JSON.
 };
 
 /// Reads the plan out of a document. An override's key is the dialect's own, dotted where it is inside a mapping, or a

@@ -49,6 +49,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   add_trainer_option(app, question.trainer);
+  add_launch_option(app, question.launch);
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

@@ -43,6 +43,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
   add_trainer_option(app, question.trainer);
+  add_launch_option(app, question.launch);
   app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
