@@ -182,12 +182,14 @@ Verdict verdict_after(const Findings& findings) {
 
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
-  return {.dialect = question.dialect,
-          .overrides = question.overrides,
-          .loader = read_named_document,
-          .trainer = question.trainer,
-          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
-          .launch = question.launch};
+  IngestOptions out{.dialect = question.dialect,
+                    .overrides = question.overrides,
+                    .loader = read_named_document,
+                    .trainer = question.trainer,
+                    .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
+                    .launch = question.launch};
+  name_versions(question.versions, out);
+  return out;
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

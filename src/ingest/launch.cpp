@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "compose.hpp"
 #include "oomplan/core/text.hpp"
 #include "python_values.hpp"
-#include "compose.hpp"
 #include "sharding_keys.hpp"
 
 namespace oomplan::ingestion {
@@ -122,7 +122,8 @@ void plan_fsdp(World& world) {
 void note_deepspeed_config(World& world, const Input& config) {
   note_deepspeed(*config.document, *config.value, "deepspeed_config.", world.draft);
   if (const Node* path = config.value->find("deepspeed_config_file"); path != nullptr)
-    note_deepspeed_file({"deepspeed_config_file", path, config.document, {}, {}}, world.reading.loader, world.reading.documents, world.draft);
+    note_deepspeed_file({"deepspeed_config_file", path, config.document, {}, {}}, world.reading.loader,
+                        world.reading.documents, world.draft);
 }
 
 void plan_sharding(World& world) {
@@ -130,8 +131,7 @@ void plan_sharding(World& world) {
   if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
   if (world.kind == "FSDP") plan_fsdp(world);
   const Input* config = find_input(world.inputs, "deepspeed_config");
-  if (world.kind == "DEEPSPEED" && config != nullptr)
-    note_deepspeed_config(world, *config);
+  if (world.kind == "DEEPSPEED" && config != nullptr) note_deepspeed_config(world, *config);
 }
 
 bool is_said(const Origin& origin) {
@@ -172,13 +172,20 @@ void apply_accelerate(const Document& launch, const Reading& reading, Draft& dra
   refuse_unknown(inputs, draft);
   drop_unset(inputs);
   World world{draft, launch, inputs, reading, read_arguments(table, {}, inputs, draft)};
-  const auto kind = world.args.get<std::string>("distributed_type");
-  if (find_input(inputs, "distributed_type") == nullptr) {
-    draft.errors.push_back({Severity::error, "ingest/refused", "accelerate 1.15.0 refuses a config without distributed_type", {launch.file}, {}, {}});
+  const Input* kind = find_input(inputs, "distributed_type");
+  if (kind == nullptr) {
+    draft.errors.push_back({Severity::error,
+                            "ingest/refused",
+                            "accelerate 1.15.0 refuses a config without distributed_type",
+                            {launch.file},
+                            {},
+                            {}});
   }
-  world.origin = kind.origin;
-  world.kind = kind.value.value_or("");
-  if (world.kind.empty()) return;
+  // Its value is read here too where a rule has found that it is not played.
+  const auto value = kind == nullptr ? std::nullopt : find_codec("distributed_type")->read(*kind->value);
+  if (!value) return;
+  world.origin = origin_of(*kind);
+  world.kind = std::get<std::string>(*value);
   plan_processes(world);
   plan_sharding(world);
   for (const FactRow& fact : facts()) put(fact, world.said, reading.config, draft);

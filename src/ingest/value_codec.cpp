@@ -175,10 +175,9 @@ constexpr Codec<std::string> quoted_strategy{"one of \"no\" (in quotes), steps, 
 
 // ---- Of accelerate's launcher ---------------------------------------------------------------------------------------
 
-constexpr auto distributed_types =
-    std::to_array<std::string_view>({"NO", "MULTI_GPU", "FSDP", "DEEPSPEED", "MEGATRON_LM", "XLA", "MULTI_CPU",
-                                     "MULTI_HPU", "MULTI_MLU", "MULTI_MUSA", "MULTI_NEURON", "MULTI_NPU", "MULTI_SDAA",
-                                     "MULTI_XPU"});
+constexpr auto distributed_types = std::to_array<std::string_view>(
+    {"NO", "MULTI_GPU", "FSDP", "DEEPSPEED", "MEGATRON_LM", "XLA", "MULTI_CPU", "MULTI_HPU", "MULTI_MLU", "MULTI_MUSA",
+     "MULTI_NEURON", "MULTI_NPU", "MULTI_SDAA", "MULTI_XPU"});
 constexpr std::array<std::string_view, 4> mixed_precisions{"no", "fp16", "bf16", "fp8"};
 
 // A NO without quotes is false in YAML, which launches one process as well.
@@ -190,10 +189,8 @@ constexpr Codec<std::string> distributed_type{"one of NO, MULTI_GPU, FSDP, DEEPS
                                               write_text, distributed_types.data(), distributed_types.size()};
 constexpr Codec<std::string> mixed_precision{
     "one of \"no\" (in quotes), fp16, bf16, fp8",
-    [](const Node& node) {
-      return node.kind == Node::Kind::string ? read_word<mixed_precisions>(node) : std::nullopt;
-    },
-    write_text, mixed_precisions.data(), mixed_precisions.size()};
+    [](const Node& node) { return node.kind == Node::Kind::string ? read_word<mixed_precisions>(node) : std::nullopt; },
+    write_text};
 
 // ---- By name -------------------------------------------------------------------------------------------------------
 
