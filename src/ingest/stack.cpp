@@ -57,7 +57,7 @@ StackLayer read_layer(std::string_view name) {
 void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
   if (std::ranges::count(layers, name, &StackLayer::name) > 0) return;
   const StackLayer layer = read_layer(name);
-  ChosenVersions* chosen = ChosenVersions::current();
+  const ChosenVersions* chosen = ChosenVersions::current();
   if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer); !other.empty()) {
     layers.push_back(read_layer(other));
   }
@@ -106,14 +106,16 @@ const Stack& stack_of(std::string_view name) {
   static std::mutex mutex;
   static std::map<std::string, Stack, std::less<>> read;
   const std::lock_guard lock(mutex);
-  // With versions chosen, what a stack is made of is noted each time; without, it is looked up alone.
-  const ChosenVersions* chosen = ChosenVersions::current();
+  ChosenVersions* chosen = ChosenVersions::current();
   const std::string key = (chosen == nullptr ? "" : chosen->key()) + std::string(name);
-  const auto found = read.find(key);
-  if (found != read.end() && key == name) return found->second;
-  std::vector<StackLayer> layers;
-  add_layers(name, layers);
-  return read.try_emplace(key, std::move(layers)).first->second;
+  auto found = read.find(key);
+  if (found == read.end()) {
+    std::vector<StackLayer> layers;
+    add_layers(name, layers);
+    found = read.try_emplace(key, std::move(layers)).first;
+  }
+  if (chosen != nullptr) chosen->use(found->second.layers());
+  return found->second;
 }
 
 const std::vector<StackLayer>& stack_layers() {

@@ -29,9 +29,10 @@ Numbers numbers_of(std::string_view version) {
 
 std::int64_t part(const Numbers& numbers, std::size_t i) { return i < numbers.size() ? numbers[i] : 0; }
 
-/// By the second number, then by the third.
+/// By the second number; by the third where that is the same.
 auto distance(const Numbers& a, const Numbers& b) {
-  return std::tuple(std::abs(part(a, 1) - part(b, 1)), std::abs(part(a, 2) - part(b, 2)));
+  const std::int64_t second = std::abs(part(a, 1) - part(b, 1));
+  return std::tuple(second, second == 0 ? std::abs(part(a, 2) - part(b, 2)) : 0);
 }
 
 std::vector<std::string> versions_of(std::string_view package) {
@@ -88,9 +89,14 @@ const NamedVersion* ChosenVersions::named(std::string_view package) const {
   return found == named_.end() ? nullptr : &*found;
 }
 
-std::string ChosenVersions::in_front_of(const StackLayer& layer) {
+void ChosenVersions::use(const std::vector<StackLayer>& layers) {
+  for (const StackLayer& layer : layers) {
+    if (!layer.version.empty()) packages_.insert(layer.package);
+  }
+}
+
+std::string ChosenVersions::in_front_of(const StackLayer& layer) const {
   if (layer.version.empty()) return {};
-  packages_.insert(layer.package);
   const NamedVersion* name = named(layer.package);
   const auto version = name == nullptr ? std::nullopt : nearest_version(name->version, versions_of(layer.package));
   if (!version || version == layer.version) return {};

@@ -32,8 +32,11 @@ class ChosenVersions {
   /// Null where there is none.
   static ChosenVersions* current() { return current_; }
 
-  /// The file that goes in front of this layer; empty where none does. Remembers that its package was asked for.
-  std::string in_front_of(const StackLayer& layer);
+  /// The file that goes in front of this layer; empty where none does.
+  std::string in_front_of(const StackLayer& layer) const;
+
+  /// Remembers the packages of a stack that was asked for.
+  void use(const std::vector<StackLayer>& layers);
 
   /// What a stack depends on, for a cache: "transformers==5.14.1;".
   std::string key() const;
