@@ -105,7 +105,9 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   Result<Document> read = read_config(question.config);
   if (!read) return append(findings.diagnostics, read.errors());
   document = std::move(*read);
-  Result<TrainingPlan> plan = ingest(*document, ingest_options(question));
+  const IngestOptions options = ingest_options(question);
+  findings.versions_assumed = options.versions.empty();
+  Result<TrainingPlan> plan = ingest(*document, options);
   if (plan) {
     findings.plan = std::move(*plan);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
