@@ -24,6 +24,9 @@ def estimate(program, case, models, folder):
     (folder / "model/config.json").write_text(json.dumps(models[case["model"]] | case["model_keys"]))
     (folder / "config.yaml").write_text(json.dumps(case["config"]))
     command = [program, "estimate", "config.yaml", "--json", "--trainer", case["trainer"]]
+    if "launch" in case:
+        (folder / "accelerate.yaml").write_text(json.dumps(case["launch"]))
+        command += ["--launch", "accelerate.yaml"]
     for setting in case["set"]:
         command += ["--set", setting]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)

@@ -105,7 +105,9 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   Result<Document> read = read_config(question.config);
   if (!read) return append(findings.diagnostics, read.errors());
   document = std::move(*read);
-  Result<TrainingPlan> plan = ingest(*document, ingest_options(question));
+  const IngestOptions options = ingest_options(question);
+  findings.versions_assumed = options.versions.empty();
+  Result<TrainingPlan> plan = ingest(*document, options);
   if (plan) {
     findings.plan = std::move(*plan);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
@@ -245,11 +247,14 @@ Verdict verdict_after(const Findings& findings) {
 
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
-  return {.dialect = question.dialect,
-          .overrides = question.overrides,
-          .loader = read_named_document,
-          .trainer = question.trainer,
-          .trainer_said = question.trainer_said.empty() ? option : question.trainer_said};
+  IngestOptions out{.dialect = question.dialect,
+                    .overrides = question.overrides,
+                    .loader = read_named_document,
+                    .trainer = question.trainer,
+                    .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
+                    .launch = question.launch};
+  name_versions(question.versions, out);
+  return out;
 }
 
 Findings answer(const Question& question, std::optional<Document>* kept) {

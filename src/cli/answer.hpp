@@ -9,6 +9,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/report/report.hpp"
+#include "versions_option.hpp"
 
 namespace oomplan::cli {
 
@@ -18,6 +19,8 @@ struct Question {
   std::string trainer{};       ///< As --trainer names it, or the command that starts the run; "" where neither does.
   std::string trainer_said{};  ///< Which of the two; "" for the option.
   std::vector<std::string> overrides{};
+  std::vector<std::string> launch{};
+  VersionsAsked versions{};
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
   HostQuestion host{};

@@ -137,6 +137,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/missing-fact", Verdict::undecided,
      "The estimate needs a fact that the config does not say and that no default settles. The message names the"
      " key; --set gives it for a what-if."},
+    {"ingest/nearest-version", Verdict::answered,
+     "A version was named, with --framework or in a file of --requirements, whose defaults oomplan does not have. "
+     "Those "
+     "of the nearest one of the same major version are taken; docs/dialects.md lists what there is."},
     {"ingest/not-a-mapping", Verdict::invalid,
      "A training config is a mapping of keys to values; this file is a list or a single value."},
     {"ingest/partial-profile", Verdict::answered,
@@ -158,6 +162,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A key sets a length, a batch or a model, and the trainer that the config is read for does not read it: the file "
      "may be another trainer's, or the key may be meant for another. --trainer says whose it is; a key that is not "
      "needed can be left out."},
+    {"ingest/unused-version", Verdict::answered,
+     "--framework names a package that this config takes no defaults of, so that its version changes nothing."},
     {"measure/bad-file", Verdict::invalid,
      "A data file is not what its format asks for. It may be damaged, or be taken for another format than it is in: "
      "--format says which."},

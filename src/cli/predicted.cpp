@@ -53,6 +53,7 @@ void add_prediction_options(CLI::App& app, Question& question) {
       ->needs(config)
       ->type_name("NAME");
   add_trainer_option(app, question.trainer)->needs(config);
+  add_launch_option(app, question.launch)->needs(config);
   app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
       ->allow_extra_args(false)
       ->needs(config)

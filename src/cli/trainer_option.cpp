@@ -39,6 +39,13 @@ CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer) {
       ->type_name("NAME");
 }
 
+CLI::Option* add_launch_option(CLI::App& app, std::vector<std::string>& files) {
+  return app
+      .add_option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 Launched launched_by(const std::vector<std::string>& command) {
   for (std::size_t i = 0; i < command.size(); ++i) {
     const std::string_view word = command[i];

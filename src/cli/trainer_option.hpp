@@ -1,4 +1,4 @@
-// The option --trainer, and what a command line says of the trainer that it starts.
+// The options --trainer and --launch, and what a command line says of the trainer that it starts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,9 @@
 namespace oomplan::cli {
 
 CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer);
+
+/// --launch, which may be given several times.
+CLI::Option* add_launch_option(CLI::App& app, std::vector<std::string>& files);
 
 /// Whose trainer a command starts, and the words that say so.
 struct Launched {

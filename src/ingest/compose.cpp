@@ -14,17 +14,6 @@ namespace {
 // Longer than any sane chain; a file can name itself by a new path each time, which no comparison of names sees.
 constexpr std::size_t longest_chain = 16;
 
-Diagnostic not_a_mapping(const Document& document) {
-  Diagnostic out{Severity::error,
-                 "ingest/not-a-mapping",
-                 "expected a mapping of keys to values, found " + shown(document.root),
-                 document.at(document.root),
-                 {},
-                 {}};
-  out.excerpt = std::string(document.line(document.root.line));
-  return out;
-}
-
 // The inputs of one document without its `extends`, which is handed back apart.
 Inputs own_inputs(const Document& document, std::vector<Input>& extends) {
   Inputs inputs = inputs_of(document, document.root);
@@ -72,6 +61,17 @@ void add_below(Inputs& inputs, const Inputs& base) {
 }
 
 }  // namespace
+
+Diagnostic not_a_mapping(const Document& document) {
+  Diagnostic out{Severity::error,
+                 "ingest/not-a-mapping",
+                 "expected a mapping of keys to values, found " + shown(document.root),
+                 document.at(document.root),
+                 {},
+                 {}};
+  out.excerpt = std::string(document.line(document.root.line));
+  return out;
+}
 
 Result<Composed> compose(const Document& document, const Loader& loader) {
   Composed out;

@@ -1,7 +1,6 @@
 #include "condition.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "oomplan/core/text.hpp"
 
@@ -98,7 +97,8 @@ const Node* find_within(const Node& mapping, std::string_view key) {
 }  // namespace
 
 const Node* find_value(const Inputs& inputs, std::string_view key) {
-  for (const Input& input : std::views::reverse(inputs)) {
+  for (auto at = inputs.rbegin(); at != inputs.rend(); ++at) {
+    const Input& input = *at;
     if (input.key == key) return input.value;
     if (!key.starts_with(input.key) || key.size() <= input.key.size() || key[input.key.size()] != '.') continue;
     if (const Node* found = find_within(*input.value, key.substr(input.key.size() + 1))) return found;

@@ -40,7 +40,8 @@ struct Dialect {
   std::span<const Saying> sayings{};
   /// Where its keys are also another's: two of these tell a config of it, and without them it is none.
   std::span<const std::string_view> tells{};
-  bool plain = false;  ///< Its keys are the facts by their names; it has no keys.yaml.
+  bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
+  bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

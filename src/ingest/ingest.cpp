@@ -4,14 +4,18 @@
 #include <utility>
 
 #include "compose.hpp"
+#include "evaluation.hpp"
 #include "foreign.hpp"
+#include "launch.hpp"
 #include "lengths_file.hpp"
 #include "loader_facts.hpp"
 #include "mesh.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
 #include "recognise.hpp"
+#include "sharding_keys.hpp"
 #include "unplayed.hpp"
+#include "versions.hpp"
 
 namespace oomplan {
 namespace {
@@ -54,15 +58,23 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;
   const Diagnostics unread = ingestion::load_lengths(lengths, options.loader, composed->documents);
   errors.insert(errors.end(), unread.begin(), unread.end());
+  errors.insert(errors.end(), options.unread.begin(), options.unread.end());
+  ingestion::ChosenVersions versions(options.versions);
   Draft draft = (*dialect)->read(composed->inputs, document);
+  versions.report(draft);
   draft.plan.dialect = (*dialect)->name;
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
+  ingestion::note_sharding(composed->inputs, options.loader, composed->documents, draft);
+  ingestion::apply_launch(options, **dialect, document, composed->documents, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
+  if (draft.plan.mesh.sharding.value == Sharding::ddp) {
+    ingestion::note_asking(composed->inputs, {"ddp_static_graph"}, "DDP's static graph", draft);
+  }
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   return finish(std::move(draft), document);
 }

@@ -26,8 +26,9 @@ void finish_mesh(TrainingPlan& plan) {
   spread(mesh, plan.loader);
   // accelerate gives a model of several processes to DDP.
   if (!is_said(mesh.sharding) && mesh.world_size.value > 1) mesh.sharding.value = Sharding::ddp;
-  // transformers' Trainer asks DDP for it, unless it checkpoints.
-  const bool asked = mesh.sharding.value == Sharding::ddp && !plan.checkpointing.on.value;
+  // transformers' Trainer asks DDP for it, unless it checkpoints a model of its own; peft's is none.
+  const bool own = plan.adapter.kind.value == Adapter::none;
+  const bool asked = mesh.sharding.value == Sharding::ddp && !(own && plan.checkpointing.on.value);
   if (!is_said(mesh.ddp_find_unused) && !asked) mesh.ddp_find_unused.value = false;
 }
 

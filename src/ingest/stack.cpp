@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "stack_files.hpp"
+#include "versions.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -55,8 +56,13 @@ StackLayer read_layer(std::string_view name) {
 
 void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
   if (std::ranges::count(layers, name, &StackLayer::name) > 0) return;
-  const std::vector<std::string> below = layers.emplace_back(read_layer(name)).on;
-  for (const std::string& one : below) add_layers(one, layers);
+  const StackLayer layer = read_layer(name);
+  const ChosenVersions* chosen = ChosenVersions::current();
+  if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer); !other.empty()) {
+    layers.push_back(read_layer(other));
+  }
+  layers.push_back(layer);
+  for (const std::string& one : layer.on) add_layers(one, layers);
 }
 
 }  // namespace
@@ -100,11 +106,25 @@ const Stack& stack_of(std::string_view name) {
   static std::mutex mutex;
   static std::map<std::string, Stack, std::less<>> read;
   const std::lock_guard lock(mutex);
-  const auto found = read.find(name);
-  if (found != read.end()) return found->second;
-  std::vector<StackLayer> layers;
-  add_layers(name, layers);
-  return read.emplace(std::string(name), Stack(std::move(layers))).first->second;
+  ChosenVersions* chosen = ChosenVersions::current();
+  const std::string key = (chosen == nullptr ? "" : chosen->key()) + std::string(name);
+  auto found = read.find(key);
+  if (found == read.end()) {
+    std::vector<StackLayer> layers;
+    add_layers(name, layers);
+    found = read.try_emplace(key, std::move(layers)).first;
+  }
+  if (chosen != nullptr) chosen->use(found->second.layers());
+  return found->second;
+}
+
+const std::vector<StackLayer>& stack_layers() {
+  static const std::vector<StackLayer> all = [] {
+    std::vector<StackLayer> out;
+    for (const std::string& name : stack_names()) out.push_back(read_layer(name));
+    return out;
+  }();
+  return all;
 }
 
 std::vector<std::string> stack_names() {

@@ -53,8 +53,12 @@ class Stack {
   TrainingPlan plan_{};
 };
 
-/// The stack whose top is this file ("trl-1.16"), read when it is first asked for. Lives as long as the program.
+/// The stack whose top is this file ("trl-1.16"), with the versions that are chosen (versions.hpp), read when it is
+/// first asked for. Lives as long as the program.
 const Stack& stack_of(std::string_view name);
+
+/// Every file of models/stacks. Lives as long as the program.
+const std::vector<StackLayer>& stack_layers();
 
 /// The names of the files, for a test that reads them all.
 std::vector<std::string> stack_names();

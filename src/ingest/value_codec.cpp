@@ -173,6 +173,25 @@ constexpr Codec<std::string> quoted_strategy{"one of \"no\" (in quotes), steps, 
                                              read_word<evaluation_strategies>, write_text, evaluation_strategies.data(),
                                              evaluation_strategies.size()};
 
+// ---- Of accelerate's launcher ---------------------------------------------------------------------------------------
+
+constexpr auto distributed_types = std::to_array<std::string_view>(
+    {"NO", "MULTI_GPU", "FSDP", "DEEPSPEED", "MEGATRON_LM", "XLA", "MULTI_CPU", "MULTI_HPU", "MULTI_MLU", "MULTI_MUSA",
+     "MULTI_NEURON", "MULTI_NPU", "MULTI_SDAA", "MULTI_XPU"});
+constexpr std::array<std::string_view, 4> mixed_precisions{"no", "fp16", "bf16", "fp8"};
+
+// A NO without quotes is false in YAML, which launches one process as well.
+constexpr Codec<std::string> distributed_type{"one of NO, MULTI_GPU, FSDP, DEEPSPEED, MEGATRON_LM, XLA, …",
+                                              [](const Node& node) {
+                                                if (node.as_boolean() == false) return std::optional<std::string>("NO");
+                                                return read_word<distributed_types>(node);
+                                              },
+                                              write_text, distributed_types.data(), distributed_types.size()};
+constexpr Codec<std::string> mixed_precision{
+    "one of \"no\" (in quotes), fp16, bf16, fp8",
+    [](const Node& node) { return node.kind == Node::Kind::string ? read_word<mixed_precisions>(node) : std::nullopt; },
+    write_text};
+
 // ---- By name -------------------------------------------------------------------------------------------------------
 
 constexpr std::array codecs{
@@ -183,6 +202,7 @@ constexpr std::array codecs{
     codec<as::checked_boolean>("checked_boolean"),
     codec<comma_names>("comma_names"),
     codec<as::count>("count"),
+    codec<distributed_type>("distributed_type"),
     codec<environment>("environment"),
     codec<evaluation_strategy>("evaluation_strategy"),
     codec<as::float_dtype>("float_dtype"),
@@ -190,6 +210,7 @@ constexpr std::array codecs{
     codec<given>("given"),
     codec<length_limit>("length_limit"),
     codec<load_dtype>("load_dtype"),
+    codec<mixed_precision>("mixed_precision"),
     codec<name_list>("names"),
     codec<number>("number"),
     codec<as::optimizer>("optimizer"),

@@ -17,12 +17,23 @@ namespace oomplan {
 /// Reads a file that a config names; ingest itself opens none. `read_document` is one.
 using Loader = std::function<Result<Document>(const std::string& path)>;
 
+/// A version of a package that somebody names.
+struct NamedVersion {
+  std::string package{};  ///< In lower case, with '-' for '_' and '.'.
+  std::string version{};  ///< As written: "5.14.1", "2.13.0+cu130", "5.14".
+  Location where{};
+  bool asked = false;  ///< By itself, not in a list of all that is installed.
+};
+
 struct IngestOptions {
   std::string dialect{};                 ///< "" recognises the dialect from the content.
   std::vector<std::string> overrides{};  ///< "key=value", applied over the file in order; see ingest().
   Loader loader{};                       ///< For `extends:` and `lengths:` that name a file; without it an error.
   std::string trainer{};                 ///< Whose trainer it is, of trainer_names; "" where the file alone says it.
   std::string trainer_said{};            ///< What said so: "--trainer dpo".
+  std::vector<std::string> launch{};     ///< Files that start the run: accelerate's launcher config, DeepSpeed's JSON.
+  std::vector<NamedVersion> versions{};  ///< Of frameworks; of two of one package the first counts. Else the newest.
+  Diagnostics unread{};                  ///< What could not be read of them.
 };
 
 /// Reads the plan out of a document. An override's key is the dialect's own, dotted where it is inside a mapping, or a

@@ -30,6 +30,7 @@ constexpr std::string_view name_of(Verdict verdict) { return verdict_names[stati
 struct Findings {
   std::string config{};  ///< The file as the user named it.
   std::optional<TrainingPlan> plan{};
+  bool versions_assumed = true;  ///< Nobody named a version: the defaults are those of the newest known.
   std::optional<Architecture> architecture{};
   std::optional<Footprint> footprint{};  ///< With its slack and fragmentation where `reserved` is known.
   std::optional<Reserved> reserved{};

@@ -13,6 +13,7 @@
 #include "../errors.hpp"
 #include "../models_option.hpp"
 #include "../trainer_option.hpp"
+#include "../versions_option.hpp"
 #include "../written.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
@@ -49,6 +50,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   add_trainer_option(app, question.trainer);
+  add_launch_option(app, question.launch);
+  add_version_options(app, question.versions);
   app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

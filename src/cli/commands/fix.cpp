@@ -13,6 +13,7 @@
 #include "../headroom.hpp"
 #include "../models_option.hpp"
 #include "../trainer_option.hpp"
+#include "../versions_option.hpp"
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
@@ -49,6 +50,8 @@ void add_options(CLI::App& app, Options& options) {
   several("--forbid", options.forbid, "Never take this fix (repeatable)", "ID");
   several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length (repeatable)", "WHAT");
   add_trainer_option(app, question.trainer);
+  add_launch_option(app, question.launch);
+  add_version_options(app, question.versions);
   several("--set", question.overrides, "Change one thing in the config first (repeatable)", "KEY=VALUE");
   app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
   CLI::Option* yes = app.add_flag("--yes", options.yes, "Confirm --apply");

@@ -14,6 +14,7 @@
 #include "../models_option.hpp"
 #include "../parallel.hpp"
 #include "../trainer_option.hpp"
+#include "../versions_option.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/report/sweep_view.hpp"
 #include "oomplan/survey/survey.hpp"
@@ -43,6 +44,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME");
   app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
   add_trainer_option(app, question.trainer);
+  add_launch_option(app, question.launch);
+  add_version_options(app, question.versions);
   app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

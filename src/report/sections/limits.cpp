@@ -8,7 +8,9 @@ std::string limits_section(const Report& report, const ViewOptions&) {
   std::string out = "Not in the number: other processes on the GPU";
   out += evaluates ? " and saving." : ", evaluation and saving.";
   if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
-  out += " Assumed: one GPU, one process; data parallel training holds another copy of the trained gradients.";
+  if (!report.found.plan || report.found.plan->mesh.sharding.value == Sharding::none) {
+    out += " Assumed: one GPU, one process; data parallel training holds another copy of the trained gradients.";
+  }
   return wrapped(out, 0, 2) + "\n";
 }
 

@@ -116,6 +116,7 @@ Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
   return {{"dialect", report.found.plan->dialect},
           {"framework", report.found.plan->framework},
+          {"framework_assumed", report.found.versions_assumed},
           {"assumed_trainer", text_or_null(assumed_trainer(*report.found.plan))},
           {"facts", list_of(report.facts)}};
 }

@@ -49,7 +49,7 @@ TEST_P(KeyFiles, AreReadByLinesAsYamlReadsThem) {
   EXPECT_EQ(lines_of(file().keys), lines_of(document.root.find("keys")));
   EXPECT_EQ(lines_of(file().others), lines_of(document.root.find("others")));
   EXPECT_EQ(lines_of(file().fixes), lines_of(document.root.find("fixes")));
-  EXPECT_GT(file().no_effect.size(), 40U);
+  EXPECT_GT(file().no_effect.size() + file().unmodelled.size(), 10U);
 }
 
 TEST_P(KeyFiles, GiveEachKeyWithoutEffectItsReason) {
@@ -84,7 +84,9 @@ TEST_P(KeyFiles, GiveAFactValuesOfItsOwnType) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles, testing::Values("axolotl", "hf", "llamafactory", "trainer"));
+INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles,
+                         testing::Values("accelerate", "axolotl", "deepspeed", "fsdp", "hf", "llamafactory",
+                                         "trainer"));
 
 // ---- Against the frameworks' own argument classes (scripts/framework_keys.py writes them) --------------------------
 

@@ -76,7 +76,7 @@ TEST_P(Codecs, AKeyHasOneMeaning) {
   EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("axolotl", "hf", "llamafactory"));
+INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("accelerate", "axolotl", "fsdp", "hf", "llamafactory"));
 
 // ---- Stacks --------------------------------------------------------------------------------------------------------
 

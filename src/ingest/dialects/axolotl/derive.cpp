@@ -401,8 +401,13 @@ Draft read(const Inputs& inputs, const Document& document) {
 
 namespace dialects {
 extern const Dialect axolotl;
-const Dialect axolotl{
-    "axolotl", "Axolotl's YAML", "base_model", read, ingestion::axolotl::features(), ingestion::axolotl::sayings()};
+const Dialect axolotl{.name = "axolotl",
+                      .about = "Axolotl's YAML",
+                      .model_key = "base_model",
+                      .read = read,
+                      .features = ingestion::axolotl::features(),
+                      .sayings = ingestion::axolotl::sayings(),
+                      .sets_mixed_precision = true};  // utils/trainer.py: prepare_optim_env
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -1,0 +1,27 @@
+// The versions that a requirements or lock file pins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oomplan/core/result.hpp"
+
+namespace oomplan {
+
+/// A package and the one version that it has.
+struct Pin {
+  std::string package{};  ///< In lower case, with '-' for '_' and '.', as PyPI compares names.
+  std::string version{};  ///< As written.
+  Location where{};
+  friend bool operator==(const Pin&, const Pin&) = default;
+};
+
+/// "trl==1.16.0", with extras, a marker, hashes or a comment around it; nothing where a line pins none.
+/// A range (`>=`) pins none.
+std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file);
+
+/// The pins of a requirements.txt, or, by the name's end, of a uv.lock, poetry.lock or pylock.toml, whose [[package]]
+/// or [[packages]] have a name and a version. Errors: those of read_document.
+Result<std::vector<Pin>> read_pins(const std::string& path);
+
+}  // namespace oomplan

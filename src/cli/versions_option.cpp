@@ -1,0 +1,45 @@
+#include "versions_option.hpp"
+
+#include "oomplan/read/requirements.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+std::string wrong_pin(const std::string& text) {
+  return pins_of_requirements(text, {}).size() == 1 ? "" : "expected NAME==VERSION, as in transformers==5.14.1";
+}
+
+void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {
+  for (const Pin& pin : pins) options.versions.push_back({pin.package, pin.version, pin.where, asked});
+}
+
+}  // namespace
+
+void add_version_options(CLI::App& app, VersionsAsked& asked) {
+  app.add_option("--framework", asked.frameworks, "Take the defaults of this version, else the newest (repeatable)")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(wrong_pin, ""))
+      ->type_name("NAME==VERSION");
+  app.add_option("--requirements", asked.requirements,
+                 "Take the versions that a requirements.txt, uv.lock or poetry.lock pins (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
+void name_versions(const VersionsAsked& asked, IngestOptions& options) {
+  for (const std::string& text : asked.frameworks) {
+    std::vector<Pin> pins = pins_of_requirements(text, {});
+    for (Pin& pin : pins) pin.where = {"--framework " + text, 0, 0};
+    add(pins, true, options);
+  }
+  for (const std::string& path : asked.requirements) {
+    const auto pins = read_pins(path);
+    if (pins) {
+      add(*pins, false, options);
+    } else {
+      options.unread.insert(options.unread.end(), pins.errors().begin(), pins.errors().end());
+    }
+  }
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,242 @@
+#include "launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compose.hpp"
+#include "oomplan/core/text.hpp"
+#include "python_values.hpp"
+#include "sharding_keys.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+// ---- accelerate's launcher config ----------------------------------------------------------------------------------
+
+constexpr std::string_view table = "accelerate";
+
+/// accelerate stops at a key that its class has not.
+void refuse_unknown(Inputs& inputs, Draft& draft) {
+  const std::vector<std::string_view> known = keys_of(key_file(table), {});
+  const auto unknown = [&](const Input& input) {
+    if (std::ranges::count(known, input.key) > 0) return false;
+    const auto near = nearest(input.key, known);
+    draft.errors.push_back(at_key(input, Severity::error, "ingest/refused",
+                                  input.key + ": accelerate 1.15.0 refuses a config with a key that it does not know",
+                                  near ? "did you mean " + *near + "?" : ""));
+    return true;
+  };
+  std::erase_if(inputs, unknown);
+}
+
+/// -1 is accelerate's word for a number that its command line has to give.
+void drop_unset(Inputs& inputs) {
+  std::erase_if(inputs, [](const Input& input) {
+    return input.key == "num_processes" && input.value->as_integer() == std::int64_t{-1};
+  });
+}
+
+/// What is read beside the launcher's file.
+struct Reading {
+  const Dialect& dialect;
+  const Document& config;
+  const Loader& loader;
+  std::deque<Document>& documents;
+};
+
+struct World {
+  Draft& draft;
+  const Document& launch;
+  const Inputs& inputs;
+  const Reading& reading;
+  const Arguments args;
+  std::string kind{};  ///< distributed_type
+  Origin origin{};     ///< Of that.
+  TrainingPlan said{};
+};
+
+void plan_processes(World& world) {
+  const auto processes = world.args.get<std::int64_t>("num_processes");
+  const auto machines = world.args.get<std::int64_t>("num_machines");
+  if (world.kind == "NO") {
+    world.said.mesh.world_size = {1, world.origin};
+    world.said.loader.ranks = {1, world.origin};
+    return;
+  }
+  if (!processes.value) {
+    return miss(world.draft, world.launch, "world_size", {"num_processes"}, "num_processes is not given",
+                "add num_processes: … or --set world_size=…");
+  }
+  const std::int64_t there = std::min(machines.value.value_or(1), *processes.value);
+  const std::int64_t each = *processes.value / there;
+  world.said.loader.ranks = {each, processes.origin};
+  world.said.mesh.world_size = {each * there, processes.origin};
+  if (there > 1) derive(world.said.loader.ranks.origin, "over " + std::to_string(there) + " machines");
+  if (each * there != *processes.value) {
+    derive(world.said.mesh.world_size.origin,
+           "of which each of " + std::to_string(there) + " machines starts " + std::to_string(each));
+  }
+}
+
+void note(World& world, std::string feature) {
+  world.draft.plan.unmodelled.push_back({std::move(feature), "distributed_type", world.origin.where});
+}
+
+/// transformers' Trainer refuses both kinds of checkpointing together.
+void refuse_twice(World& world, const Findings& findings) {
+  constexpr std::string_view key = "fsdp_config.fsdp_activation_checkpointing";
+  const auto own = std::ranges::find(findings.unmodelled, key, &Unmodelled::key);
+  if (own == findings.unmodelled.end() || !world.draft.plan.checkpointing.on.value) return;
+  conflict(world.draft, {.kind = Origin::Kind::config, .source = own->key, .where = own->where}, world.launch,
+           "transformers' Trainer refuses FSDP's own activation checkpointing beside gradient_checkpointing");
+}
+
+void plan_reshard(const Inputs& inputs, Setting<Reshard>& reshard) {
+  const Input* input = find_input(inputs, "reshard_after_forward");
+  const auto flag = input == nullptr ? std::nullopt : read_pydantic_boolean(*input->value);
+  if (flag) reshard = {*flag ? Reshard::automatic : Reshard::never, origin_of(*input)};
+}
+
+/// fully_shard as accelerate calls it (utils/fsdp_utils.py: fsdp2_prepare_model): blocks and embedding by
+/// reshard_after_forward, the last norm and the head as one unit that stays whole.
+void plan_fsdp(World& world) {
+  Findings findings;
+  Inputs inputs;
+  if (const Input* config = find_input(world.inputs, "fsdp_config"); config != nullptr) {
+    inputs = fsdp_inputs(*config->document, *config->value);
+  }
+  const Arguments fsdp = read_within("fsdp", inputs, "fsdp_config.fsdp_", findings);
+  refuse_twice(world, findings);
+  take(world.draft, std::move(findings));
+  const auto version = fsdp.get<std::int64_t>("version");
+  if (find_input(inputs, "version") == nullptr) return note(world, "FSDP1, as fsdp_version is not 2,");
+  if (!is(version, std::int64_t{2})) return;
+  world.said.mesh.sharding = {Sharding::fsdp2, world.origin};
+  plan_reshard(inputs, world.said.mesh.fsdp_reshard);
+  if (find_input(inputs, "auto_wrap_policy") == nullptr)
+    note(world, "FSDP of the whole model as one unit, as fsdp_auto_wrap_policy is not given,");
+  note(world, "accelerate's FSDP2, which has units of their own for the embedding and for norm and head,");
+}
+
+void note_deepspeed_config(World& world, const Input& config) {
+  note_deepspeed(*config.document, *config.value, "deepspeed_config.", world.draft);
+  if (const Node* path = config.value->find("deepspeed_config_file"); path != nullptr)
+    note_deepspeed_file({"deepspeed_config_file", path, config.document, {}, {}}, world.reading.loader,
+                        world.reading.documents, world.draft);
+}
+
+void plan_sharding(World& world) {
+  if (world.kind == "MULTI_GPU") world.said.mesh.sharding = {Sharding::ddp, world.origin};
+  if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
+  if (world.kind == "FSDP") plan_fsdp(world);
+  const Input* config = find_input(world.inputs, "deepspeed_config");
+  if (world.kind == "DEEPSPEED" && config != nullptr) note_deepspeed_config(world, *config);
+}
+
+bool is_said(const Origin& origin) {
+  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
+}
+
+/// A plain config may say the world too; the command line goes before both.
+void put(const FactRow& fact, const TrainingPlan& said, const Document& config, Draft& draft) {
+  const Origin& from = fact.origin(said);
+  const Origin& there = fact.origin(draft.plan);
+  if (from.kind != Origin::Kind::config || there.kind == Origin::Kind::command_line) return;
+  if (!is_said(there)) {
+    fact.set(fact.get(said), from, draft.plan);
+  } else if (fact.write(said) != fact.write(draft.plan)) {
+    conflict(draft, from, config,
+             std::string(fact.name) + " is " + fact.write(said) + " here and " + fact.write(draft.plan) + " in " +
+                 there.where.file);
+  }
+}
+
+/// transformers' TrainingArguments take the launcher's where neither bf16 nor fp16 is on.
+void plan_precision(const Arguments& args, const Dialect& dialect, Draft& draft, const Document& config) {
+  PrecisionFacts& precision = draft.plan.precision;
+  const auto mixed = args.get<std::string>("mixed_precision");
+  const auto old = args.get<bool>("fp16");
+  const bool half = !mixed.value && is(old, true);
+  const bool settled = dialect.sets_mixed_precision || (dialect.plain && is_said(precision.autocast.origin));
+  if (settled || precision.autocast.value != Autocast::none) return;
+  if (is(mixed, std::string("bf16"))) precision.autocast = {Autocast::bf16, mixed.origin};
+  if (is(mixed, std::string("fp16")) || half) precision.autocast = {Autocast::fp16, half ? old.origin : mixed.origin};
+  if (precision.autocast.value == Autocast::none) return;
+  precision.outputs_to_fp32.value = true;
+  refuse_scaled_half(draft, config);
+}
+
+void apply_accelerate(const Document& launch, const Reading& reading, Draft& draft) {
+  Inputs inputs = inputs_of(launch, launch.root);
+  refuse_unknown(inputs, draft);
+  drop_unset(inputs);
+  World world{draft, launch, inputs, reading, read_arguments(table, {}, inputs, draft)};
+  const Input* kind = find_input(inputs, "distributed_type");
+  if (kind == nullptr) {
+    draft.errors.push_back({Severity::error,
+                            "ingest/refused",
+                            "accelerate 1.15.0 refuses a config without distributed_type",
+                            {launch.file},
+                            {},
+                            {}});
+  }
+  // Its value is read here too where a rule has found that it is not played.
+  const auto value = kind == nullptr ? std::nullopt : find_codec("distributed_type")->read(*kind->value);
+  if (!value) return;
+  world.origin = origin_of(*kind);
+  world.kind = std::get<std::string>(*value);
+  plan_processes(world);
+  plan_sharding(world);
+  for (const FactRow& fact : facts()) put(fact, world.said, reading.config, draft);
+  plan_precision(world.args, reading.dialect, draft, reading.config);
+}
+
+// ---- Either --------------------------------------------------------------------------------------------------------
+
+bool is_accelerate(const Inputs& inputs) {
+  return find_input(inputs, "distributed_type") != nullptr || find_input(inputs, "compute_environment") != nullptr;
+}
+
+bool is_deepspeed(const Inputs& inputs) {
+  constexpr std::array<std::string_view, 3> keys{"zero_optimization", "train_batch_size",
+                                                 "train_micro_batch_size_per_gpu"};
+  return std::ranges::any_of(keys, [&](std::string_view key) { return find_input(inputs, key) != nullptr; });
+}
+
+void apply(const Document& launch, const Reading& reading, Draft& draft) {
+  if (!launch.root.is_mapping()) return draft.errors.push_back(not_a_mapping(launch));
+  const Inputs inputs = inputs_of(launch, launch.root);
+  if (is_accelerate(inputs)) return apply_accelerate(launch, reading, draft);
+  if (is_deepspeed(inputs)) {
+    draft.plan.unmodelled.push_back({"DeepSpeed", "--launch " + launch.file, {launch.file, 0, 0}});
+    return note_deepspeed(launch, launch.root, {}, draft);
+  }
+  draft.errors.push_back({Severity::error,
+                          "ingest/unknown-dialect",
+                          "this is no config of accelerate's launcher and none of DeepSpeed",
+                          {launch.file},
+                          "--launch takes what `accelerate launch --config_file` takes; it has a key distributed_type",
+                          {}});
+}
+
+Diagnostic unreadable(const std::string& path) {
+  return {Severity::error, "read/missing", "cannot be read from here", {path}, {}, {}};
+}
+
+}  // namespace
+
+void apply_launch(const IngestOptions& options, const Dialect& dialect, const Document& config,
+                  std::deque<Document>& documents, Draft& draft) {
+  const Reading reading{dialect, config, options.loader, documents};
+  for (const std::string& path : options.launch) {
+    Result<Document> read = options.loader ? options.loader(path) : Result<Document>(unreadable(path));
+    if (read) {
+      apply(documents.emplace_back(*std::move(read)), reading, draft);
+    } else {
+      draft.errors.insert(draft.errors.end(), read.errors().begin(), read.errors().end());
+    }
+  }
+}
+
+}  // namespace oomplan::ingestion

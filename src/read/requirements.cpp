@@ -1,0 +1,95 @@
+#include "oomplan/read/requirements.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "oomplan/read/byte_source.hpp"
+#include "oomplan/read/document.hpp"
+
+namespace oomplan {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string normal(std::string_view name) {
+  std::string out(name);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) {
+    return c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
+  });
+  return out;
+}
+
+bool is_name(std::string_view text) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+/// Of "trl[peft] == 1.16.0 ; python_version > '3.9' --hash=… # why".
+void add_line(std::string_view line, const std::string& file, int number, std::vector<Pin>& pins) {
+  line = line.substr(0, line.find('#'));
+  const auto equals = line.find("==");
+  if (equals == line.npos) return;
+  const std::string_view left = line.substr(0, equals);
+  const std::string_view name = trimmed(left.substr(0, left.find('[')));
+  const std::string_view right = line.substr(equals);
+  std::string_view version = trimmed(right.substr(std::min(right.find_first_not_of('='), right.size())));
+  version = version.substr(0, version.find_first_of(" \t;,\\"));
+  if (!is_name(name) || version.empty()) return;
+  const int column = static_cast<int>(line.find_first_not_of(blanks)) + 1;
+  pins.push_back({normal(name), std::string(version), {file, number, column}});
+}
+
+void add_packages(const Document& document, std::string_view key, std::vector<Pin>& pins) {
+  const Node* packages = document.root.find(key);
+  if (packages == nullptr) return;
+  for (const Node& one : packages->items) {
+    const Node* name = one.find("name");
+    const Node* version = one.find("version");
+    if (name == nullptr || version == nullptr || !name->is_scalar() || !version->is_scalar()) continue;
+    pins.push_back({normal(name->text), version->text, document.at(*version)});
+  }
+}
+
+bool is_toml(const std::string& path) { return path.ends_with(".lock") || path.ends_with(".toml"); }
+
+Result<std::vector<Pin>> pins_of_lock(std::string text, const std::string& path) {
+  const auto document = parse_document(std::move(text), path, Syntax::toml);
+  if (!document) return document.errors();
+  std::vector<Pin> out;
+  add_packages(*document, "package", out);
+  add_packages(*document, "packages", out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file) {
+  std::vector<Pin> out;
+  std::string_view rest = text;
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    add_line(line, file, number, out);
+  }
+  return out;
+}
+
+Result<std::vector<Pin>> read_pins(const std::string& path) {
+  auto source = read::open_bytes(path);
+  if (!source) return source.errors();
+  constexpr std::size_t most = ReadBudget{}.bytes;
+  auto text = read::first_bytes(**source, most + 1);
+  if (!text) return text.errors();
+  if (text->size() > most)
+    return Diagnostic{Severity::error, "read/too-large", "too large for a list of pins", {path}, {}, {}};
+  return is_toml(path) ? pins_of_lock(*std::move(text), path)
+                       : Result<std::vector<Pin>>(pins_of_requirements(*text, path));
+}
+
+}  // namespace oomplan

@@ -1,0 +1,127 @@
+// accelerate's launcher config beside a config.
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+IngestOptions launched_by(const std::string& text) {
+  IngestOptions options;
+  options.launch = {"a.yaml"};
+  options.loader = [text](const std::string& path) { return parse_document(text, path, Syntax::yaml); };
+  return options;
+}
+
+constexpr const char* sft = "model_name_or_path: a/b\nmax_length: 8\ntrainer: sft\n";
+constexpr const char* ddp = "distributed_type: MULTI_GPU\nnum_processes: 8\nnum_machines: 2\n";
+
+TEST(Launch, SaysTheWorldAndWhere) {
+  const TrainingPlan plan = plan_from(sft, launched_by(ddp));
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::ddp);
+  EXPECT_EQ(plan.mesh.world_size.value, 8);
+  EXPECT_EQ(plan.mesh.world_size.origin.where, (Location{"a.yaml", 2, 16}));
+  EXPECT_EQ(plan.loader.ranks.value, 4);
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+}
+
+TEST(Launch, OneProcessOfMultiGpuIsDdpAndOneOfNoIsNot) {
+  const auto sharding = [](const std::string& text) { return plan_from(sft, launched_by(text)).mesh.sharding.value; };
+  EXPECT_EQ(sharding("distributed_type: MULTI_GPU\nnum_processes: 1\n"), Sharding::ddp);
+  EXPECT_EQ(sharding("distributed_type: 'NO'\nnum_processes: 4\n"), Sharding::none);
+  EXPECT_EQ(sharding("distributed_type: NO\n"), Sharding::none);
+}
+
+TEST(Launch, ThatMachinesStartAsManyEachIsSaid) {
+  const TrainingPlan plan =
+      plan_from(sft, launched_by("distributed_type: MULTI_GPU\nnum_processes: 7\nnum_machines: 2\n"));
+  EXPECT_EQ(plan.mesh.world_size.value, 6);
+  EXPECT_THAT(plan.mesh.world_size.origin.derivation, HasSubstr("each of 2 machines starts 3"));
+}
+
+TEST(Launch, TheCommandLineGoesBeforeIt) {
+  IngestOptions options = launched_by(ddp);
+  options.overrides = {"world_size=2"};
+  EXPECT_EQ(plan_from(sft, options).mesh.world_size.value, 2);
+  options = launched_by("distributed_type: MULTI_GPU\nnum_processes: -1\n");
+  options.overrides = {"world_size=2"};
+  EXPECT_EQ(plan_from(sft, options).mesh.world_size.value, 2);
+}
+
+TEST(Launch, MixedPrecisionCountsWhereTheTrainerAsksForNone) {
+  const auto autocast = [](const std::string& config, const std::string& mixed) {
+    return plan_from(config, launched_by(std::string(ddp) + "mixed_precision: '" + mixed + "'\n")).precision;
+  };
+  EXPECT_EQ(autocast(sft, "fp16").autocast.value, Autocast::bf16) << "TRL's own";
+  EXPECT_EQ(autocast(std::string(sft) + "bf16: false\n", "no").autocast.value, Autocast::none);
+  const PrecisionFacts launched = autocast(std::string(sft) + "bf16: false\n", "bf16");
+  EXPECT_EQ(launched.autocast.value, Autocast::bf16);
+  EXPECT_EQ(launched.autocast.origin.where.file, "a.yaml");
+  EXPECT_TRUE(launched.outputs_to_fp32.value);
+  const std::string axolotl =
+      "base_model: a/b\nsequence_len: 64\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\nbf16: false\nfp16: "
+      "false\n";
+  EXPECT_EQ(autocast(axolotl, "bf16").autocast.value, Autocast::none) << "Axolotl sets the variable itself";
+}
+
+TEST(Launch, AnotherWorldThanTheConfigsIsAConflict) {
+  const std::string config = "model: a/b\nmicro_batch_size: 1\nsequence_length: 8\nworld_size: 4\nranks: 4\n";
+  const auto plan = ingest(yaml(config), launched_by(ddp));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(said(plan.errors().front()), HasSubstr("a.yaml:2:16: ingest/conflict: world_size is 8 here and 4 in"));
+}
+
+std::vector<std::string> gaps(const std::string& launch) {
+  std::vector<std::string> out;
+  for (const Unmodelled& one : plan_from(sft, launched_by(launch)).unmodelled) out.push_back(one.key);
+  return out;
+}
+
+TEST(Launch, WhatIsNotPlayedIsNamedByItsKey) {
+  EXPECT_THAT(gaps("distributed_type: DEEPSPEED\nnum_processes: 2\ndeepspeed_config:\n  zero_stage: 3\n"),
+              ElementsAre("distributed_type", "deepspeed_config.zero_stage"));
+  EXPECT_THAT(gaps("distributed_type: FSDP\nnum_processes: 2\nfsdp_config:\n  fsdp_version: 1\n"),
+              ElementsAre("fsdp_config.fsdp_version"));
+  EXPECT_THAT(gaps("distributed_type: FSDP\nnum_processes: 2\nfsdp_config: {}\n"), ElementsAre("distributed_type"));
+  EXPECT_THAT(gaps(std::string(ddp) + "mixed_precision: fp8\n"), ElementsAre("mixed_precision"));
+  EXPECT_THAT(gaps(std::string(ddp) + "fsdp_config:\n  fsdp_offload_params: true\n"), IsEmpty()) << "as DDP has none";
+}
+
+TEST(Launch, BothKindsOfCheckpointingAreRefused) {
+  const std::string launch =
+      "distributed_type: FSDP\nnum_processes: 2\nfsdp_config:\n  fsdp_version: 2\n  fsdp_activation_checkpointing: "
+      "true\n";
+  const auto plan = ingest(yaml(sft), launched_by(launch));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(said(plan.errors().front()), HasSubstr("ingest/conflict: transformers' Trainer refuses FSDP's own"));
+}
+
+TEST(Ddp, ItsKeysCountInAWorldOfSeveral) {
+  const std::string keys =
+      "ddp_bucket_cap_mb: 50\nddp_find_unused_parameters: true\n"
+      "accelerator_config:\n  gradient_accumulation_kwargs: {sync_each_batch: true}\n";
+  const TrainingPlan plan = plan_with(sft + keys, {"ranks=2"});
+  EXPECT_EQ(plan.mesh.ddp_bucket_mib.value, 50);
+  EXPECT_TRUE(plan.mesh.ddp_find_unused.value);
+  EXPECT_TRUE(plan.mesh.sync_each.value);
+  const std::string graph = std::string(sft) + "ddp_static_graph: true\n";
+  EXPECT_THAT(plan_from(graph).unmodelled, IsEmpty());
+  EXPECT_EQ(plan_with(graph, {"ranks=2"}).unmodelled.size(), 1U);
+}
+
+TEST(Ddp, TransformersAsksForUnusedParametersUnlessItCheckpointsAModelOfItsOwn) {
+  const auto asks = [](const std::string& more) {
+    return plan_with(sft + more, {"ranks=2"}).mesh.ddp_find_unused.value;
+  };
+  EXPECT_FALSE(asks(""));
+  EXPECT_TRUE(asks("gradient_checkpointing: false\n"));
+  EXPECT_TRUE(asks("use_peft: true\n"));
+  const std::string axolotl =
+      "base_model: a/b\nsequence_len: 64\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\n";
+  EXPECT_FALSE(plan_with(axolotl, {"ranks=2"}).mesh.ddp_find_unused.value);
+}
+
+}  // namespace
+}  // namespace oomplan
