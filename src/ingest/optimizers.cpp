@@ -1,7 +1,6 @@
 #include "optimizers.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "oomplan/core/text.hpp"
 
@@ -20,9 +19,10 @@ bool has_momentum(std::string_view optim_args) {
   constexpr std::string_view key = "momentum=";
   std::string args(optim_args);
   std::erase(args, ' ');
-  for (const auto part : std::views::split(args, ',')) {
-    const std::string_view arg(part.begin(), part.end());
+  for (std::string_view rest = args; !rest.empty();) {
+    const std::string_view arg = rest.substr(0, rest.find(','));
     if (arg.starts_with(key)) return parse_number(arg.substr(key.size())) != 0.0;
+    rest.remove_prefix(std::min(rest.size(), arg.size() + 1));
   }
   return false;
 }
