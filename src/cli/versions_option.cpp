@@ -6,7 +6,8 @@ namespace oomplan::cli {
 namespace {
 
 std::string wrong_pin(const std::string& text) {
-  return pins_of_requirements(text, {}).size() == 1 ? "" : "expected NAME==VERSION, as in transformers==5.14.1";
+  const bool one = text.find_first_of(",; \t") == std::string::npos && pins_of_requirements(text, {}).size() == 1;
+  return one ? "" : "expected NAME==VERSION, as in transformers==5.14.1";
 }
 
 void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {

@@ -51,6 +51,8 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   }
   if (plan.recipe.kind.value != RecipeKind::supervised) cannot("preference training", plan.recipe.kind.origin);
   if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
+  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
+  if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   if (plan.recipe.loss.value != Loss::full_logits) cannot("a chunked loss", plan.recipe.loss.origin);
   if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);

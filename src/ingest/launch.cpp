@@ -56,6 +56,15 @@ struct World {
   TrainingPlan said{};
 };
 
+// accelerate/commands/launch.py: _validate_launch_command.
+void refuse_one_gpu(World& world, std::int64_t machines) {
+  const Node* ids = world.launch.root.find("gpu_ids");
+  if (world.kind != "MULTI_GPU" || machines > 1 || ids == nullptr || !ids->is_scalar()) return;
+  if (ids->text == "all" || ids->text.empty() || ids->text.find(',') != std::string::npos) return;
+  conflict(world.draft, {.kind = Origin::Kind::config, .source = "gpu_ids", .where = world.launch.at(*ids)},
+           world.launch, "accelerate refuses MULTI_GPU on one machine with fewer than two gpu_ids");
+}
+
 void plan_processes(World& world) {
   const auto processes = world.args.get<std::int64_t>("num_processes");
   const auto machines = world.args.get<std::int64_t>("num_machines");
@@ -68,6 +77,7 @@ void plan_processes(World& world) {
     return miss(world.draft, world.launch, "world_size", {"num_processes"}, "num_processes is not given",
                 "add num_processes: … or --set world_size=…");
   }
+  refuse_one_gpu(world, machines.value.value_or(1));
   const std::int64_t there = std::min(machines.value.value_or(1), *processes.value);
   const std::int64_t each = *processes.value / there;
   world.said.loader.ranks = {each, processes.origin};
@@ -116,7 +126,7 @@ void plan_fsdp(World& world) {
   plan_reshard(inputs, world.said.mesh.fsdp_reshard);
   if (find_input(inputs, "auto_wrap_policy") == nullptr)
     note(world, "FSDP of the whole model as one unit, as fsdp_auto_wrap_policy is not given,");
-  note(world, "accelerate's FSDP2, which has units of their own for the embedding and for norm and head,");
+  note(world, "accelerate's FSDP2 (with separate units for the embedding, and for norm and head)");
 }
 
 void note_deepspeed_config(World& world, const Input& config) {

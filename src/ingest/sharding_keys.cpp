@@ -76,6 +76,8 @@ void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Docume
   if (named.mapping == nullptr) return;
   Findings findings;
   read_within("fsdp", fsdp_inputs(*named.document, *named.mapping), "fsdp_config.", findings);
+  // No text of a file that a config names is quoted: it may be no config.
+  if (named.document != fsdp->document) findings.warnings.clear();
   take(draft, std::move(findings));
 }
 

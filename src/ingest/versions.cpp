@@ -16,10 +16,10 @@ Numbers numbers_of(std::string_view version) {
   const char* at = version.data();
   const char* const end = at + version.size();
   while (at != end) {
-    std::int64_t number = 0;
+    std::uint32_t number = 0;
     const auto read = std::from_chars(at, end, number);
     if (read.ec != std::errc()) break;
-    out.push_back(number);
+    out.push_back(std::int64_t{number});
     at = read.ptr;
     if (at == end || *at != '.') break;
     ++at;
@@ -129,8 +129,7 @@ void ChosenVersions::report(Draft& draft) const {
     }
     const auto version = nearest_version(one.version, versions_of(one.package));
     if (!version) {
-      draft.plan.unmodelled.push_back(
-          {"another major version, whose defaults are not known,", written(one), one.where});
+      draft.plan.unmodelled.push_back({"a major version whose defaults are not known", written(one), one.where});
     } else if (!is_version(one.version, *version)) {
       draft.plan.warnings.push_back(warning(
           one, "ingest/nearest-version",

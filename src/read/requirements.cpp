@@ -71,12 +71,15 @@ Result<std::vector<Pin>> pins_of_lock(std::string text, const std::string& path)
 
 std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file) {
   std::vector<Pin> out;
+  std::vector<Pin> marked;
   std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    add_line(line, file, number, out);
+    const bool has_marker = line.substr(0, line.find('#')).find(';') != line.npos;
+    add_line(line, file, number, has_marker ? marked : out);
   }
+  out.insert(out.end(), marked.begin(), marked.end());
   return out;
 }
 

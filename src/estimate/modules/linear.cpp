@@ -42,7 +42,8 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   if (bias) head.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
   if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
-  if (builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
+  // peft adapts no module that it saves whole (tuners_utils.py: check_target_module_exists).
+  if (!head.weight_.copy && builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;
 }
 

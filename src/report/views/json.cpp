@@ -172,9 +172,12 @@ Json footprint_json(const Report& report) {
 
 Json not_counted(const Report& report) {
   if (!report.found.footprint) return Json::array();
-  if (report.found.plan && report.found.plan->evaluation.evaluates.value)
-    return Json::array({"other_processes", "saving"});
-  return Json::array({"other_processes", "evaluation", "saving"});
+  Json out = Json::array({"other_processes"});
+  const auto& plan = report.found.plan;
+  if (!plan || !plan->evaluation.evaluates.value) out.push_back("evaluation");
+  out.push_back("saving");
+  if (plan && plan->quantization.kind.value == Quantization::int8) out.push_back("outlier_columns");
+  return out;
 }
 
 }  // namespace
