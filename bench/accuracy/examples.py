@@ -32,7 +32,7 @@ def tensors(peak):
 
 def rows(name, measured, footprint):
     for peak in footprint["peaks"]:
-        if peak["step"] == 2:
+        if peak["step"] == 2 and peak["phase"] in PHASES:
             yield name, peak["phase"], tensors(peak), measured["steps"][1][PHASES[peak["phase"]]]
     yield name, "peak", tensors(footprint["peak"]), measured["peak"]
 

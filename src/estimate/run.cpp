@@ -114,7 +114,7 @@ class Steps {
     for (int round = 1; round <= most_rounds; ++round) {
       const std::size_t first = recorder.events.size();
       step(stage_.plan().batch.sequence_length.value);
-      if (round >= fewest_rounds && leaves_what_it_found(recorder, first)) return;
+      if (round >= fewest_rounds + (evaluates() ? 1 : 0) && leaves_what_it_found(recorder, first)) return;
     }
     assert(false);
   }
@@ -128,7 +128,15 @@ class Steps {
     const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
     optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
-    if (torch.recorder.step == 1 && plan.evaluation.evaluates.value) recipe_.evaluate(stage_);
+    if (torch.recorder.step == evaluated_after() && evaluates()) recipe_.evaluate(stage_);
+  }
+
+  bool evaluates() const { return stage_.plan().evaluation.evaluates.value; }
+
+  // Steps before the first evaluation may need more than those after it, whose pool evaluation has split.
+  std::int64_t evaluated_after() const {
+    const auto& lengths = stage_.plan().batch.lengths.value;
+    return lengths.empty() ? fewest_rounds : std::min<std::int64_t>(fewest_rounds, std::ssize(lengths));
   }
 
   Stage& stage_;

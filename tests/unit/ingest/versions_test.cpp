@@ -98,7 +98,19 @@ TEST(Versions, ARequirementsFilePinsWhatHasTwoEqualSigns) {
       "# trl==0.1\n  TRL[peft] == 1.16.0 ; python_version > '3.9'\npeft>=0.18\nflash_attn===2.8.3 \\\n"
       "  --hash=sha256:a==b\n-r other.txt\n==1.0\na==\n",
       "r.txt");
-  EXPECT_THAT(pins, ElementsAre(Pin{"trl", "1.16.0", {"r.txt", 2, 3}}, Pin{"flash-attn", "2.8.3", {"r.txt", 4, 1}}));
+  EXPECT_THAT(pins, ElementsAre(Pin{"flash-attn", "2.8.3", {"r.txt", 4, 1}}, Pin{"trl", "1.16.0", {"r.txt", 2, 3}}));
+}
+
+// A marker may hold nowhere near: a pin without one counts before it.
+TEST(Versions, APinWithAMarkerComesLast) {
+  const auto pins = pins_of_requirements("trl==1.0.0 ; python_version < '3.9'\ntrl==1.16.0\n", "r.txt");
+  ASSERT_EQ(pins.size(), 2U);
+  EXPECT_EQ(pins.front().version, "1.16.0");
+}
+
+TEST(Versions, NumbersOfNoVersionAreNone) {
+  EXPECT_TRUE(nearest_version("1.-9223372036854775808", {"1.16.0"}));
+  EXPECT_FALSE(nearest_version("-1", {"1.16.0"}));
 }
 
 }  // namespace
