@@ -96,7 +96,7 @@ void Builder::warm_up() {
   std::vector<Event>& events = torch.recorder.events;
   const std::size_t before = events.size();
   torch.empty({loaded_bytes_ / 2}, DType::fp16, "transformers::caching_allocator_warmup");
-  std::ranges::rotate(events, events.begin() + static_cast<std::ptrdiff_t>(before));
+  std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(before), events.end());
 }
 
 bool Builder::added(const Parameter& parameter) const {
@@ -126,9 +126,10 @@ namespace {
 
 /// The events of these storages, taken out.
 std::vector<Event> taken(std::vector<Event>& events, const std::set<StorageId>& storages) {
-  const auto of = std::ranges::stable_partition(events, [&](const Event& e) { return !storages.contains(e.storage); });
-  std::vector<Event> out(of.begin(), of.end());
-  events.erase(of.begin(), of.end());
+  const auto stays = [&](const Event& e) { return !storages.contains(e.storage); };
+  const auto of = std::stable_partition(events.begin(), events.end(), stays);
+  std::vector<Event> out(of, events.end());
+  events.erase(of, events.end());
   return out;
 }
 
