@@ -11,17 +11,11 @@
 namespace oomplan::advise {
 namespace {
 
-const Node* at_path(const Node& root, std::string_view key) {
-  const std::size_t dot = key.find('.');
-  const Node* found = root.find(key.substr(0, dot));
-  return dot == key.npos || found == nullptr ? found : at_path(*found, key.substr(dot + 1));
-}
-
 /// The rows that a batch packs into one; 1 where it packs none.
 std::int64_t packed_rows(const AdviceQuestion& question) {
   if (question.document == nullptr || question.plan.batch.micro_batch_size.value != 1) return 1;
   const auto key = key_of_fact("micro_batch_size", question.plan.dialect);
-  const Node* rows = key ? at_path(question.document->root, *key) : nullptr;
+  const Node* rows = key ? find_path(question.document->root, *key) : nullptr;
   return rows == nullptr ? 1 : std::max(rows->as_integer().value_or(1), std::int64_t{1});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oomplan/core/text.hpp"
+#include "oomplan/ingest/keys.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -88,12 +89,6 @@ bool holds(const Term& term, const Inputs& inputs) {
   return any != term.negated;
 }
 
-const Node* find_within(const Node& mapping, std::string_view key) {
-  const auto dot = key.find('.');
-  const Node* found = mapping.find(key.substr(0, dot));
-  return found == nullptr || dot == key.npos ? found : find_within(*found, key.substr(dot + 1));
-}
-
 }  // namespace
 
 const Node* find_value(const Inputs& inputs, std::string_view key) {
@@ -101,7 +96,7 @@ const Node* find_value(const Inputs& inputs, std::string_view key) {
     const Input& input = *at;
     if (input.key == key) return input.value;
     if (!key.starts_with(input.key) || key.size() <= input.key.size() || key[input.key.size()] != '.') continue;
-    if (const Node* found = find_within(*input.value, key.substr(input.key.size() + 1))) return found;
+    if (const Node* found = find_path(*input.value, key.substr(input.key.size() + 1))) return found;
   }
   return nullptr;
 }

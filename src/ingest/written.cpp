@@ -38,12 +38,6 @@ Lines lines_of(const Dialect& dialect, const TrainingPlan& plan, const Says& ask
   return out;
 }
 
-const Node* at_path(const Node& root, std::string_view key) {
-  const std::size_t dot = key.find('.');
-  const Node* found = root.find(key.substr(0, dot));
-  return dot == key.npos || found == nullptr ? found : at_path(*found, key.substr(dot + 1));
-}
-
 /// The names under which a line of this key can stand, the usual one first.
 std::vector<std::string_view> names_of(const Dialect& dialect, std::string_view key) {
   std::vector<std::string_view> out{key};
@@ -75,7 +69,7 @@ std::vector<std::string> unmodelled_beside_facts(const TrainingPlan& plan) {
 
 std::string name_in(const Document& document, const Dialect& dialect, std::string_view key) {
   for (const std::string_view name : names_of(dialect, key)) {
-    if (at_path(document.root, name) != nullptr) return std::string(name);
+    if (find_path(document.root, name) != nullptr) return std::string(name);
   }
   return std::string(key);
 }
@@ -85,7 +79,7 @@ std::string added_to(const Document& document, const Dialect& dialect, std::stri
                      const std::string& text, const TrainingPlan& plan) {
   const auto adds = [&](const Saying& saying) { return saying.adds && first_of(saying.keys) == key; };
   const auto saying = std::ranges::find_if(dialect.sayings, adds);
-  const Node* list = at_path(document.root, name);
+  const Node* list = find_path(document.root, name);
   if (saying == dialect.sayings.end() || list == nullptr || !list->is_sequence()) return text;
   std::vector<std::string> items;
   for (const Node& item : list->items) items.push_back(item.text);
@@ -117,6 +111,12 @@ Lines lines_of(const Dialect& dialect, const TrainingPlan& plan, const std::vect
 namespace oomplan {
 
 using namespace ingestion;
+
+const Node* find_path(const Node& root, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const Node* found = root.find(key.substr(0, dot));
+  return dot == key.npos || found == nullptr ? found : find_path(*found, key.substr(dot + 1));
+}
 
 std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
                                const TrainingPlan& after, const Document& document) {

@@ -18,6 +18,9 @@ struct KeyValue {
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
+/// The value at a dotted key, each part of it a mapping's; null where it is not there.
+const Node* find_path(const Node& root, std::string_view key);
+
 /// The keys that say these facts of `after`, where they say something else than of `before`: in the plan's dialect,
 /// each by the name that the config has for it. Empty where the dialect has none.
 std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const TrainingPlan& before,
