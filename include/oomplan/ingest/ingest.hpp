@@ -62,7 +62,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 /// and missing.
 Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
 
-/// The dialects, by name: "axolotl", "hf", "oomplan".
+/// The dialects, by name: "hf", "oomplan", ….
 std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.
