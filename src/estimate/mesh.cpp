@@ -54,6 +54,7 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   if (plan.recipe.loss.value != Loss::full_logits) cannot("a chunked loss", plan.recipe.loss.origin);
+  if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
   if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
   }

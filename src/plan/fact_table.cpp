@@ -103,7 +103,8 @@ bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
 bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
 bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
 // Language modelling is what all trainers do that say nothing else.
-bool is_preference(const Plan& plan) { return plan.recipe.kind.value != RecipeKind::supervised; }
+bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
+bool is_preference(const Plan& plan) { return !is_supervised(plan); }
 bool has_liger(const Plan& plan) {
   const KernelFacts& kernels = plan.kernels;
   return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
@@ -262,6 +263,11 @@ constexpr std::array rows{
         "set_grads_to_none", {"`zero_grad(set_to_none=True)`: gradients are freed between steps"}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
+    fact<&Plan::recipe, &RecipeFacts::label_smoothing, as::boolean>(
+        "label_smoothing", {"the trainer makes the loss itself, of the full logits and smoothed labels (transformers' "
+                            "LabelSmoother)",
+                            {},
+                            is_supervised}),
     fact<&Plan::runtime, &RuntimeFacts::alloc_conf, as::text_or_nothing>(
         "alloc_conf", {"how PyTorch's caching allocator is set, as `PYTORCH_ALLOC_CONF` (`expandable_segments:True`); "
                        "empty: torch's defaults",

@@ -106,7 +106,8 @@ std::string fused_linear_loss(const Numbers& n) {
 }
 
 std::string logits_and_loss(const Numbers& n) {
-  const Loss loss = n.plan.recipe.loss.value;
+  const bool smoothed = n.plan.recipe.label_smoothing.value;
+  const Loss loss = smoothed ? Loss::full_logits : n.plan.recipe.loss.value;
   if (loss == Loss::chunked_logprob || n.plan.recipe.kind.value == RecipeKind::dpo) return chunked_loss(n);
   if (loss != Loss::full_logits) return fused_linear_loss(n);
   return fmt::format(

@@ -103,6 +103,7 @@ TrainingPlan random_plan(Dice& dice, const Model& model) {
   p.checkpointing.on.value = dice.one_in(2);
   p.checkpointing.reentrant.value = dice.one_in(3);
   p.recipe.outputs_kept.value = dice.one_in(2);
+  p.recipe.label_smoothing.value = dice.one_in(6);
   p.optimizer.set_grads_to_none.value = !dice.one_in(4);
   p.precision.outputs_to_fp32.value = dice.one_in(3);
   p.precision.fp32_norms.value = dice.one_in(4);
@@ -247,6 +248,7 @@ TEST(EstimateLaws, ThePeakIsTheHighestOfThePhasesAndSoIsEachBuckets) {
 TrainingPlan sharded(Dice& dice, TrainingPlan p) {
   p.quantization.kind.value = Quantization::none;
   p.recipe.loss.value = Loss::full_logits;
+  p.recipe.label_smoothing.value = false;
   p.precision.autocast.value = Autocast::none;
   p.precision.fp32_norms.value = p.checkpointing.reentrant.value = false;
   p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = false;

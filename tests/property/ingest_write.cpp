@@ -195,6 +195,7 @@ TrainingPlan axolotl_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "axolotl");
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
   plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_0_8_0_fused_linear;
+  plan.recipe.label_smoothing.value = false;
   const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
   plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
   // Without a dtype said, 8-bit weights are loaded as fp16.

@@ -91,8 +91,9 @@ struct RecipeFacts {
   Setting<std::int64_t>
       reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
   Setting<Loss> loss{};
-  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
-  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};        ///< The forward pass fills a key-value cache.
+  Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 

@@ -1,6 +1,7 @@
 // Language modelling: one model and its loss (transformers' Trainer, TRL's SFTTrainer, Axolotl).
 #include <array>
 
+#include "modules/label_smoother.hpp"
 #include "recipe.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -11,11 +12,38 @@ std::span<const Role> roles(const TrainingPlan& /*plan*/) {
   return only;
 }
 
+void play_logits(Play& play, const Head& head, Stream& s) { s.logits = head.logits(play, s.hidden); }
+
+constexpr Objective logits_alone{.play = play_logits};
+
+/// SFTTrainer.compute_loss: its metrics are of its own head, which runs the model once more.
+void measure(Stage& stage, const Facts& facts, const Objective& objective, Stream batch) {
+  Restore no_grad(stage.torch().grad_enabled, false);
+  if (stage.torch().recorder.scope.phase != Phase::evaluation) stage.begin(Phase::forward);
+  stage.call(Role::policy, facts, objective, batch);
+}
+
+/// Trainer.compute_loss, where a label smoother takes the logits of a model that is given no labels.
+void lose_smoothed(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
+  const Stream batch = s;
+  stage.call(Role::policy, facts, logits_alone, s);
+  InBucket bucket(stage.torch(), Bucket::logits_and_loss);
+  s.loss = smoothed_loss(stage.torch(), s.logits, s.labels, objective.task == Task::causal_lm);
+  if (objective.loss != Loss::chunked_logprob) return;
+  s.logits.reset();
+  measure(stage, facts, objective, batch);
+}
+
+void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
+  if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
+  stage.call(Role::policy, facts, objective, s);
+}
+
 void micro_batch(Stage& stage) {
   stage.begin(Phase::between);
   Stream s = stage.batch(stage.facts());
   stage.begin(Phase::forward);
-  stage.call(Role::policy, stage.facts(), *stage.facts().objective, s);
+  lose(stage, stage.facts(), *stage.facts().objective, s);
   if (!stage.plan().recipe.outputs_kept.value) s.logits.reset();
   stage.backward(s);
   stage.begin(Phase::between);
@@ -27,7 +55,7 @@ void evaluate(Stage& stage) {
   stage.without_training([&] {
     stage.begin(Phase::evaluation);
     Stream s = stage.batch(facts);
-    stage.call(Role::policy, facts, *facts.evaluation_objective, s);
+    lose(stage, facts, *facts.evaluation_objective, s);
   });
 }
 

@@ -13,6 +13,18 @@ Tensor Torch::index_rows(const Tensor& x, const Tensor& rows) {
   return attach(node, empty(sizes, x->dtype, "aten::index"));
 }
 
+// derivatives.yaml: gather_backward(grad, self, dim, index, sparse_grad), which makes zeros and adds to them in place.
+Tensor Torch::gather_last(const Tensor& x, const Tensor& index) {
+  NodeRef node = record("GatherBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor self = t.unpack(n, 0);
+    const Tensor at = t.unpack(n, 1);
+    g.out[0] = t.zeros(self->sizes, g.in[0]->dtype);
+  });
+  save(node, 0, x);
+  save(node, 1, index);
+  return attach(node, empty(index->sizes, x->dtype, "aten::gather"));
+}
+
 std::pair<Tensor, Tensor> Torch::topk_last(const Tensor& x, std::int64_t count) {
   NodeRef node = record("TopkBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
     const Tensor index = t.unpack(n, 0);

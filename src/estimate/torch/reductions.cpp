@@ -32,14 +32,18 @@ Tensor Torch::sum_all(const Tensor& x) {
   return attach(node, empty({}, x->dtype, "aten::sum"));
 }
 
-Tensor Torch::sum_last(const Tensor& x) {
+// The engine casts a gradient of another dtype to its input's (torch/csrc/autograd/engine.cpp: validate_outputs).
+Tensor Torch::sum_last(const Tensor& x, std::optional<DType> dtype) {
   NodeRef node = record("SumBackward1", {&x}, [](Torch& t, Node& n, Grads& g) {
-    g.out[0] = t.expand(t.unsqueeze(g.in[0], n.dims.size() - 1), n.dims);
+    g.out[0] = t.to(t.expand(t.unsqueeze(g.in[0], n.dims.size() - 1), n.dims), static_cast<DType>(n.ints[0]));
   });
-  if (node) node->dims = x->sizes;
+  if (node) {
+    node->dims = x->sizes;
+    node->ints[0] = static_cast<std::int64_t>(x->dtype);
+  }
   Dims sizes = x->sizes;
   sizes.erase(sizes.size() - 1);
-  return attach(node, empty(sizes, x->dtype, "aten::sum"));
+  return attach(node, empty(sizes, dtype.value_or(x->dtype), "aten::sum"));
 }
 
 Tensor Torch::sum_to(const Tensor& x, const Dims& sizes) {

@@ -83,7 +83,8 @@ class Torch {
   Tensor pad_last(const Tensor& x, std::int64_t by);
 
   // --- indexing ------------------------------------------------------------------------------------------------
-  Tensor index_rows(const Tensor& x, const Tensor& rows);  ///< x[rows].
+  Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
+  Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
   /// The highest of the last dimension, and where they were.
   std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
 
@@ -112,7 +113,7 @@ class Torch {
   Tensor mean_last(const Tensor& x);  ///< Over the last dimension, kept.
   Tensor sum_dim(const Tensor& x, int dim, bool keep);
   Tensor sum_all(const Tensor& x);
-  Tensor sum_last(const Tensor& x);
+  Tensor sum_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor sum_to(const Tensor& x, const Dims& sizes);
   Tensor softmax_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor log_softmax_last(const Tensor& x);

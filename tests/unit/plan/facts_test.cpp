@@ -169,12 +169,13 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("evaluation_rows", "evaluation_length"));  // As training's.
+  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing", "evaluation_rows",
+                                                "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), IsEmpty());
+  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -59,6 +59,16 @@ void plan_liger(const Run& run, Draft& draft, const Document& document) {
   }
 }
 
+// transformers 5.23.0: Trainer.compute_loss, and trl 1.16.0: SFTTrainer.compute_loss, which smooths the labels of one
+// of its losses. DPOTrainer never asks for its label smoother.
+void plan_label_smoothing(const Run& run, const Inputs& inputs, TrainingPlan& plan) {
+  const auto factor = run.hf.get<double>("label_smoothing_factor");
+  const Node* loss = find_value(inputs, "loss_type");
+  const bool dft = run.sft && loss != nullptr && loss->text == "dft";
+  if (!factor.value || plan.recipe.trainer.value == "dpo") return;
+  plan.recipe.label_smoothing = {*factor.value != 0 && !dft, factor.origin};
+}
+
 // Where it is not DPO's, such a key tells another script.
 void note_preference(const Run& run, TrainingPlan& plan) {
   if (plan.recipe.trainer.value == "dpo") return;
@@ -239,6 +249,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
   plan_supervised(plan);
   plan_liger(run, draft, document);
+  plan_label_smoothing(run, inputs, plan);
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);

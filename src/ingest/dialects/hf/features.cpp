@@ -36,7 +36,6 @@ constexpr std::array named{
     Feature{"parallelism_config", "tensor, context or sequence parallelism"},
     Feature{"use_cpu", "training on the CPU"},
     Feature{"accelerator_config", "accelerate's settings in a file or in text", is_text},
-    Feature{"label_smoothing_factor", "label smoothing"},
     Feature{"optim_target_modules", "optimizer of low rank"},
     Feature{"activation_offloading", "activation offloading"},
     Feature{"activation_checkpointing_kwargs.selective", "selective activation checkpointing"},

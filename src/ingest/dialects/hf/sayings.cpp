@@ -63,6 +63,8 @@ constexpr auto table = std::to_array<Saying>({
     {"optimizer", "optim", trainer::optim},
     {"optimizer", "optim_args", trainer::optim_args},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"label_smoothing", "label_smoothing_factor",
+     [](const TrainingPlan& p) -> Said { return p.recipe.label_smoothing.value ? "0.1" : "0.0"; }},
     {"use_cache", "use_cache", [](const TrainingPlan& p) { return flag_where(!is_sft(p), p.recipe.use_cache.value); }},
     {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
      [](const TrainingPlan& p) { return length_where(is_sft(p), p); }},
