@@ -12,6 +12,7 @@ class FusedAttention final : public Module {
         head_dim_(a.quotient("width", "heads")),
         dropout_(a.number("dropout", 0.0)),
         residual_dropout_(a.number("residual_dropout", 0.0)),
+        upcast_(a.flag("upcast", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     c_attn_ = Linear(b, m + "c_attn", width_, 3 * width_, true, LinearKind::conv1d);
@@ -35,7 +36,7 @@ class FusedAttention final : public Module {
     const Tensor k = heads(t, parts[1]);
     const Tensor v = heads(t, parts[2]);
     const Tensor q = heads(t, parts[0]);
-    Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .softmax = Softmax::cast_to_values});
+    Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .softmax = Softmax::cast_to_values, .upcast = upcast_});
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     out = c_proj_(play, out);
     return t.dropout(out, residual_dropout_);
@@ -45,6 +46,7 @@ class FusedAttention final : public Module {
   std::int64_t head_dim_;
   double dropout_;
   double residual_dropout_;
+  bool upcast_;
   std::int32_t module_;
   Linear c_attn_{}, c_proj_{};
 };
