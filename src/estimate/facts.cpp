@@ -114,6 +114,15 @@ void check_head(const TrainingPlan& plan, const Architecture& architecture, Diag
                  plan.recipe.loss.origin));
 }
 
+/// Cut cross entropy's backward asserts a head in 16 bits (cut_cross_entropy/cce_backward.py).
+void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (plan.recipe.loss.value != Loss::cut_cross_entropy) return;
+  const bool raised = plan.precision.fp32_norms.value || plan.quantization.kbit_upcast.value;
+  if (!raised && resolved(plan.precision.weights_dtype.value, architecture) != DType::fp32) return;
+  errors.push_back(unmodelled("cut cross entropy over a head in fp32, which its backward pass refuses, is not modelled",
+                              plan.recipe.loss.origin));
+}
+
 void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<Quantization>& kind = plan.quantization.kind;
   const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
@@ -156,6 +165,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   }
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
+  check_cut_cross_entropy(plan, architecture, errors);
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }

@@ -26,6 +26,7 @@ std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footpri
   if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return "flash attention";
   const Loss loss = plan.recipe.loss.value;
   const bool liger = loss == Loss::liger_fused_linear || loss == Loss::liger_0_8_0_fused_linear;
+  if (loss == Loss::cut_cross_entropy) return "cut cross entropy";
   return liger ? "Liger's fused linear cross entropy as it is played" : "";
 }
 

@@ -14,9 +14,24 @@ void add(Lines& lines, std::string_view key, std::optional<std::string> text) {
   if (text && std::ranges::count(lines, key, &Lines::value_type::first) == 0) lines.emplace_back(key, *std::move(text));
 }
 
-std::optional<std::string> said_by(const Saying& saying, const TrainingPlan& plan) {
-  std::optional<std::string> text = saying.text(plan);
-  return text && saying.adds ? yaml_list({*text}) : text;
+void add_item(std::vector<std::string>& items, const std::string& item) {
+  if (std::ranges::count(items, item) == 0) items.push_back(item);
+}
+
+/// What facts add to the list of this key.
+std::vector<std::string> items_of(const Dialect& dialect, std::string_view key, const TrainingPlan& plan) {
+  std::vector<std::string> out;
+  for (const Saying& saying : dialect.sayings) {
+    if (!saying.adds || first_of(saying.keys) != key) continue;
+    if (const auto item = saying.text(plan)) add_item(out, *item);
+  }
+  return out;
+}
+
+std::optional<std::string> said_by(const Dialect& dialect, const Saying& saying, const TrainingPlan& plan) {
+  if (!saying.adds) return saying.text(plan);
+  const std::vector<std::string> items = items_of(dialect, first_of(saying.keys), plan);
+  return items.empty() ? std::nullopt : std::optional(yaml_list(items));
 }
 
 void add_key(Lines& lines, const Dialect& dialect, const Key& key, const TrainingPlan& plan, const Says& asked) {
@@ -24,7 +39,7 @@ void add_key(Lines& lines, const Dialect& dialect, const Key& key, const Trainin
     add(lines, key.name, key.codec->write(key.fact->get(plan)));
   }
   for (const Saying& saying : dialect.sayings) {
-    if (first_of(saying.keys) == key.name && asked(saying.fact)) add(lines, key.name, said_by(saying, plan));
+    if (first_of(saying.keys) == key.name && asked(saying.fact)) add(lines, key.name, said_by(dialect, saying, plan));
   }
 }
 
@@ -33,7 +48,7 @@ Lines lines_of(const Dialect& dialect, const TrainingPlan& plan, const Says& ask
   for (const Key& key : arguments_of(dialect.name)) add_key(out, dialect, key, plan, asked);
   // Keys whose value is read where it stands have no line of their own in keys.yaml's `keys`.
   for (const Saying& saying : dialect.sayings) {
-    if (asked(saying.fact)) add(out, first_of(saying.keys), said_by(saying, plan));
+    if (asked(saying.fact)) add(out, first_of(saying.keys), said_by(dialect, saying, plan));
   }
   return out;
 }
@@ -77,13 +92,12 @@ std::string name_in(const Document& document, const Dialect& dialect, std::strin
 /// What stands under `name` with what `key` adds to it: its own `text` where it adds nothing, or no list stands there.
 std::string added_to(const Document& document, const Dialect& dialect, std::string_view key, const std::string& name,
                      const std::string& text, const TrainingPlan& plan) {
-  const auto adds = [&](const Saying& saying) { return saying.adds && first_of(saying.keys) == key; };
-  const auto saying = std::ranges::find_if(dialect.sayings, adds);
+  const std::vector<std::string> added = items_of(dialect, key, plan);
   const Node* list = find_path(document.root, name);
-  if (saying == dialect.sayings.end() || list == nullptr || !list->is_sequence()) return text;
+  if (added.empty() || list == nullptr || !list->is_sequence()) return text;
   std::vector<std::string> items;
   for (const Node& item : list->items) items.push_back(item.text);
-  if (const auto more = saying->text(plan); more && std::ranges::count(items, *more) == 0) items.push_back(*more);
+  for (const std::string& item : added) add_item(items, item);
   return yaml_list(items);
 }
 

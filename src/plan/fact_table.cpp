@@ -248,9 +248,9 @@ constexpr std::array rows{
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
-                                                      {"cross entropy over the whole logits, TRL's fused head, or "
+                                                      {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                                                       "or 0.8.0)",
+                                                       "or 0.8.0), or Axolotl's cut cross entropy",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),

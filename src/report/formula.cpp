@@ -105,10 +105,20 @@ std::string fused_linear_loss(const Numbers& n) {
       n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
 }
 
+/// The kernels make each tile of scores anew, in backward too.
+std::string cut_loss(const Numbers& n) {
+  return fmt::format(
+      "cut cross entropy makes the scores tile by tile on the chip: it keeps a number for each token and, in backward, "
+      "holds the hidden states' gradient ({} × {} hidden) and, where the head is trained, the head's ({} vocabulary × "
+      "{} hidden)",
+      n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
+}
+
 std::string logits_and_loss(const Numbers& n) {
   const bool smoothed = n.plan.recipe.label_smoothing.value;
   const Loss loss = smoothed ? Loss::full_logits : n.plan.recipe.loss.value;
   if (loss == Loss::chunked_logprob || n.plan.recipe.kind.value == RecipeKind::dpo) return chunked_loss(n);
+  if (loss == Loss::cut_cross_entropy) return cut_loss(n);
   if (loss != Loss::full_logits) return fused_linear_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "

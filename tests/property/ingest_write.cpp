@@ -194,7 +194,7 @@ TrainingPlan trainer_plan(Dice& dice) {
 TrainingPlan axolotl_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "axolotl");
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  plan.recipe.loss.value = dice.flip() ? Loss::full_logits : Loss::liger_0_8_0_fused_linear;
+  plan.recipe.loss.value = dice.one_of({Loss::full_logits, Loss::liger_0_8_0_fused_linear, Loss::cut_cross_entropy});
   plan.recipe.label_smoothing.value = false;
   const bool half = plan.adapter.kind.value == Adapter::lora && dice.flip();
   plan.precision.weights_dtype.value = dice.one_of({WeightsDType::fp32, WeightsDType::bf16, WeightsDType::fp16});
@@ -220,8 +220,9 @@ TrainingPlan axolotl_plan(Dice& dice) {
   plan.adapter.targets.value.clear();
   plan.adapter.dtype.value = AdapterDType::fp32;
   const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
-  plan.precision.fp32_norms.value = !flash && raised;
-  plan.precision.fp32_while_loading.value = flash && raised;
+  const bool lowered = flash || plan.recipe.loss.value == Loss::cut_cross_entropy;
+  plan.precision.fp32_norms.value = !lowered && raised;
+  plan.precision.fp32_while_loading.value = lowered && raised;
   return plan;
 }
 

@@ -93,8 +93,9 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
-inline constexpr auto loss =
-    choice<Loss, loss_names>("one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear");
+inline constexpr auto loss = choice<Loss, loss_names>(
+    "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
+    "cut_cross_entropy");
 inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");

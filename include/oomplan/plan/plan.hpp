@@ -41,9 +41,16 @@ inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa"
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
 /// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
 /// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
-enum class Loss : std::uint8_t { full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear };
-inline constexpr std::array<std::string_view, 4> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
-                                                            "liger_0_8_0_fused_linear"};
+/// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
+enum class Loss : std::uint8_t {
+  full_logits,
+  chunked_logprob,
+  liger_fused_linear,
+  liger_0_8_0_fused_linear,
+  cut_cross_entropy
+};
+inline constexpr std::array<std::string_view, 5> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
+                                                            "liger_0_8_0_fused_linear", "cut_cross_entropy"};
 
 /// What a run does: the files of src/estimate/recipes.
 enum class RecipeKind : std::uint8_t { supervised, dpo };

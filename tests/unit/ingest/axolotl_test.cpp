@@ -191,9 +191,11 @@ TEST(Axolotl, LoraKernelsAreOnUnlessSomethingIsSaid) {
 TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
   const std::string plugin =
       full + "flash_attention: true\nplugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\n";
-  EXPECT_THAT(features(plan_from(plugin)), ElementsAre("plugins: cut cross entropy"));
-  EXPECT_THAT(features(plan_from(plugin + "cut_cross_entropy: false\n")), IsEmpty());
-  EXPECT_THAT(features(plan_from(full + "flash_attention: true\ncut_cross_entropy: true\n")), IsEmpty());
+  const auto loss = [](const std::string& text) { return plan_from(text).recipe.loss.value; };
+  EXPECT_THAT(features(plan_from(plugin)), IsEmpty());
+  EXPECT_EQ(loss(plugin), Loss::cut_cross_entropy);
+  EXPECT_EQ(loss(plugin + "cut_cross_entropy: false\n"), Loss::full_logits);
+  EXPECT_EQ(loss(full + "flash_attention: true\ncut_cross_entropy: true\n"), Loss::full_logits);
 }
 
 TEST(Axolotl, LigersKeysNeedItsPlugin) {

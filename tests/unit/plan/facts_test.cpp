@@ -68,7 +68,8 @@ const std::vector<std::string> values{"true",
                                       "model",
                                       "precomputed",
                                       "liger_fused_linear",
-                                      "liger_0_8_0_fused_linear"};
+                                      "liger_0_8_0_fused_linear",
+                                      "cut_cross_entropy"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);

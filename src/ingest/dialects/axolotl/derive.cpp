@@ -49,6 +49,17 @@ Precision precision_of(const Axolotl& a) {
   return {WeightsDType::fp32, Autocast::none, origin};
 }
 
+bool has_plugin(const Axolotl& a, std::string_view name) {
+  const auto plugins = a.get<std::vector<std::string>>("plugins");
+  const auto named = [&](const std::string& plugin) { return plugin.ends_with(name); };
+  return plugins.value && std::ranges::any_of(*plugins.value, named);
+}
+
+// CutCrossEntropyPlugin: the plugin needs no key.
+bool cuts(const Axolotl& a) {
+  return has_plugin(a, "CutCrossEntropyPlugin") && !is(a.get<bool>("cut_cross_entropy"), false);
+}
+
 bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
 bool is_qlora(const Axolotl& a) { return is(a.get<std::string>("adapter"), std::string("qlora")); }
 
@@ -58,8 +69,9 @@ void plan_precision(const Axolotl& a, TrainingPlan& plan) {
   plan.precision.autocast = {precision.autocast, precision.origin};
   plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
                                     stack().origin("accelerate", "prepare_model")};
-  // The loader raises norms, embeddings and head to fp32, and takes that back for adapters and flash attention.
-  const bool stays = !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2;
+  // The loader raises norms, embeddings and head to fp32, and takes that back for adapters, flash attention and cut
+  // cross entropy.
+  const bool stays = !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a);
   plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, own("ModelLoader")};
 }
 
@@ -317,17 +329,9 @@ void plan_loader(const Axolotl& a, Draft& draft) {
 
 // ---- Plugins -------------------------------------------------------------------------------------------------------
 
-bool has_plugin(const Axolotl& a, std::string_view name) {
-  const auto plugins = a.get<std::vector<std::string>>("plugins");
-  const auto named = [&](const std::string& plugin) { return plugin.ends_with(name); };
-  return plugins.value && std::ranges::any_of(*plugins.value, named);
-}
-
-// Cut cross entropy's plugin needs no key.
-void apply_plugins(const Axolotl& a, Draft& draft) {
-  if (has_plugin(a, "CutCrossEntropyPlugin") && !is(a.get<bool>("cut_cross_entropy"), false)) {
-    cannot(draft, "cut cross entropy", "plugins", a.get<std::vector<std::string>>("plugins").origin);
-  }
+void plan_cut_cross_entropy(const Axolotl& a, TrainingPlan& plan) {
+  if (!cuts(a)) return;
+  plan.recipe.loss = {Loss::cut_cross_entropy, a.get<std::vector<std::string>>("plugins").origin};
 }
 
 // LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
@@ -382,6 +386,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_optimizer(a, draft);
   plan_step(a, draft);
   plan_liger(a, plan);
+  plan_cut_cross_entropy(a, plan);
   plan_loader(a, draft);
 }
 
@@ -390,7 +395,6 @@ Draft read(const Inputs& inputs, const Document& document) {
   const Axolotl a = read_arguments("axolotl", axolotl::features(), inputs, draft);
   begin(draft, stack(), a);
   plan_facts(a, inputs, draft, document);
-  apply_plugins(a, draft);
   check_sizes(a, draft, document);
   check_adapter(a, draft, document);
   refuse_scaled_half(draft, document);

@@ -32,6 +32,11 @@ bool has_liger_loss(const TrainingPlan& plan) {
 
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan) || has_liger_loss(plan); }
 
+Said cut_plugin(const TrainingPlan& plan) {
+  const bool cuts = plan.recipe.loss.value == Loss::cut_cross_entropy;
+  return word_where(cuts, "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin");
+}
+
 Said liger_plugin(const TrainingPlan& plan) {
   return word_where(has_liger(plan), "axolotl.integrations.liger.LigerPlugin");
 }
@@ -78,6 +83,7 @@ constexpr auto table = std::to_array<Saying>({
     {"liger_rope", "plugins", liger_plugin, true},
     {"liger_glu", "plugins", liger_plugin, true},
     {"loss", "plugins", liger_plugin, true},
+    {"loss", "plugins", cut_plugin, true},
     {"liger_rms_norm", "liger_rms_norm",
      [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_rms_norm.value); }},
     {"liger_rope", "liger_rope",
