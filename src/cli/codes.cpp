@@ -240,6 +240,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A pattern with * or ? names no file at all. A misspelt pattern must not pass for configs that fit: mend it, or "
      "name "
      "the files."},
+    {"read/no-packages", Verdict::invalid,
+     "--requirements names a folder without *.dist-info: no virtual environment, and no site-packages."},
     {"read/not-a-file", Verdict::invalid,
      "The path is a directory, a device or a pipe. For standard input give - as the config."},
     {"read/not-a-snapshot", Verdict::invalid,

@@ -21,10 +21,12 @@ void add_version_options(CLI::App& app, VersionsAsked& asked) {
       ->allow_extra_args(false)
       ->check(CLI::Validator(wrong_pin, ""))
       ->type_name("NAME==VERSION");
-  app.add_option("--requirements", asked.requirements,
-                 "Take the versions that a requirements.txt, uv.lock or poetry.lock pins (repeatable)")
+  app.add_option(
+         "--requirements", asked.requirements,
+         "Take the versions that a requirements.txt, uv.lock or poetry.lock pins, or that a virtual environment has "
+         "(repeatable)")
       ->allow_extra_args(false)
-      ->type_name("FILE");
+      ->type_name("FILE|FOLDER");
 }
 
 void name_versions(const VersionsAsked& asked, IngestOptions& options) {

@@ -14,14 +14,6 @@ namespace oomplan {
 
 namespace {
 
-// What a run may have died of, by sentence.
-std::vector<bool> candidates(const diagnose::Rules& rules) {
-  std::vector<bool> out;
-  for (const diagnose::Sentence& sentence : rules.sentences)
-    out.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
-  return out;
-}
-
 // A log of one rank says which in its name.
 void name_ranks(const std::vector<std::string>& files, std::vector<diagnose::Line>& lines) {
   std::vector<std::optional<std::int64_t>> ranks;
@@ -33,7 +25,7 @@ void name_ranks(const std::vector<std::string>& files, std::vector<diagnose::Lin
 }  // namespace
 
 struct Inquest::State {
-  explicit State(Rulebook book) : rules(std::move(book)), collector(rules.rules().loud, candidates(rules.rules())) {}
+  explicit State(Rulebook book) : rules(std::move(book)), collector(rules.rules().loud, rules.rules().deadly) {}
 
   Rulebook rules;
   diagnose::Collector collector;

@@ -1,6 +1,7 @@
 #include "matcher.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -229,19 +230,42 @@ void add_entries(const Program& program, std::size_t pc, std::vector<std::size_t
   }
 }
 
-// As rfind, where a line's end may stand within the word.
+/// Whether `word` begins at `at`, where a line's end may stand within it.
+bool stands_broken(std::string_view word, std::string_view text, std::size_t at) {
+  std::size_t matched = 0;
+  for (; matched < word.size() && at < text.size(); ++at) {
+    if (text[at] == '\n' && matched > 0) continue;
+    if (text[at] != word[matched]) return false;
+    ++matched;
+  }
+  return matched == word.size();
+}
+
+// As rfind, not before `floor`.
+std::size_t rfind(std::string_view word, std::string_view text, std::size_t until, std::size_t floor) {
+  if (word.empty()) return std::min(until, text.size());
+  std::size_t end = until < text.size() ? until + 1 : text.size();
+  while (end > floor) {
+    const auto* found = static_cast<const char*>(::memrchr(text.data() + floor, word.front(), end - floor));
+    if (found == nullptr) break;
+    end = static_cast<std::size_t>(found - text.data());
+    if (text.substr(end).starts_with(word)) return end;
+  }
+  return std::string_view::npos;
+}
+
+// As rfind, where a line's end may stand within the word: then it begins less than its length before that end.
 std::size_t rfind_broken(std::string_view word, std::string_view text, std::size_t until) {
-  const std::size_t whole = text.rfind(word, until);
+  constexpr std::size_t none = std::string_view::npos;
   const std::size_t floor = until > 2 * longest_gap ? until - 2 * longest_gap : 0;
-  const std::size_t newest = text.rfind('\n', until + word.size());
-  if (newest == std::string_view::npos || (whole != std::string_view::npos && whole > newest)) return whole;
-  for (std::size_t at = std::min(newest, until) + 1; at-- > floor && (whole == std::string_view::npos || at > whole);) {
-    std::size_t end = at;
-    std::size_t matched = 0;
-    while (matched < word.size() && end < text.size() &&
-           (text[end] == word[matched] || (text[end] == '\n' && matched > 0)))
-      matched += text[end++] == '\n' ? 0 : 1;
-    if (matched == word.size()) return at;
+  const std::size_t whole = rfind(word, text, until, floor);
+  for (std::size_t end = rfind("\n", text, until + word.size(), floor); end != none && end > floor;
+       end = rfind("\n", text, end - 1, floor)) {
+    if (whole != none && whole > end) return whole;
+    const std::size_t after = whole == none ? floor : std::max(floor, whole + 1);
+    const std::size_t least = std::max(after, end >= word.size() ? end + 1 - word.size() : 0);
+    for (std::size_t at = end; at-- > least && text[at] != '\n';)
+      if (at <= until && stands_broken(word, text, at)) return at;
   }
   return whole;
 }

@@ -171,6 +171,7 @@ void index(Rules& rules) {
   for (std::uint32_t i = 0; i < rules.sentences.size(); ++i) {
     const Sentence& sentence = rules.sentences[i];
     rules.every.add(sentence.anchor, i);
+    rules.deadly.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
     const std::string loud = sentence.whole_line ? "\n" + sentence.anchor : sentence.anchor;
     if (is_loud(sentence.says) && loud.size() >= shortest_loud) rules.loud.add(loud, i);
   }

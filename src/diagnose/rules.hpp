@@ -68,6 +68,7 @@ struct Rules {
   std::vector<std::string> actions{};  ///< The ids of rules/actions.
   Prefilter loud{4};                   ///< Anchors of the loud sentences, for whole logs.
   Prefilter every{1};                  ///< Anchors of all, for the lines kept.
+  std::vector<bool> deadly{};          ///< By sentence: what a run may have died of.
 
   const CauseText* find(Cause cause) const;
   const MomentText* find_moment(std::string_view phase) const;

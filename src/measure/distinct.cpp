@@ -24,8 +24,7 @@ Distinct::Distinct(const Room& room, std::string tmp) : room_(room), file_(std::
     parts_.push_back({.set = HashSet(part_bits, static_cast<double>(i) / part_count)});
   }
   const std::int64_t each = sizeof(Hash) + sizeof(HashedRow);
-  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 20));
-  waiting_.reserve(most);
+  most_waiting_ = static_cast<std::size_t>(std::clamp<std::int64_t>(room.free / 8 / each, 1 << 14, 1 << 20));
 }
 
 Result<bool> Distinct::check_duplicates() const {
@@ -35,10 +34,10 @@ Result<bool> Distinct::check_duplicates() const {
 
 Result<bool> Distinct::add(std::span<const Hash> hashes) {
   while (!hashes.empty()) {
-    const std::size_t count = std::min(hashes.size(), waiting_.capacity() - waiting_.size());
+    const std::size_t count = std::min(hashes.size(), most_waiting_ - waiting_.size());
     waiting_.insert(waiting_.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(count));
     hashes = hashes.subspan(count);
-    if (waiting_.size() < waiting_.capacity()) break;
+    if (waiting_.size() < most_waiting_) break;
     if (Result<bool> flushed = flush(); !flushed) return flushed;
   }
   return true;
@@ -118,6 +117,7 @@ Result<bool> Distinct::finish() {
 }
 
 Result<bool> Distinct::settle(Spill<HashedRow> spill, int shared_bits) {
+  if (spill.size() == 0) return true;
   // Past the last bits there is nothing left to split by; that many rows of such equal hashes do not come.
   if (spill.size() * bytes_of_hash > room_.table && shared_bits + part_bits < 48)
     return split(std::move(spill), shared_bits);

@@ -54,6 +54,7 @@ class Distinct {
   Room room_;
   SpillFile file_;
   std::vector<Part> parts_{};
+  std::size_t most_waiting_ = 0;
   std::vector<Hash> waiting_{};
   std::vector<HashedRow> sorted_{};  // those that waited, by part
   RowSet duplicates_{};

@@ -76,7 +76,7 @@ class Spill {
   template <class Visit>
   Result<bool> drain(SpillFile& file, const Visit& visit) {
     const std::vector<Record> last = std::move(buffer_);
-    std::vector<Record> chunk(records_in_buffer);
+    std::vector<Record> chunk(chunks_.empty() ? 0 : records_in_buffer);
     for (const std::int64_t place : chunks_) {
       if (Result<bool> read = file.read(place, chunk.data(), chunk.size() * sizeof(Record)); !read) return read;
       if (Result<bool> visited = visit(std::span<const Record>(chunk)); !visited) return visited;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include "oomplan/read/byte_source.hpp"
 #include "oomplan/read/document.hpp"
@@ -67,6 +70,51 @@ Result<std::vector<Pin>> pins_of_lock(std::string text, const std::string& path)
   return out;
 }
 
+namespace fs = std::filesystem;
+
+constexpr std::string_view metadata = ".dist-info";
+constexpr std::size_t most_entries = 100'000;
+
+/// Of the folder of installed metadata "trl-1.16.0.dist-info".
+std::optional<Pin> installed(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const auto dash = name.find('-');
+  if (!name.ends_with(metadata) || dash == name.npos || dash + 1 >= name.size() - metadata.size()) return std::nullopt;
+  const std::string version = name.substr(dash + 1, name.size() - metadata.size() - dash - 1);
+  if (!is_name(name.substr(0, dash))) return std::nullopt;
+  return Pin{normal(name.substr(0, dash)), version, {folder.string(), 0, 0}};
+}
+
+/// What is in a folder, by name; nothing of one that cannot be read.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> out;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator() && out.size() < most_entries;
+       at.increment(error))
+    out.push_back(at->path());
+  std::ranges::sort(out);
+  return out;
+}
+
+void add_installed(const fs::path& folder, std::vector<Pin>& pins) {
+  for (const fs::path& entry : entries_of(folder)) {
+    if (auto pin = installed(entry)) pins.push_back(*std::move(pin));
+  }
+}
+
+Result<std::vector<Pin>> pins_of_environment(const std::string& path) {
+  std::vector<Pin> out;
+  add_installed(path, out);
+  for (const fs::path& python : entries_of(fs::path(path) / "lib")) add_installed(python / "site-packages", out);
+  if (!out.empty()) return out;
+  return Diagnostic{Severity::error,
+                    "read/no-packages",
+                    "no package is installed in this folder",
+                    {path},
+                    "give a file that pins versions, a virtual environment ($VIRTUAL_ENV), or its site-packages folder",
+                    {}};
+}
+
 }  // namespace
 
 std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file) {
@@ -84,6 +132,8 @@ std::vector<Pin> pins_of_requirements(const std::string& text, const std::string
 }
 
 Result<std::vector<Pin>> read_pins(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return pins_of_environment(path);
   auto source = read::open_bytes(path);
   if (!source) return source.errors();
   constexpr std::size_t most = ReadBudget{}.bytes;

@@ -64,7 +64,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 /// refuses a router's loss of a dense model.
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model);
 
-/// The dialects, by name: "axolotl", "hf", "oomplan".
+/// The dialects, by name: "hf", "oomplan", ….
 std::vector<std::string_view> dialects();
 
 /// The plan written in a dialect's own keys, so that ingest() of it gives the same plan.

@@ -220,7 +220,7 @@ struct RuntimeFacts {
 };
 
 struct TrainingPlan {
-  std::string dialect{};    ///< "axolotl", "hf", "oomplan".
+  std::string dialect{};    ///< "hf", "oomplan", ….
   std::string framework{};  ///< Whose defaults were taken: "trl 1.16.0 on transformers 5.23.0".
 
   RecipeFacts recipe{};

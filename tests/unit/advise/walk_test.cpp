@@ -135,7 +135,7 @@ Price price_of(const Cost& cost) {
 TEST(Walk, PassesOverNoCheaperSet) {
   Dice dice(6);
   std::map<std::string, int> seen;
-  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+  for (int i = 0; i < 400 && !HasFailure(); ++i) {
     const AdviceQuestion question = random_question(dice);
     const Result<Advice> advice = find_advice(question, ladder());
     if (!advice) continue;
@@ -154,8 +154,8 @@ TEST(Walk, PassesOverNoCheaperSet) {
     for (const Taken& taken : advice->found.value_or(Trial{}).fixes) ++seen[taken.id];
   }
   for (const auto& [what, count] : seen) std::printf("%s: %d\n", what.c_str(), count);
-  EXPECT_GT(seen["found"], 300);
-  EXPECT_GT(seen["nothing"], 50);
+  EXPECT_GT(seen["found"], 60);
+  EXPECT_GT(seen["nothing"], 10);
 }
 
 TEST(Walk, StepsEndInWhatWasFound) {
