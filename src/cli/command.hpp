@@ -1,10 +1,10 @@
 // A subcommand. Each file in commands/ defines the one that it is named after.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::cli {
@@ -15,12 +15,12 @@ struct Terminal {
 };
 
 struct Command {
-  const CLI::App* syntax = nullptr;  ///< Knows after parsing whether it was asked for.
+  ArgumentParser parser;  ///< Knows after parsing whether it was asked for.
   std::function<Outcome(const Terminal&)> run{};
 };
 
 namespace commands {
-#define OOMPLAN_ENTRY(name) Command name(CLI::App& program);
+#define OOMPLAN_ENTRY(name) Command name(const ArgumentParser& program);
 #include "registry/commands.inc"
 #undef OOMPLAN_ENTRY
 }  // namespace commands

@@ -2,8 +2,8 @@
 
 namespace oomplan::cli {
 
-void add_models_option(CLI::App& app, std::string& directory) {
-  app.add_option("--models", directory, "A directory of your own GPUs, presets and architectures")->type_name("DIR");
+void add_models_option(const ArgumentParser& app, std::string& directory) {
+  app.option("--models", directory, "A directory of your own GPUs, presets and architectures").type_name("DIR");
 }
 
 Result<Catalog> catalog_in(const std::string& directory) {

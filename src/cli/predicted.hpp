@@ -1,14 +1,13 @@
 // The options --config, --gpu … of the commands that diagnose, and what they come to.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "answer.hpp"
+#include "oomplan/arguments/arguments.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan::cli {
 
-void add_prediction_options(CLI::App& app, Question& question);
+void add_prediction_options(const ArgumentParser& app, Question& question);
 
 /// What the config says of the run, read once.
 struct Expected {

@@ -31,19 +31,19 @@ std::string_view by_script(std::string_view file) {
 
 }  // namespace
 
-CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer) {
+Option add_trainer_option(const ArgumentParser& app, std::string& trainer) {
   std::vector<std::string> names;
   for (const TrainerName& one : trainer_names) names.emplace_back(one.name);
-  return app.add_option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
+  return app.option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
+      .among(names)
+      .type_name("NAME");
 }
 
-CLI::Option* add_launch_option(CLI::App& app, std::vector<std::string>& files) {
+Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& files) {
   return app
-      .add_option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+      .option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
+      .repeatable()
+      .type_name("FILE");
 }
 
 Launched launched_by(const std::vector<std::string>& command) {

@@ -16,17 +16,17 @@ void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {
 
 }  // namespace
 
-void add_version_options(CLI::App& app, VersionsAsked& asked) {
-  app.add_option("--framework", asked.frameworks, "Take the defaults of this version, else the newest (repeatable)")
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(wrong_pin, ""))
-      ->type_name("NAME==VERSION");
-  app.add_option(
+void add_version_options(const ArgumentParser& app, VersionsAsked& asked) {
+  app.option("--framework", asked.frameworks, "Take the defaults of this version, else the newest (repeatable)")
+      .repeatable()
+      .checked(wrong_pin)
+      .type_name("NAME==VERSION");
+  app.option(
          "--requirements", asked.requirements,
          "Take the versions that a requirements.txt, uv.lock or poetry.lock pins, or that a virtual environment has "
          "(repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("FILE|FOLDER");
+      .repeatable()
+      .type_name("FILE|FOLDER");
 }
 
 void name_versions(const VersionsAsked& asked, IngestOptions& options) {

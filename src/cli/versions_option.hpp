@@ -1,10 +1,10 @@
 // The options --framework and --requirements.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
@@ -15,7 +15,7 @@ struct VersionsAsked {
   std::vector<std::string> requirements{};  ///< Files that pin versions.
 };
 
-void add_version_options(CLI::App& app, VersionsAsked& asked);
+void add_version_options(const ArgumentParser& app, VersionsAsked& asked);
 
 /// Reads the files; --framework goes before them, and of two files the first. What cannot be read goes to
 /// `options.unread`.
