@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "oomplan/arguments/arguments.hpp"
@@ -18,6 +19,15 @@ struct Command {
   ArgumentParser parser;  ///< Knows after parsing whether it was asked for.
   std::function<Outcome(const Terminal&)> run{};
 };
+
+/// `app` with the options that `add_options` declares, answered by `run`.
+template <class Options>
+Command command_with(const ArgumentParser& app, void (*add_options)(const ArgumentParser&, Options&),
+                     Outcome (*run)(const Options&, const Terminal&)) {
+  auto options = std::make_shared<Options>();
+  add_options(app, *options);
+  return {app, [options, run](const Terminal& terminal) { return run(*options, terminal); }};
+}
 
 namespace commands {
 #define OOMPLAN_ENTRY(name) Command name(const ArgumentParser& program);

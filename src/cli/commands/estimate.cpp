@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -119,11 +118,10 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::estimate(const ArgumentParser& program) {
-  const ArgumentParser app = program.command(
-      "estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits");
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return {app, [options](const Terminal& terminal) { return run_estimate(*options, terminal); }};
+  return command_with(
+      program.command("estimate",
+                      "Estimate the GPU memory of a training run: what fills it, when, and whether it fits"),
+      add_options, run_estimate);
 }
 
 }  // namespace oomplan::cli
