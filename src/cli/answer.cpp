@@ -9,9 +9,9 @@
 #include "codes.hpp"
 #include "errors.hpp"
 #include "input.hpp"
-#include "models_option.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/read/named_document.hpp"
+#include "options.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialect_option.hpp"
-#include "models_option.hpp"
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/trainer.hpp"
-#include "relief.hpp"
-#include "trainer_option.hpp"
+#include "options.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -79,7 +76,7 @@ void add_join(Diagnosis& diagnosis, const Expected& expected, Diagnostics& probl
   problems.insert(problems.end(), expected.problems.begin(), expected.problems.end());
   diagnosis.join = join(diagnosis, predicted(question, expected.findings, problems));
   if (diagnosis.join->problem.empty() && expected.document)
-    add_relief(diagnosis, question, expected.findings, *expected.document);
+    add_fixes(diagnosis, question, expected.findings, *expected.document);
 }
 
 }  // namespace oomplan::cli

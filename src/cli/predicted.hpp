@@ -24,4 +24,8 @@ Expected expected(const Question& question);
 /// against the config goes to `problems`; the diagnosis stands all the same.
 void add_join(Diagnosis& diagnosis, const Expected& expected, Diagnostics& problems);
 
+/// Where the GPU ran full, the config was estimated on a GPU, and nothing in the log speaks against it: the cheapest
+/// fixes that make it fit go to the head of what to do, each with what the run needs after it.
+void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document);
+
 }  // namespace oomplan::cli

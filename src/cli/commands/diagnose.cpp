@@ -9,9 +9,9 @@
 #include <system_error>
 #include <vector>
 
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../input.hpp"
 #include "../predicted.hpp"
 #include "../written.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
@@ -107,7 +107,7 @@ std::vector<std::string> inputs_of(const Options& options) {
   std::vector<std::string> out = options.logs;
   const Question& question = options.prediction;
   if (question.config.empty() || question.config == "-") return out;
-  for (std::string& file : files_behind(question.config, ingest_options(question))) out.push_back(std::move(file));
+  for (std::string& file : config_files(question.config, ingest_options(question))) out.push_back(std::move(file));
   return out;
 }
 

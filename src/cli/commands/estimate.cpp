@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "../answer.hpp"
-#include "../behind.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "../input.hpp"
+#include "../options.hpp"
 #include "../written.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
@@ -109,7 +106,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
   if (options.html.empty()) return out;
-  auto inputs = document ? files_behind(*document, ingest_options(question)) : std::vector{question.config};
+  auto inputs = document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
   if (!question.host.loader.empty()) inputs.push_back(question.host.loader);
   add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
   return out;

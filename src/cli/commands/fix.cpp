@@ -1,22 +1,18 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "../answer.hpp"
 #include "../applied.hpp"
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../headroom.hpp"
-#include "../models_option.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "../input.hpp"
+#include "../options.hpp"
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "oomplan/report/html_view.hpp"
 
@@ -140,7 +136,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
   if (!options.html.empty())
-    add_report(out, options.html, advice_html(*advice), files_behind(*document, ingest_options(question)));
+    add_report(out, options.html, advice_html(*advice), config_files(*document, ingest_options(question)));
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);
@@ -151,11 +147,8 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::fix(const ArgumentParser& program) {
-  const ArgumentParser app =
-      program.command("fix", "Find the cheapest change that makes a training run fit, as a patch");
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return {app, [options](const Terminal& terminal) { return run_fix(*options, terminal); }};
+  return command_with(program.command("fix", "Find the cheapest change that makes a training run fit, as a patch"),
+                      add_options, run_fix);
 }
 
 }  // namespace oomplan::cli

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,18 +8,17 @@
 
 #include "../answer.hpp"
 #include "../baseline.hpp"
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../fence.hpp"
 #include "../guarded.hpp"
-#include "../headroom.hpp"
+#include "../input.hpp"
 #include "../models_cache.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "../survivors.hpp"
-#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/read/glob.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/report/gate_view.hpp"
@@ -255,7 +253,7 @@ std::vector<std::string> inputs_of(const Options& options, const std::vector<std
   const Fence fence(options.outside);
   const auto take = [&](const std::string& config) {
     const IngestOptions within{.loader = loader_within(fence.around(config))};
-    for (std::string& file : files_behind(config, within)) out.push_back(std::move(file));
+    for (std::string& file : config_files(config, within)) out.push_back(std::move(file));
   };
 
   if (!options.policy.empty()) out.push_back(options.policy);
@@ -295,11 +293,8 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::gate(const ArgumentParser& program) {
-  const ArgumentParser app =
-      program.command("gate", "Check configs against the GPUs that a policy names for them, for CI");
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return {app, [options](const Terminal& terminal) { return run_gate(*options, terminal); }};
+  return command_with(program.command("gate", "Check configs against the GPUs that a policy names for them, for CI"),
+                      add_options, run_gate);
 }
 
 }  // namespace oomplan::cli

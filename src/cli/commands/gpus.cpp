@@ -5,7 +5,7 @@
 
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {

@@ -3,7 +3,7 @@
 
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "../command.hpp"
 #include "../replayed.hpp"
@@ -42,11 +41,8 @@ Outcome run_replay(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::replay(const ArgumentParser& program) {
-  const ArgumentParser app =
-      program.command("replay", "Replay lists of allocations through PyTorch's caching allocator");
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return {app, [options](const Terminal& terminal) { return run_replay(*options, terminal); }};
+  return command_with(program.command("replay", "Replay lists of allocations through PyTorch's caching allocator"),
+                      add_options, run_replay);
 }
 
 }  // namespace oomplan::cli

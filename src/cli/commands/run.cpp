@@ -12,9 +12,10 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../launched.hpp"
 #include "../new_file.hpp"
+#include "../options.hpp"
 #include "../predicted.hpp"
-#include "../trainer_option.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
 #include "oomplan/watch/watch.hpp"

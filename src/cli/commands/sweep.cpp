@@ -1,20 +1,16 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "../answer.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../headroom.hpp"
 #include "../input.hpp"
 #include "../models_cache.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "../parallel.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/report/sweep_view.hpp"
 #include "oomplan/survey/survey.hpp"
@@ -130,11 +126,8 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::sweep(const ArgumentParser& program) {
-  const ArgumentParser app =
-      program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does");
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return {app, [options](const Terminal& terminal) { return run_sweep(*options, terminal); }};
+  return command_with(program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does"),
+                      add_options, run_sweep);
 }
 
 }  // namespace oomplan::cli

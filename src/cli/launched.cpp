@@ -1,4 +1,4 @@
-#include "trainer_option.hpp"
+#include "launched.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,21 +30,6 @@ std::string_view by_script(std::string_view file) {
 }
 
 }  // namespace
-
-Option add_trainer_option(const ArgumentParser& app, std::string& trainer) {
-  std::vector<std::string> names;
-  for (const TrainerName& one : trainer_names) names.emplace_back(one.name);
-  return app.option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
-      .among(names)
-      .type_name("NAME");
-}
-
-Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& files) {
-  return app
-      .option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
-      .repeatable()
-      .type_name("FILE");
-}
 
 Launched launched_by(const std::vector<std::string>& command) {
   for (std::size_t i = 0; i < command.size(); ++i) {
