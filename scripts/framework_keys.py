@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the fields of the frameworks' argument classes, as their sources have them, for the tests of the key files.
+"""Writes the fields of the frameworks' argument classes, as their sources have them, for the tests of the key files, and
+what transformers' models say of themselves, for the tests of models/architectures.
 
     scripts/framework_keys.py FOLDER OUT
 
 FOLDER holds the packages beside their .dist-info, as site-packages does or an unpacked wheel. Each class that is found
-there becomes OUT/PACKAGE-VERSION.CLASS.txt, a field a line. Nothing is imported: sources are parsed, base classes
+there becomes OUT/PACKAGE-VERSION.CLASS.txt, a field a line; OUT/transformers-VERSION.models.txt has the model_types without sdpa
+and those whose config has output_router_logits. Nothing is imported: sources are parsed, base classes
 followed through imports within FOLDER.
 """
 
@@ -132,6 +134,41 @@ def plugin_fields(package, root, name):
     return out
 
 
+def assigned(node):
+    """The names that a class's body gives a value, and the values."""
+    for line in node.body:
+        for target in line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]:
+            if isinstance(target, ast.Name):
+                yield target.id, getattr(line, "value", None)
+
+
+def classes_in(package, path):
+    return [node for node in package.tree(path).body if isinstance(node, ast.ClassDef)] if path.is_file() else []
+
+
+def without_sdpa(package, modeling):
+    """Whether the file's own PreTrainedModel leaves _supports_sdpa at transformers' False."""
+    for node in classes_in(package, modeling):
+        if any(isinstance(base, ast.Name) and base.id == "PreTrainedModel" for base in node.bases):
+            value = dict(assigned(node)).get("_supports_sdpa")
+            return value is None or ast.unparse(value) == "False"
+    return False
+
+
+def model_lines(package, folder):
+    for configuration in sorted(folder.glob("*/configuration_*.py")):
+        modeling = configuration.with_name(configuration.name.replace("configuration_", "modeling_"))
+        for node in classes_in(package, configuration):
+            values = dict(assigned(node))
+            if "model_type" not in values:
+                continue
+            model_type = ast.literal_eval(values["model_type"])
+            if without_sdpa(package, modeling):
+                yield f"{model_type} no_sdpa"
+            if "output_router_logits" in values:
+                yield f"{model_type} output_router_logits"
+
+
 def main(folder, out):
     root, out = pathlib.Path(folder), pathlib.Path(out)
     package = Package(root)
@@ -144,6 +181,8 @@ def main(folder, out):
             write(out, name, version, cls, package.fields(f"{name}.{module}", cls))
         if name in PLUGINS:
             write(out, name, version, "plugins", plugin_fields(package, root, name))
+        if name == "transformers":
+            write(out, name, version, "models", set(model_lines(package, root / name / "models")))
 
 
 if __name__ == "__main__":

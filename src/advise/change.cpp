@@ -53,7 +53,7 @@ Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQ
   IngestOptions options = question.ingest;
   for (const KeyChange& change : keys) options.overrides.push_back(change.key + "=" + change.value);
   Result<TrainingPlan> plan = ingest(*question.document, options);
-  return plan ? settle(std::move(*plan), question.architecture.model_type) : plan;
+  return plan ? with_model_defaults(std::move(*plan), question.architecture) : plan;
 }
 
 /// Whether the fact as it is read is what the fix makes of it, in the framework's version.

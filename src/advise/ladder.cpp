@@ -2,12 +2,17 @@
 #include <memory>
 #include <utility>
 
-#include "embedded.hpp"
 #include "facts.hpp"
 #include "oomplan/advise/advise.hpp"
+#include "oomplan/core/embedded.hpp"
 #include "rung.hpp"
 
 namespace oomplan {
+
+namespace advise {
+std::span<const EmbeddedFile> embedded_files();  // of rules/ladder/
+}
+
 namespace {
 
 using advise::Rung;
@@ -24,7 +29,7 @@ Result<Rung> parsed(const std::string& id, std::string text) {
 Result<Ladder> Ladder::load() {
   auto rungs = std::make_shared<std::vector<Rung>>();
   Diagnostics errors;
-  for (const advise::EmbeddedFile& file : advise::embedded_files()) {
+  for (const EmbeddedFile& file : advise::embedded_files()) {
     const std::string id(file.path.substr(0, file.path.size() - extension.size()));
     Result<Rung> rung = parsed(id, std::string(file.text));
     if (rung) {

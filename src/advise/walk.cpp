@@ -200,7 +200,7 @@ class Walk {
     const Result<Document> again = parse_document(text, document.file, document.syntax);
     if (!again) return false;
     Result<TrainingPlan> plan = ingest(*again, question_.ingest);
-    if (plan) plan = settle(std::move(*plan), question_.architecture.model_type);
+    if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
     return plan && same_plan(*plan, found_.plan);
   }
 

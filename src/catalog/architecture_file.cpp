@@ -17,9 +17,10 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 17> known_keys{
-    "model_types", "task",  "source", "config", "layers", "block_module", "tied_embeddings", "max_positions", "stem",
-    "body",        "kinds", "block",  "tail",   "head",   "liger",        "expect",          "not_played"};
+constexpr std::array<std::string_view, 18> known_keys{
+    "model_types",   "task",   "source",     "config", "layers", "block_module", "tied_embeddings",
+    "max_positions", "stem",   "body",       "kinds",  "block",  "tail",         "head",
+    "liger",         "expect", "not_played", "no_sdpa"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -90,6 +91,14 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   return out;
 }
 
+/// Whether the file names the key of config.json, played or not.
+bool declares(Fields& fields, std::string_view key) {
+  return std::ranges::any_of(std::array{"config", "not_played"}, [&](std::string_view section) {
+    const Node* node = fields.find(section);
+    return node != nullptr && node->find(key) != nullptr;
+  });
+}
+
 void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.task = task_of(fields).value_or(Task::causal_lm);
   out.tied_embeddings = value_as<bool>(fields, values, "tied_embeddings", "true or false").value_or(false);
@@ -145,6 +154,8 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.names_dtype = dtype != nullptr;
   if (dtype != nullptr) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
   out.not_played = not_played(config, fields);
+  out.router_logits = declares(fields, "output_router_logits");
+  if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   if (errors.empty()) read_body(out, fields, values);
   check_expectations(fields);
   if (!errors.empty()) return errors;

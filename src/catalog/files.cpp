@@ -6,9 +6,12 @@
 #include <iterator>
 #include <utility>
 
-#include "embedded.hpp"
+#include "oomplan/core/embedded.hpp"
 
 namespace oomplan::catalog {
+
+std::span<const EmbeddedFile> embedded_files();  // of models/
+
 namespace {
 
 constexpr std::string_view extension = ".yaml";

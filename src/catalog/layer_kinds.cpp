@@ -1,5 +1,3 @@
-#include "layer_kinds.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,6 +6,7 @@
 
 #include "errors.hpp"
 #include "oomplan/core/text.hpp"
+#include "segments.hpp"
 
 namespace oomplan::catalog {
 namespace {

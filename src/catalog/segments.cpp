@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "errors.hpp"
-#include "layer_kinds.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {

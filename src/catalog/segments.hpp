@@ -1,6 +1,8 @@
 // The body of an architecture file: its segments, their layers and the kinds of them.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +20,15 @@ std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_vie
 
 /// The segments under `body`; or the only one, whose keys stand in the file itself.
 std::vector<Segment> segments_in(Fields& fields, ConfigValues& values);
+
+// Which kinds of layers a segment of an architecture file has, and where.
+
+/// The names of one layer's kinds: "sliding_attention", "sparse", one of each list of rules.
+using Kinds = std::vector<std::string>;
+
+/// The kinds of each of `layers` layers, by the mapping `kinds` of a segment: a list of rules for each thing in which
+/// layers differ, of which the first that says something of a layer counts (docs/catalog.md). Layers of a segment
+/// without `kinds` have none.
+std::vector<Kinds> kinds_of_layers(Fields& segment, ConfigValues& values, std::int64_t layers);
 
 }  // namespace oomplan::catalog

@@ -9,9 +9,9 @@
 #include "codes.hpp"
 #include "errors.hpp"
 #include "input.hpp"
-#include "models_option.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/read/named_document.hpp"
+#include "options.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -75,9 +75,9 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
 }
 
 void estimate_model(Findings& findings) {
-  Result<TrainingPlan> settled = settle(*findings.plan, findings.architecture->model_type);
-  if (!settled) return append(findings.diagnostics, settled.errors());
-  findings.plan = std::move(*settled);
+  Result<TrainingPlan> plan = with_model_defaults(*findings.plan, *findings.architecture);
+  if (!plan) return append(findings.diagnostics, plan.errors());
+  findings.plan = std::move(*plan);
   Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);
   if (footprint) {
     warn_of_unmatched(*findings.plan, *footprint);

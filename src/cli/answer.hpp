@@ -9,7 +9,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/report/report.hpp"
-#include "versions_option.hpp"
+#include "options.hpp"
 
 namespace oomplan::cli {
 

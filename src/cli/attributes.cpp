@@ -1,5 +1,3 @@
-#include "attributes.hpp"
-
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -10,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "replace.hpp"
 
 namespace oomplan::cli {
 namespace {

@@ -1,10 +1,11 @@
 // A subcommand. Each file in commands/ defines the one that it is named after.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <span>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::cli {
@@ -15,12 +16,21 @@ struct Terminal {
 };
 
 struct Command {
-  const CLI::App* syntax = nullptr;  ///< Knows after parsing whether it was asked for.
+  ArgumentParser parser;  ///< Knows after parsing whether it was asked for.
   std::function<Outcome(const Terminal&)> run{};
 };
 
+/// `app` with the options that `add_options` declares, answered by `run`.
+template <class Options>
+Command command_with(const ArgumentParser& app, void (*add_options)(const ArgumentParser&, Options&),
+                     Outcome (*run)(const Options&, const Terminal&)) {
+  auto options = std::make_shared<Options>();
+  add_options(app, *options);
+  return {app, [options, run](const Terminal& terminal) { return run(*options, terminal); }};
+}
+
 namespace commands {
-#define OOMPLAN_ENTRY(name) Command name(CLI::App& program);
+#define OOMPLAN_ENTRY(name) Command name(const ArgumentParser& program);
 #include "registry/commands.inc"
 #undef OOMPLAN_ENTRY
 }  // namespace commands

@@ -40,11 +40,10 @@ Outcome become(const std::string& name, std::vector<std::string> words) {
 
 }  // namespace
 
-Command handed_on(CLI::App& program, const std::string& name, const std::string& description) {
-  CLI::App* app = program.add_subcommand(name, description);
-  app->prefix_command();  // whatever follows is the other program's
-  app->set_help_flag();
-  return {app, [app, name](const Terminal&) { return become(name, app->remaining()); }};
+Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description) {
+  const ArgumentParser app = program.command(name, description);
+  app.hand_on();
+  return {app, [app, name](const Terminal&) { return become(name, app.handed_on()); }};
 }
 
 }  // namespace oomplan::cli

@@ -8,6 +8,6 @@
 namespace oomplan::cli {
 
 /// A subcommand of this name, whose words are all handed on. Error: cli/no-data-program.
-Command handed_on(CLI::App& program, const std::string& name, const std::string& description);
+Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description);
 
 }  // namespace oomplan::cli

@@ -41,4 +41,19 @@ Result<Document> read_config(const std::string& path) {
   return parse_document(std::move(*text), "standard input", syntax, budget);
 }
 
+std::vector<std::string> config_files(const Document& document, IngestOptions options) {
+  std::vector<std::string> out{document.file};
+  options.loader = [&out, load = std::exchange(options.loader, {})](const std::string& path) {
+    out.push_back(path);
+    return load(path);
+  };
+  static_cast<void>(ingest(document, options));
+  return out;
+}
+
+std::vector<std::string> config_files(const std::string& config, const IngestOptions& options) {
+  const Result<Document> document = options.loader(config);
+  return document ? config_files(*document, options) : std::vector{config};
+}
+
 }  // namespace oomplan::cli

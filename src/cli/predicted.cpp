@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "dialect_option.hpp"
-#include "models_option.hpp"
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/trainer.hpp"
-#include "relief.hpp"
-#include "trainer_option.hpp"
+#include "options.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -43,22 +40,21 @@ Prediction predicted(const Question& question, const Findings& found, Diagnostic
 
 }  // namespace
 
-void add_prediction_options(CLI::App& app, Question& question) {
-  CLI::Option* config =
-      app.add_option("--config", question.config, "The run's training config, to hold its estimate against the log")
-          ->type_name("CONFIG");
-  app.add_option("--gpu", question.gpus, "The GPU that it ran on, by name or size (24GiB)")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->needs(config)
-      ->type_name("NAME");
-  add_trainer_option(app, question.trainer)->needs(config);
-  add_launch_option(app, question.launch)->needs(config);
-  app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
-      ->allow_extra_args(false)
-      ->needs(config)
-      ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())->needs(config)->type_name("NAME");
+void add_prediction_options(const ArgumentParser& app, Question& question) {
+  const Option config =
+      app.option("--config", question.config, "The run's training config, to hold its estimate against the log")
+          .type_name("CONFIG");
+  app.option("--gpu", question.gpus, "The GPU that it ran on, by name or size (24GiB)")
+      .once()
+      .needs(config)
+      .type_name("NAME");
+  add_trainer_option(app, question.trainer).needs(config);
+  add_launch_option(app, question.launch).needs(config);
+  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
+      .repeatable()
+      .needs(config)
+      .type_name("KEY=VALUE");
+  app.option("--dialect", question.dialect, dialect_help()).needs(config).type_name("NAME");
   add_models_option(app, question.models);
 }
 
@@ -80,7 +76,7 @@ void add_join(Diagnosis& diagnosis, const Expected& expected, Diagnostics& probl
   problems.insert(problems.end(), expected.problems.begin(), expected.problems.end());
   diagnosis.join = join(diagnosis, predicted(question, expected.findings, problems));
   if (diagnosis.join->problem.empty() && expected.document)
-    add_relief(diagnosis, question, expected.findings, *expected.document);
+    add_fixes(diagnosis, question, expected.findings, *expected.document);
 }
 
 }  // namespace oomplan::cli

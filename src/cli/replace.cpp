@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "attributes.hpp"
 #include "write_all.hpp"
 
 namespace oomplan::cli {

@@ -19,4 +19,8 @@ std::string copy_like(const std::string& path, std::string_view bytes, const std
 /// Whether the file at `path` holds `bytes`.
 bool holds(const std::string& path, std::string_view bytes);
 
+/// Gives the open file `to` owner, group, mode, ACL and extended attributes of `from`. False where not all could be
+/// given; the mode is then without the rights of group and others if the owner or the group is another.
+bool give_attributes(int from, int to);
+
 }  // namespace oomplan::cli

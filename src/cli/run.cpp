@@ -55,7 +55,7 @@ void hold_standard_descriptors() {
     if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDONLY);
 }
 
-std::vector<Command> add_commands(CLI::App& program) {
+std::vector<Command> add_commands(const ArgumentParser& program) {
   std::vector<Command> all;
 #define OOMPLAN_ENTRY(name) all.push_back(cli::commands::name(program));
 #include "registry/commands.inc"
@@ -64,19 +64,15 @@ std::vector<Command> add_commands(CLI::App& program) {
 }
 
 Outcome dispatch(int argc, char** argv) {
-  CLI::App program("Predicts whether a training run fits on a GPU, from its config, without a GPU.", "oomplan");
-  program.set_version_flag("--version", fmt::format("oomplan {}", version()));
-  program.require_subcommand(1);
-  const std::vector<Command> commands = add_commands(program);
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return cli::help_or_version(program, wanted);
-  } catch (const CLI::ParseError& error) {
-    return cli::misused(program, error, {argv, static_cast<std::size_t>(argc)});
-  }
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  Arguments program("oomplan", "Predicts whether a training run fits on a GPU, from its config, without a GPU.");
+  program.add_version(fmt::format("oomplan {}", version()));
+  const std::vector<Command> commands = add_commands(program.parser());
+  const ParsedArguments parsed = program.parse(argc, argv);
+  if (parsed.kind == ParsedArguments::Kind::misused) return cli::misused(parsed, words);
+  if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
   for (const Command& command : commands) {
-    if (command.syntax->parsed()) return command.run({wants_colour(), {argv, static_cast<std::size_t>(argc)}});
+    if (command.parser.is_asked()) return command.run({wants_colour(), words});
   }
   return {};
 }

@@ -13,24 +13,8 @@
 namespace oomplan::cli {
 namespace {
 
-/// The subcommand that was meant, or the program itself.
-const CLI::App& innermost(const CLI::App& program) {
-  const std::vector<CLI::App*> chosen = program.get_subcommands();
-  return chosen.empty() ? program : *chosen.front();
-}
-
-std::vector<std::string> vocabulary(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const CLI::App* command : app.get_subcommands({})) words.push_back(command->get_name());
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  return words;
-}
-
 /// The first word that no one knows, if something known is near it.
-std::string near_word(const CLI::App& app, std::span<char* const> words) {
-  const std::vector<std::string> known = vocabulary(app);
+std::string near_word(const std::vector<std::string>& known, std::span<char* const> words) {
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   for (const std::string_view word : words.subspan(std::min<std::size_t>(1, words.size()))) {
     const std::string_view name = word.substr(0, word.find('='));
@@ -38,10 +22,6 @@ std::string near_word(const CLI::App& app, std::span<char* const> words) {
     if (const auto near = nearest(name, candidates)) return fmt::format("did you mean '{}'? ", *near);
   }
   return {};
-}
-
-std::string command_line_of(const CLI::App& app) {
-  return app.get_parent() ? app.get_parent()->get_name() + " " + app.get_name() : app.get_name();
 }
 
 /// As JSON where that was asked for: then there is one object, whatever happens.
@@ -54,15 +34,9 @@ Outcome refusal(Diagnostic error, std::span<char* const> words) {
 
 }  // namespace
 
-Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted) {
-  const bool version = wanted.get_name() == "CallForVersion";
-  return {.code = ExitCode::ok, .out = version ? std::string(wanted.what()) + "\n" : program.help()};
-}
-
-Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span<char* const> words) {
-  const CLI::App& app = innermost(program);
-  Diagnostic usage{.code = "cli/usage", .message = error.what()};
-  usage.hint = near_word(app, words) + fmt::format("'{} --help' shows what there is", command_line_of(app));
+Outcome misused(const ParsedArguments& arguments, std::span<char* const> words) {
+  Diagnostic usage{.code = "cli/usage", .message = arguments.text};
+  usage.hint = near_word(arguments.names, words) + fmt::format("'{} --help' shows what there is", arguments.command);
   return refusal(std::move(usage), words);
 }
 

@@ -1,19 +1,17 @@
-// Answers where no command runs to its end: help, a command line that makes no sense, a bug of ours.
+// Answers where no command runs to its end: a command line that makes no sense, a bug of ours.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::cli {
 
-Outcome help_or_version(const CLI::App& program, const CLI::Success& wanted);
-
 /// Says what is wrong, with the nearest option or command where a word looks misspelt; as JSON where --json was among
 /// `words`.
-Outcome misused(const CLI::App& program, const CLI::ParseError& error, std::span<char* const> words);
+Outcome misused(const ParsedArguments& arguments, std::span<char* const> words);
 
 /// Where the system gives no more.
 Outcome out_of_memory(std::span<char* const> words);

@@ -1,20 +1,20 @@
 // A subcommand. Each file in commands/ defines the one that it is named after.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::data {
 
 struct Command {
-  const CLI::App* syntax = nullptr;
+  ArgumentParser parser;
   std::function<Outcome()> run{};
 };
 
 namespace commands {
-#define OOMPLAN_ENTRY(name) Command name(CLI::App& program);
+#define OOMPLAN_ENTRY(name) Command name(const ArgumentParser& program);
 #include "registry/commands.inc"
 #undef OOMPLAN_ENTRY
 }  // namespace commands

@@ -21,33 +21,33 @@ std::string names_of_formats() {
 
 }  // namespace
 
-void add_reading(CLI::App& app, Reading& reading) {
-  app.add_option("PATH", reading.paths, "Files, directories, globs; - reads standard input")->required();
-  app.add_option("--budget", reading.budget, "The most memory for the whole process (256MiB)")->type_name("SIZE");
-  app.add_option("--format", reading.format, "Read every file as this, whatever it looks like")->type_name("NAME");
-  app.add_option("--on-error", reading.on_error, "stop (where it is left out) or skip, at a row that cannot be read");
-  app.add_option("--threads", reading.threads, "At most so many (one a core); the budget is shared by them")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
-  app.add_flag("--json", reading.json, "Print one JSON object");
+void add_reading(const ArgumentParser& app, Reading& reading) {
+  app.option("PATH", reading.paths, "Files, directories, globs; - reads standard input").required();
+  app.option("--budget", reading.budget, "The most memory for the whole process (256MiB)").type_name("SIZE");
+  app.option("--format", reading.format, "Read every file as this, whatever it looks like").type_name("NAME");
+  app.option("--on-error", reading.on_error, "stop (where it is left out) or skip, at a row that cannot be read");
+  app.option("--threads", reading.threads, "At most so many (one a core); the budget is shared by them")
+      .between(1, 1024)
+      .type_name("N");
+  app.flag("--json", reading.json, "Print one JSON object");
 }
 
-void add_tokenizing(CLI::App& app, Tokenizing& tokenizing) {
-  CLI::Option* tokens = app.add_flag("--tokens", tokenizing.tokens,
-                                     "Also say how long the rows' text and lists of tokens are, column by column");
-  app.add_option("--bytes-per-token", tokenizing.bytes_per_token, "Of your tokenizer on such text")
-      ->type_name("NUMBER")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->needs(tokens);
+void add_tokenizing(const ArgumentParser& app, Tokenizing& tokenizing) {
+  const Option tokens = app.flag("--tokens", tokenizing.tokens,
+                                 "Also say how long the rows' text and lists of tokens are, column by column");
+  app.option("--bytes-per-token", tokenizing.bytes_per_token, "Of your tokenizer on such text")
+      .type_name("NUMBER")
+      .between(0.1, 1000.0)
+      .needs(tokens);
 }
 
 // Below sixteen draws the interval is not what it says (sample_test).
-void add_sampling(CLI::App& app, Sampling& sampling) {
-  CLI::Option* sample = app.add_option("--sample", sampling.draws,
-                                       "Read only so many blocks, drawn at random, and say what all of it has")
-                            ->type_name("BLOCKS")
-                            ->check(CLI::Range(16, 10'000));
-  app.add_option("--seed", sampling.seed, "Draw others (1)")->type_name("NUMBER")->needs(sample);
+void add_sampling(const ArgumentParser& app, Sampling& sampling) {
+  const Option sample =
+      app.option("--sample", sampling.draws, "Read only so many blocks, drawn at random, and say what all of it has")
+          .type_name("BLOCKS")
+          .between(16, 10'000);
+  app.option("--seed", sampling.seed, "Draw others (1)").type_name("NUMBER").needs(sample);
 }
 
 Result<measure::ReadOptions> options_of(const Reading& reading) {

@@ -56,22 +56,17 @@ Diagnostic out_of_memory() {
 }
 
 Outcome dispatch(int argc, char** argv) {
-  CLI::App program("Reads datasets with bounded memory.", "oomplan");
-  program.require_subcommand(1);
+  Arguments program("oomplan", "Reads datasets with bounded memory.");
   std::vector<Command> commands;
-#define OOMPLAN_ENTRY(name) commands.push_back(data::commands::name(program));
+#define OOMPLAN_ENTRY(name) commands.push_back(data::commands::name(program.parser()));
 #include "registry/commands.inc"
 #undef OOMPLAN_ENTRY
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success&) {
-    const auto chosen = program.get_subcommands();
-    return {.out = chosen.empty() ? program.help() : chosen.front()->help()};
-  } catch (const CLI::ParseError& error) {
-    return failed({.code = "cli/usage", .message = error.what(), .hint = "--help lists what there is"}, argc, argv);
-  }
+  const ParsedArguments parsed = program.parse(argc, argv);
+  if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
+  if (parsed.kind == ParsedArguments::Kind::misused)
+    return failed({.code = "cli/usage", .message = parsed.text, .hint = "--help lists what there is"}, argc, argv);
   for (const Command& command : commands) {
-    if (command.syntax->parsed()) return command.run();
+    if (command.parser.is_asked()) return command.run();
   }
   return {};
 }

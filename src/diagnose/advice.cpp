@@ -1,9 +1,7 @@
-#include "advice.hpp"
-
 #include <algorithm>
 #include <string_view>
 
-#include "launchers.hpp"
+#include "judge.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "margin.hpp"
-#include "plain.hpp"
 #include "unwrap.hpp"
 
 namespace oomplan::diagnose {

@@ -1,8 +1,8 @@
-#include "general.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "reader.hpp"
 
 namespace oomplan::diagnose {
 namespace {

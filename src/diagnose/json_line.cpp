@@ -1,10 +1,9 @@
-#include "json_line.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "escapes.hpp"
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "advice.hpp"
 #include "cause.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
-#include "shows.hpp"
 
 namespace oomplan {
 namespace diagnose {

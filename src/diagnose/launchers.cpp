@@ -1,7 +1,7 @@
-#include "launchers.hpp"
-
 #include <algorithm>
 #include <string_view>
+
+#include "judge.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "json_line.hpp"
-#include "plain.hpp"
-#include "unfold.hpp"
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

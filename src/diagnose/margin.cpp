@@ -1,9 +1,8 @@
-#include "margin.hpp"
-
 #include <algorithm>
 #include <cstdint>
 
 #include "oomplan/core/text.hpp"
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -1,8 +1,8 @@
-#include "plain.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
+
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -5,9 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "general.hpp"
 #include "matcher.hpp"
-#include "task_table.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -1,17 +1,44 @@
 // From lines to evidence: which sentences stand in them, with what values.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "line.hpp"
 #include "oomplan/diagnose/evidence.hpp"
 #include "rules.hpp"
+#include "sentence.hpp"
 
 namespace oomplan::diagnose {
 
 /// `files` are the names of the logs, by Line::file. Evidence comes in the order of the lines.
 std::vector<Evidence> read_lines(const Rules& rules, const std::vector<Line>& lines,
                                  const std::vector<std::string>& files);
+
+// What a sentence of general words means is told by where it stands: "out of memory" under a traceback is a failure,
+// in a page of advice it is none.
+
+/// Whether a sentence counts only so.
+bool is_general(const Sentence& sentence);
+
+/// Whether the line stands as a failure's does: below a frame of a traceback, or as the report of an error in words
+/// that advise nothing.
+bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence);
+
+/// Whether the line is an example in a text about errors: right below "If you see an error like:".
+bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
+
+/// Whether words of a GPU are on the line.
+bool speaks_of_gpu(std::string_view text);
+
+// The kernel's table of tasks, one row a process.
+
+/// The row in `body` as facts row_pid, rss_pages, swapents, row_comm. The column sets of 2.6 to 6.x are told apart by
+/// their number: `total_vm rss nr_ptes [nr_pmds] swapents`, `.. pgtables_bytes swapents`, `.. rss_anon rss_file
+/// rss_shmem ..`.
+std::optional<std::vector<Reading>> task_row(std::string_view body);
 
 }  // namespace oomplan::diagnose

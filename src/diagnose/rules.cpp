@@ -4,12 +4,15 @@
 #include <memory>
 #include <utility>
 
-#include "embedded.hpp"
+#include "oomplan/core/embedded.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan {
 namespace diagnose {
+
+std::span<const EmbeddedFile> embedded_files();  // of rules/
+
 namespace {
 
 constexpr std::string_view extension = ".yaml";

@@ -1,6 +1,6 @@
-#include "shows.hpp"
-
 #include <algorithm>
+
+#include "judge.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -1,10 +1,9 @@
-#include "task_table.hpp"
-
 #include <array>
 #include <string>
 #include <vector>
 
 #include "oomplan/core/text.hpp"
+#include "reader.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -1,9 +1,8 @@
-#include "unfold.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "escapes.hpp"
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

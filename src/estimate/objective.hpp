@@ -18,6 +18,7 @@ struct Objective {
   void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
   /// Whether it is the loss of the logits as the model scales and caps them.
   bool as_finished = true;
+  const Objective* other_version = nullptr;  ///< The same loss of another version of the library.
 };
 
 /// The labels of each row's next tokens, padded by one that no loss counts: ForCausalLMLoss and its like.

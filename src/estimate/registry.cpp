@@ -61,8 +61,10 @@ const Objective* find_objective(Loss loss, Task task) {
 #include "registry/objectives.inc"
 #undef OOMPLAN_ENTRY
   };
-  for (const Objective* objective : all) {
-    if (objective->loss == loss && objective->task == task) return objective;
+  for (const Objective* first : all) {
+    for (const Objective* one = first; one != nullptr; one = one->other_version) {
+      if (one->loss == loss && one->task == task) return one;
+    }
   }
   return nullptr;
 }

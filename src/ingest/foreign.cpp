@@ -1,9 +1,8 @@
-#include "foreign.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "oomplan/ingest/ingest.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

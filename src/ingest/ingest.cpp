@@ -5,16 +5,11 @@
 
 #include "compose.hpp"
 #include "evaluation.hpp"
-#include "foreign.hpp"
-#include "launch.hpp"
-#include "lengths_file.hpp"
 #include "loader_facts.hpp"
-#include "mesh.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
-#include "recognise.hpp"
 #include "sharding_keys.hpp"
-#include "unplayed.hpp"
+#include "steps.hpp"
 #include "versions.hpp"
 
 namespace oomplan {

@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "embedded.hpp"
-
 namespace oomplan::ingestion {
 namespace {
 

@@ -1,10 +1,16 @@
 // keys.yaml of a dialect: the keys that no fact of a plan comes from, and why.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "oomplan/core/embedded.hpp"
+
 namespace oomplan::ingestion {
+
+/// Of src/ingest/dialects/.
+std::span<const EmbeddedFile> embedded_files();
 
 /// "  what: text" of the file.
 struct KeyLine {

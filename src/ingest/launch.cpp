@@ -1,5 +1,3 @@
-#include "launch.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "oomplan/core/text.hpp"
 #include "python_values.hpp"
 #include "sharding_keys.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

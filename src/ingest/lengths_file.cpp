@@ -1,10 +1,9 @@
-#include "lengths_file.hpp"
-
 #include <algorithm>
 #include <sstream>
 
 #include "codec.hpp"
 #include "oomplan/plan/lengths.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

@@ -1,6 +1,5 @@
-#include "mesh.hpp"
-
 #include "dialect.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

@@ -1,11 +1,10 @@
-#include "recognise.hpp"
-
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <tuple>
 
 #include "oomplan/core/text.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

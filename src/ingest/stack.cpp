@@ -4,8 +4,12 @@
 #include <map>
 #include <mutex>
 
-#include "stack_files.hpp"
+#include "oomplan/core/embedded.hpp"
 #include "versions.hpp"
+
+namespace oomplan::stacks {
+std::span<const EmbeddedFile> embedded_files();  // of models/stacks/
+}
 
 namespace oomplan::ingestion {
 namespace {
@@ -37,7 +41,7 @@ std::string file_of(std::string_view name) { return std::string(name) + ".yaml";
 StackLayer read_layer(std::string_view name) {
   StackLayer out{.name = std::string(name)};
   const auto files = stacks::embedded_files();
-  const auto found = std::ranges::find(files, file_of(name), &stacks::EmbeddedFile::path);
+  const auto found = std::ranges::find(files, file_of(name), &EmbeddedFile::path);
   const auto document = found == files.end() ? Result<Document>(Diagnostics{})
                                              : parse_document(std::string(found->text), file_of(name), Syntax::yaml);
   if (!document) return out;

@@ -1,9 +1,8 @@
-#include "unplayed.hpp"
-
 #include <algorithm>
 #include <cctype>
 
 #include "oomplan/plan/trainer.hpp"
+#include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {

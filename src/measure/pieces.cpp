@@ -1,7 +1,7 @@
-#include "pieces.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "token_counts.hpp"
 
 namespace oomplan::measure {
 namespace {

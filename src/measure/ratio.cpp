@@ -1,7 +1,7 @@
-#include "ratio.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "sample.hpp"
 
 namespace oomplan::measure {
 

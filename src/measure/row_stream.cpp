@@ -3,14 +3,31 @@
 #include <algorithm>
 #include <utility>
 
-#include "counted.hpp"
 #include "line_block.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/read/byte_source.hpp"
 #include "totals.hpp"
 
 namespace oomplan::measure {
 namespace {
+
+/// Adds up how far a file was read.
+class Counted final : public read::ByteSource {
+ public:
+  /// `count` outlives it.
+  Counted(std::unique_ptr<read::ByteSource> bytes, std::int64_t& count) : bytes_(std::move(bytes)), count_(count) {}
+
+  Result<std::size_t> read(char* out, std::size_t most) override {
+    Result<std::size_t> got = bytes_->read(out, most);
+    if (got) count_ += static_cast<std::int64_t>(*got);
+    return got;
+  }
+
+ private:
+  std::unique_ptr<read::ByteSource> bytes_;
+  std::int64_t& count_;
+};
 
 Diagnostic unknown_format(const std::string& path) {
   return {.code = "measure/unknown-format",

@@ -6,8 +6,6 @@
 #include <map>
 #include <random>
 
-#include "ratio.hpp"
-
 namespace oomplan::measure {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "token_counts.hpp"
 
 #include "oomplan/core/text.hpp"
-#include "pieces.hpp"
 
 namespace oomplan::measure {
 namespace {

@@ -17,7 +17,7 @@ Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& opti
   const Result<Architecture>& found = models(plan->model.name.value);
   if (found) {
     *architecture = &*found;
-    return settle(std::move(*plan), found->model_type);
+    return with_model_defaults(std::move(*plan), *found);
   }
   Diagnostics errors = found.errors();
   for (Diagnostic& error : errors)

@@ -84,7 +84,7 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   if (!plan) return plan.errors();
   const Result<Architecture>& architecture = models(plan->model.name.value);
   if (!architecture) return architecture.errors();
-  plan = settle(std::move(*plan), architecture->model_type);
+  plan = with_model_defaults(std::move(*plan), *architecture);
   return plan ? weighed(*plan, *architecture, sweep) : plan.errors();
 }
 

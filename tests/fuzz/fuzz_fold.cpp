@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "line.hpp"
-#include "margin.hpp"
-#include "plain.hpp"
 #include "require.hpp"
-#include "unfold.hpp"
 #include "unwrap.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -31,8 +31,8 @@ Result<TrainingPlan> read_back(const std::string& text, std::string_view dialect
 
 Bytes peak_of(const TrainingPlan& plan) {
   const Result<Architecture> model = find_model(plan.model.name.value, {});
-  const Result<TrainingPlan> settled = settle(plan, model->model_type);
-  return estimate(*settled, *model, Detail::peaks)->peak.tensors();
+  const Result<TrainingPlan> whole = with_model_defaults(plan, *model);
+  return estimate(*whole, *model, Detail::peaks)->peak.tensors();
 }
 
 TEST(Dialects, OneRunNeedsTheSameInEach) {

@@ -14,6 +14,8 @@
 
 namespace oomplan {
 
+struct Architecture;
+
 /// Reads a file that a config names; ingest itself opens none. `read_document` is one.
 using Loader = std::function<Result<Document>(const std::string& path)>;
 
@@ -56,11 +58,11 @@ struct IngestOptions {
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 
-/// The plan with what depends on the model settled: peft's default LoRA targets, and the attention where transformers
-/// has no sdpa for the model; TRL's loss of a mixture's router joins what is unmodelled. `model_type` as in
-/// config.json. Errors: ingest/missing-fact where peft has no default for it, ingest/conflict where sdpa is asked for
-/// and missing.
-Result<TrainingPlan> settle(TrainingPlan plan, const std::string& model_type);
+/// The plan with what the config leaves to the model: peft's default LoRA targets, and the attention where transformers
+/// has no sdpa for the model; TRL's loss of a mixture's router joins what is unmodelled. Errors: ingest/missing-fact
+/// where peft has no default for it, ingest/conflict where sdpa is asked for and missing, ingest/refused where TRL
+/// refuses a router's loss of a dense model.
+Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model);
 
 /// The dialects, by name: "hf", "oomplan", ….
 std::vector<std::string_view> dialects();

@@ -167,7 +167,7 @@ struct AdapterFacts {
   Setting<Adapter> kind{};
   Setting<std::int64_t> rank{};
   Setting<std::vector<std::string>> targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
-                                                ///< "peft-default" (until settle() knows the model_type).
+                                                ///< "peft-default" (until with_model_defaults()).
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
   Setting<bool> dora{};

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "oomplan/catalog/architecture.hpp"
@@ -16,6 +15,7 @@
 #include "oomplan/estimate/footprint.hpp"
 #include "oomplan/estimate/host.hpp"
 #include "oomplan/estimate/ranks.hpp"
+#include "oomplan/plan/fact_table.hpp"
 #include "oomplan/plan/plan.hpp"
 
 namespace oomplan {
@@ -41,8 +41,6 @@ struct Findings {
   Diagnostics diagnostics{};
   Verdict verdict = Verdict::answered;
 };
-
-using FactValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>>;
 
 /// One fact that the estimate used, and where it came from.
 struct Fact {

@@ -2,7 +2,7 @@
 
 namespace oomplan::cli {
 
-Command commands::dedupe(CLI::App& program) {
+Command commands::dedupe(const ArgumentParser& program) {
   return handed_on(program, "dedupe", "Find the rows of a dataset that exactly equal an earlier one");
 }
 

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <vector>
 
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../input.hpp"
 #include "../predicted.hpp"
 #include "../written.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
@@ -107,7 +107,7 @@ std::vector<std::string> inputs_of(const Options& options) {
   std::vector<std::string> out = options.logs;
   const Question& question = options.prediction;
   if (question.config.empty() || question.config == "-") return out;
-  for (std::string& file : files_behind(question.config, ingest_options(question))) out.push_back(std::move(file));
+  for (std::string& file : config_files(question.config, ingest_options(question))) out.push_back(std::move(file));
   return out;
 }
 
@@ -138,19 +138,19 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::diagnose(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes");
+Command commands::diagnose(const ArgumentParser& program) {
+  const ArgumentParser app = program.command("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes");
   auto options = std::make_shared<Options>();
-  app->add_option("LOG", options->logs,
-                  "Logs and memory snapshots of one case, or a directory of them: a trace, dmesg, kubectl describe …; "
-                  "gzip, zstd, bzip2, xz too; - "
-                  "reads standard "
-                  "input")
-      ->required();
-  app->add_option("--rules", options->rules, "A directory of your own messages, causes and moments")->type_name("DIR");
-  add_prediction_options(*app, options->prediction);
-  app->add_flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
-  app->add_option("--html", options->html, "Also write the report as an HTML page")->type_name("FILE");
+  app.option("LOG", options->logs,
+             "Logs and memory snapshots of one case, or a directory of them: a trace, dmesg, kubectl describe …; "
+             "gzip, zstd, bzip2, xz too; - "
+             "reads standard "
+             "input")
+      .required();
+  app.option("--rules", options->rules, "A directory of your own messages, causes and moments").type_name("DIR");
+  add_prediction_options(app, options->prediction);
+  app.flag("--json", options->json, "Print one JSON object (docs/diagnosis.schema.json)");
+  app.option("--html", options->html, "Also write the report as an HTML page").type_name("FILE");
   return {app, [options](const Terminal& terminal) { return run_diagnose(*options, terminal); }};
 }
 

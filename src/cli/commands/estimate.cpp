@@ -1,19 +1,15 @@
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../answer.hpp"
-#include "../behind.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "../input.hpp"
+#include "../options.hpp"
 #include "../written.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
@@ -30,42 +26,41 @@ struct Options {
   bool alloc_conf_from_environment = false;
 };
 
-void add_host_options(CLI::App& app, HostQuestion& host) {
-  app.add_option("--loader", host.loader, "What `oomplan measure PATH --json` said of the dataset: adds host memory")
-      ->type_name("FILE");
-  app.add_option("--host-ram", host.ram, "Hold host memory against this much RAM (64GiB)")->type_name("SIZE");
-  app.add_option("--shm", host.shared, "Hold the loaders' batches against a /dev/shm of this size (64MiB in Docker)")
-      ->type_name("SIZE");
-  app.add_option("--cgroup", host.cgroup, "Hold host memory against a cgroup's or container's limit")
-      ->type_name("SIZE");
-  app.add_option("--step-time", host.step_time, "What an optimizer step takes (1.3s): can the loader keep up?")
-      ->type_name("TIME");
+void add_host_options(const ArgumentParser& app, HostQuestion& host) {
+  app.option("--loader", host.loader, "What `oomplan measure PATH --json` said of the dataset: adds host memory")
+      .type_name("FILE");
+  app.option("--host-ram", host.ram, "Hold host memory against this much RAM (64GiB)").type_name("SIZE");
+  app.option("--shm", host.shared, "Hold the loaders' batches against a /dev/shm of this size (64MiB in Docker)")
+      .type_name("SIZE");
+  app.option("--cgroup", host.cgroup, "Hold host memory against a cgroup's or container's limit").type_name("SIZE");
+  app.option("--step-time", host.step_time, "What an optimizer step takes (1.3s): can the loader keep up?")
+      .type_name("TIME");
 }
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
-  app.add_option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB) (repeatable, to compare)")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
+  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB) (repeatable, to compare)")
+      .repeatable()
+      .type_name("NAME");
+  app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
-  app.add_option("--set", question.overrides, "Change one thing in the config's own keys for a what-if (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  auto* conf = app.add_option("--alloc-conf", options.alloc_conf,
-                              "PyTorch's allocator settings, as PYTORCH_ALLOC_CONF takes them, over the config's")
-                   ->type_name("SETTINGS");
-  app.add_flag("--alloc-conf-env", options.alloc_conf_from_environment,
-               "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
-      ->excludes(conf);
+  app.option("--set", question.overrides, "Change one thing in the config's own keys for a what-if (repeatable)")
+      .repeatable()
+      .type_name("KEY=VALUE");
+  const Option conf = app.option("--alloc-conf", options.alloc_conf,
+                                 "PyTorch's allocator settings, as PYTORCH_ALLOC_CONF takes them, over the config's")
+                          .type_name("SETTINGS");
+  app.flag("--alloc-conf-env", options.alloc_conf_from_environment,
+           "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
+      .excludes(conf);
   add_host_options(app, question.host);
   add_models_option(app, question.models);
-  app.add_flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
-  app.add_option("--html", options.html, "Also write the report as an HTML page")->type_name("FILE");
-  app.add_option("--explain", options.explain, "Print what one bucket of the table is made of")->type_name("BUCKET");
+  app.flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
+  app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
+  app.option("--explain", options.explain, "Print what one bucket of the table is made of").type_name("BUCKET");
 }
 
 Outcome print(const Findings& findings, const Options& options, const Terminal& terminal) {
@@ -111,7 +106,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
   if (options.html.empty()) return out;
-  auto inputs = document ? files_behind(*document, ingest_options(question)) : std::vector{question.config};
+  auto inputs = document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
   if (!question.host.loader.empty()) inputs.push_back(question.host.loader);
   add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
   return out;
@@ -119,12 +114,11 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::estimate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits");
-  auto options = std::make_shared<Options>();
-  add_options(*app, *options);
-  return {app, [options](const Terminal& terminal) { return run_estimate(*options, terminal); }};
+Command commands::estimate(const ArgumentParser& program) {
+  return command_with(
+      program.command("estimate",
+                      "Estimate the GPU memory of a training run: what fills it, when, and whether it fits"),
+      add_options, run_estimate);
 }
 
 }  // namespace oomplan::cli

@@ -40,10 +40,10 @@ Outcome run_explain(const std::string& code) {
 
 }  // namespace
 
-Command commands::explain(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("explain", "Explain a diagnostic code, and what to do about it");
+Command commands::explain(const ArgumentParser& program) {
+  const ArgumentParser app = program.command("explain", "Explain a diagnostic code, and what to do about it");
   auto code = std::make_shared<std::string>();
-  app->add_option("CODE", *code, "The code in brackets after a message; without one, all codes are listed");
+  app.option("CODE", *code, "The code in brackets after a message; without one, all codes are listed");
   return {app, [code](const Terminal&) { return run_explain(*code); }};
 }
 

@@ -1,22 +1,18 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "../answer.hpp"
 #include "../applied.hpp"
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../headroom.hpp"
-#include "../models_option.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "../input.hpp"
+#include "../options.hpp"
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "oomplan/report/html_view.hpp"
 
@@ -36,15 +32,13 @@ struct Options {
   bool yes = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
-  app.add_option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)")
-      ->required()
-      ->type_name("NAME");
-  app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
+  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
+  app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
-    app.add_option(name, to, about)->allow_extra_args(false)->type_name(type);
+    app.option(name, to, about).repeatable().type_name(type);
   };
   several("--allow", options.allow, "Take only this fix (docs/ladder.md has them) (repeatable)", "ID");
   several("--forbid", options.forbid, "Never take this fix (repeatable)", "ID");
@@ -53,13 +47,12 @@ void add_options(CLI::App& app, Options& options) {
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
   several("--set", question.overrides, "Change one thing in the config first (repeatable)", "KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
-  CLI::Option* yes = app.add_flag("--yes", options.yes, "Confirm --apply");
-  app.add_flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak")
-      ->needs(yes);
+  app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
+  const Option yes = app.flag("--yes", options.yes, "Confirm --apply");
+  app.flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak").needs(yes);
   add_models_option(app, question.models);
-  app.add_flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
-  app.add_option("--html", options.html, "Also write the report as an HTML page")->type_name("FILE");
+  app.flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
+  app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
 }
 
 Outcome refused(Diagnostics problems, const Options& options) {
@@ -143,7 +136,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   advice->config = question.config;
   Outcome out = print(*advice, findings, options, terminal);
   if (!options.html.empty())
-    add_report(out, options.html, advice_html(*advice), files_behind(*document, ingest_options(question)));
+    add_report(out, options.html, advice_html(*advice), config_files(*document, ingest_options(question)));
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);
@@ -153,11 +146,9 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::fix(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("fix", "Find the cheapest change that makes a training run fit, as a patch");
-  auto options = std::make_shared<Options>();
-  add_options(*app, *options);
-  return {app, [options](const Terminal& terminal) { return run_fix(*options, terminal); }};
+Command commands::fix(const ArgumentParser& program) {
+  return command_with(program.command("fix", "Find the cheapest change that makes a training run fit, as a patch"),
+                      add_options, run_fix);
 }
 
 }  // namespace oomplan::cli

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,18 +8,17 @@
 
 #include "../answer.hpp"
 #include "../baseline.hpp"
-#include "../behind.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../fence.hpp"
 #include "../guarded.hpp"
-#include "../headroom.hpp"
+#include "../input.hpp"
 #include "../models_cache.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "../survivors.hpp"
-#include "../trainer_option.hpp"
 #include "../written.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/read/glob.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/report/gate_view.hpp"
@@ -45,29 +43,28 @@ struct Options {
   std::vector<std::string> outside{};
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("CONFIG", options.configs, "Training configs, or patterns of them: configs/**/*.yaml")->required();
-  CLI::Option* policy = app.add_option("--policy", options.policy, "Which configs go against which GPUs (docs/gate.md)")
-                            ->type_name("FILE");
-  app.add_option("--gpu", options.gpus, "Without a policy: a GPU by name or size (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("NAME")
-      ->excludes(policy);
-  app.add_option("--headroom", options.headroom, "Without a policy: how much of the GPU to leave free (5%)")
-      ->type_name("PERCENT")
-      ->excludes(policy);
-  app.add_option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
-      ->type_name("DIR|REV");
-  app.add_option("--html", options.html, "Also write the report as an HTML page: --output html=FILE")
-      ->type_name("FILE");
-  app.add_option("--format", options.format, "text, markdown, junit, sarif, github, json or html")->type_name("FORMAT");
-  app.add_option("--output", options.outputs, "Also write this format to a file (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("FORMAT=FILE");
+void add_options(const ArgumentParser& app, Options& options) {
+  app.option("CONFIG", options.configs, "Training configs, or patterns of them: configs/**/*.yaml").required();
+  const Option policy =
+      app.option("--policy", options.policy, "Which configs go against which GPUs (docs/gate.md)").type_name("FILE");
+  app.option("--gpu", options.gpus, "Without a policy: a GPU by name or size (repeatable)")
+      .repeatable()
+      .type_name("NAME")
+      .excludes(policy);
+  app.option("--headroom", options.headroom, "Without a policy: how much of the GPU to leave free (5%)")
+      .type_name("PERCENT")
+      .excludes(policy);
+  app.option("--baseline", options.baseline, "What the peak has grown by since: a directory, or a git revision")
+      .type_name("DIR|REV");
+  app.option("--html", options.html, "Also write the report as an HTML page: --output html=FILE").type_name("FILE");
+  app.option("--format", options.format, "text, markdown, junit, sarif, github, json or html").type_name("FORMAT");
+  app.option("--output", options.outputs, "Also write this format to a file (repeatable)")
+      .repeatable()
+      .type_name("FORMAT=FILE");
   add_trainer_option(app, options.trainer);
-  app.add_option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  app.option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
+      .repeatable()
+      .type_name("DIR");
   add_models_option(app, options.models);
 }
 
@@ -256,7 +253,7 @@ std::vector<std::string> inputs_of(const Options& options, const std::vector<std
   const Fence fence(options.outside);
   const auto take = [&](const std::string& config) {
     const IngestOptions within{.loader = loader_within(fence.around(config))};
-    for (std::string& file : files_behind(config, within)) out.push_back(std::move(file));
+    for (std::string& file : config_files(config, within)) out.push_back(std::move(file));
   };
 
   if (!options.policy.empty()) out.push_back(options.policy);
@@ -295,11 +292,9 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::gate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("gate", "Check configs against the GPUs that a policy names for them, for CI");
-  auto options = std::make_shared<Options>();
-  add_options(*app, *options);
-  return {app, [options](const Terminal& terminal) { return run_gate(*options, terminal); }};
+Command commands::gate(const ArgumentParser& program) {
+  return command_with(program.command("gate", "Check configs against the GPUs that a policy names for them, for CI"),
+                      add_options, run_gate);
 }
 
 }  // namespace oomplan::cli

@@ -5,7 +5,7 @@
 
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {
@@ -21,10 +21,10 @@ Outcome list_gpus(const Catalog& catalog) {
 
 }  // namespace
 
-Command commands::gpus(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("gpus", "List the known GPUs, with the memory that CUDA reports");
+Command commands::gpus(const ArgumentParser& program) {
+  const ArgumentParser app = program.command("gpus", "List the known GPUs, with the memory that CUDA reports");
   auto directory = std::make_shared<std::string>();
-  add_models_option(*app, *directory);
+  add_models_option(app, *directory);
   return {app, [directory](const Terminal&) {
             const Result<Catalog> catalog = catalog_in(*directory);
             return catalog ? list_gpus(*catalog) : outcome_of(collect(failed(catalog.errors())), "text", {});

@@ -2,7 +2,7 @@
 
 namespace oomplan::cli {
 
-Command commands::measure(CLI::App& program) {
+Command commands::measure(const ArgumentParser& program) {
   return handed_on(program, "measure", "Measure what reading a dataset, or a loader of your own, takes");
 }
 

@@ -3,7 +3,7 @@
 
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -16,11 +16,11 @@ Outcome list_models(const Catalog& catalog) {
 
 }  // namespace
 
-Command commands::models(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("models", "List the models known by hub id; any config.json of a known family works too");
+Command commands::models(const ArgumentParser& program) {
+  const ArgumentParser app =
+      program.command("models", "List the models known by hub id; any config.json of a known family works too");
   auto directory = std::make_shared<std::string>();
-  add_models_option(*app, *directory);
+  add_models_option(app, *directory);
   return {app, [directory](const Terminal&) {
             const Result<Catalog> catalog = catalog_in(*directory);
             return catalog ? list_models(*catalog) : outcome_of(collect(failed(catalog.errors())), "text", {});

@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "../command.hpp"
 #include "../replayed.hpp"
@@ -11,23 +10,23 @@ struct Options {
   bool json = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(const ArgumentParser& app, Options& options) {
   ReplayQuestion& question = options.question;
-  app.add_option("EVENTS", question.lists,
-                 "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from "
-                 "standard input")
-      ->required();
-  app.add_option("--alloc-conf", question.alloc_confs,
-                 "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")
-      ->allow_extra_args(false)
-      ->type_name("CONF");
-  app.add_option("--capacity", question.capacity, "The card's memory, for example 24GiB; without it there is no limit")
-      ->type_name("SIZE");
-  app.add_option("--context", question.context, "Of it, what lies beside PyTorch: the CUDA context, other processes")
-      ->type_name("SIZE");
-  app.add_flag("--ascending", question.ascending,
-               "New segments lie above the last one; without it below, as the driver mostly places them");
-  app.add_flag("--json", options.json, "Print one JSON object (docs/replay.schema.json)");
+  app.option("EVENTS", question.lists,
+             "Lists of allocation events, or memory snapshots; gzip, zstd, bzip2, xz too; - reads a list from "
+             "standard input")
+      .required();
+  app.option("--alloc-conf", question.alloc_confs,
+             "Settings as in PYTORCH_ALLOC_CONF, or default; again to see several side by side")
+      .repeatable()
+      .type_name("CONF");
+  app.option("--capacity", question.capacity, "The card's memory, for example 24GiB; without it there is no limit")
+      .type_name("SIZE");
+  app.option("--context", question.context, "Of it, what lies beside PyTorch: the CUDA context, other processes")
+      .type_name("SIZE");
+  app.flag("--ascending", question.ascending,
+           "New segments lie above the last one; without it below, as the driver mostly places them");
+  app.flag("--json", options.json, "Print one JSON object (docs/replay.schema.json)");
 }
 
 Outcome run_replay(const Options& options, const Terminal& terminal) {
@@ -41,11 +40,9 @@ Outcome run_replay(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::replay(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("replay", "Replay lists of allocations through PyTorch's caching allocator");
-  auto options = std::make_shared<Options>();
-  add_options(*app, *options);
-  return {app, [options](const Terminal& terminal) { return run_replay(*options, terminal); }};
+Command commands::replay(const ArgumentParser& program) {
+  return command_with(program.command("replay", "Replay lists of allocations through PyTorch's caching allocator"),
+                      add_options, run_replay);
 }
 
 }  // namespace oomplan::cli

@@ -12,9 +12,10 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../launched.hpp"
 #include "../new_file.hpp"
+#include "../options.hpp"
 #include "../predicted.hpp"
-#include "../trainer_option.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
 #include "oomplan/watch/watch.hpp"
@@ -23,7 +24,7 @@ namespace oomplan::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> command{};  ///< Only for the syntax: CLI11 takes a word like [a,b] for a list.
+  std::vector<std::string> command{};  ///< Only for the syntax, which takes a word like [a,b] for a list.
   std::string log{};
   std::string json{};
   Question prediction{};
@@ -158,14 +159,14 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::run(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("run", "Run a command; if it fails, diagnose it");
+Command commands::run(const ArgumentParser& program) {
+  const ArgumentParser app = program.command("run", "Run a command; if it fails, diagnose it");
   auto options = std::make_shared<Options>();
-  app->add_option("COMMAND", options->command, "What to run, with its arguments; after --")->required();
-  app->add_option("--log", options->log, "Keep what it writes in a new file")->type_name("FILE");
-  add_prediction_options(*app, options->prediction);
-  app->add_option("--json", options->json, "Write the diagnosis to a new file (docs/diagnosis.schema.json)")
-      ->type_name("FILE");
+  app.option("COMMAND", options->command, "What to run, with its arguments; after --").required();
+  app.option("--log", options->log, "Keep what it writes in a new file").type_name("FILE");
+  add_prediction_options(app, options->prediction);
+  app.option("--json", options->json, "Write the diagnosis to a new file (docs/diagnosis.schema.json)")
+      .type_name("FILE");
   return {app, [options](const Terminal& terminal) { return run_job(*options, terminal); }};
 }
 

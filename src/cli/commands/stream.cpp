@@ -2,7 +2,7 @@
 
 namespace oomplan::cli {
 
-Command commands::stream(CLI::App& program) {
+Command commands::stream(const ArgumentParser& program) {
   return handed_on(program, "stream", "Read every row of a dataset within a memory budget, and count them");
 }
 

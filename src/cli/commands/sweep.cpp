@@ -1,20 +1,16 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "../answer.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
-#include "../dialect_option.hpp"
 #include "../errors.hpp"
-#include "../headroom.hpp"
 #include "../input.hpp"
 #include "../models_cache.hpp"
-#include "../models_option.hpp"
+#include "../options.hpp"
 #include "../parallel.hpp"
-#include "../trainer_option.hpp"
-#include "../versions_option.hpp"
+#include "oomplan/estimate/weigh.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/report/sweep_view.hpp"
 #include "oomplan/survey/survey.hpp"
@@ -31,28 +27,26 @@ struct Options {
   bool csv = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.add_option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input")->required();
-  app.add_option("--over", options.over,
-                 "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; several with commas, or again")
-      ->required()
-      ->allow_extra_args(false)
-      ->type_name("AXES");
-  app.add_option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)")
-      ->required()
-      ->type_name("NAME");
-  app.add_option("--headroom", options.headroom, "How much of the GPU to leave free (5%)")->type_name("PERCENT");
+  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("--over", options.over,
+             "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; several with commas, or again")
+      .required()
+      .repeatable()
+      .type_name("AXES");
+  app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
+  app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
-  app.add_option("--set", question.overrides, "Change one thing in the config first (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
-  app.add_option("--dialect", question.dialect, dialect_help())->type_name("NAME");
+  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
+      .repeatable()
+      .type_name("KEY=VALUE");
+  app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_models_option(app, question.models);
-  CLI::Option* csv = app.add_flag("--csv", options.csv, "Print one line a combination, sizes in bytes");
-  app.add_flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)")->excludes(csv);
+  const Option csv = app.flag("--csv", options.csv, "Print one line a combination, sizes in bytes");
+  app.flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)").excludes(csv);
 }
 
 Outcome refused(const Diagnostics& problems, const Options& options) {
@@ -131,11 +125,9 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
 
 }  // namespace
 
-Command commands::sweep(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("sweep", "Estimate a grid of settings: what fits, and the largest that does");
-  auto options = std::make_shared<Options>();
-  add_options(*app, *options);
-  return {app, [options](const Terminal& terminal) { return run_sweep(*options, terminal); }};
+Command commands::sweep(const ArgumentParser& program) {
+  return command_with(program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does"),
+                      add_options, run_sweep);
 }
 
 }  // namespace oomplan::cli

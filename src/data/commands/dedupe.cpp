@@ -61,22 +61,22 @@ Outcome run_dedupe(const Options& options) {
 
 }  // namespace
 
-Command commands::dedupe(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("dedupe", "Find the rows of a dataset that exactly equal an earlier one");
+Command commands::dedupe(const ArgumentParser& program) {
+  const ArgumentParser app = program.command("dedupe", "Find the rows of a dataset that exactly equal an earlier one");
   auto options = std::make_shared<Options>();
-  add_reading(*app, options->reading);
-  app->add_option("--key", options->key,
-                  "Columns by which rows are compared, with commas; row (where it is left out) for all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("COLUMNS");
-  app->add_option("--output", options->dedupe.output, "Write the rows kept: a new .jsonl, .jsonl.zst or .parquet")
-      ->type_name("FILE");
-  app->add_option("--indices", options->dedupe.indices, "Write the numbers of the rows kept, from 0, one a line")
-      ->type_name("FILE");
-  app->add_flag("--verify", options->dedupe.verify, "Also compare the bytes of rows that have one hash");
-  app->add_option("--tmp", options->dedupe.tmp, "Where hashes go that the budget does not hold ($TMPDIR or /var/tmp)")
-      ->type_name("DIR");
+  add_reading(app, options->reading);
+  app.option("--key", options->key,
+             "Columns by which rows are compared, with commas; row (where it is left out) for all")
+      .separated_by(',')
+      .repeatable()
+      .type_name("COLUMNS");
+  app.option("--output", options->dedupe.output, "Write the rows kept: a new .jsonl, .jsonl.zst or .parquet")
+      .type_name("FILE");
+  app.option("--indices", options->dedupe.indices, "Write the numbers of the rows kept, from 0, one a line")
+      .type_name("FILE");
+  app.flag("--verify", options->dedupe.verify, "Also compare the bytes of rows that have one hash");
+  app.option("--tmp", options->dedupe.tmp, "Where hashes go that the budget does not hold ($TMPDIR or /var/tmp)")
+      .type_name("DIR");
   return {app, [options] { return run_dedupe(*options); }};
 }
 

@@ -169,18 +169,19 @@ Outcome run_measure(const Options& options) {
 
 }  // namespace
 
-Command commands::measure(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("measure", "Measure what reading a dataset, or a loader of your own, takes");
+Command commands::measure(const ArgumentParser& program) {
+  const ArgumentParser app =
+      program.command("measure", "Measure what reading a dataset, or a loader of your own, takes");
   auto options = std::make_shared<Options>();
-  add_reading(*app, options->reading);
-  add_sampling(*app, options->sampling);
-  add_tokenizing(*app, options->tokenizing);
-  app->get_option("--tokens")->excludes("--sample");
-  app->get_option("PATH")->required(false);
-  app->add_option("--exec", options->exec, "Measure this command with all its children instead")->type_name("COMMAND");
-  app->add_option("--batch-size", options->batch_size, "Also say what a batch of so many rows takes")
-      ->type_name("ROWS")
-      ->check(CLI::PositiveNumber);
+  add_reading(app, options->reading);
+  add_sampling(app, options->sampling);
+  add_tokenizing(app, options->tokenizing);
+  app.find("--tokens").excludes(app.find("--sample"));
+  app.find("PATH").required(false);
+  app.option("--exec", options->exec, "Measure this command with all its children instead").type_name("COMMAND");
+  app.option("--batch-size", options->batch_size, "Also say what a batch of so many rows takes")
+      .type_name("ROWS")
+      .positive();
   return {app, [options] { return run_measure(*options); }};
 }
 

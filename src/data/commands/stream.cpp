@@ -49,15 +49,15 @@ Outcome run_stream(const Options& asked) {
 
 }  // namespace
 
-Command commands::stream(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("stream", "Read every row of a dataset within a memory budget, and count them");
+Command commands::stream(const ArgumentParser& program) {
+  const ArgumentParser app =
+      program.command("stream", "Read every row of a dataset within a memory budget, and count them");
   auto options = std::make_shared<Options>();
-  add_reading(*app, options->reading);
-  add_sampling(*app, options->sampling);
-  add_tokenizing(*app, options->tokenizing);
-  app->get_option("--tokens")->excludes("--sample");
-  app->add_flag("--sizes", options->sizes, "Also say how long rows are: mean, median, 99th percentile, longest");
+  add_reading(app, options->reading);
+  add_sampling(app, options->sampling);
+  add_tokenizing(app, options->tokenizing);
+  app.find("--tokens").excludes(app.find("--sample"));
+  app.flag("--sizes", options->sizes, "Also say how long rows are: mean, median, 99th percentile, longest");
   return {app, [options] { return run_stream(*options); }};
 }
 

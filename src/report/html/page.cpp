@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
-#include "embedded.hpp"
+#include "oomplan/core/embedded.hpp"
 #include "oomplan/core/text.hpp"
+
+namespace oomplan::report {
+std::span<const EmbeddedFile> embedded_files();  // of src/report/html/: the style and the script of every page
+}
 
 namespace oomplan::report::html {
 namespace {

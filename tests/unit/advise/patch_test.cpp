@@ -109,7 +109,7 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
       const Document config = document(text);
       auto plan = ingest(config);
       ASSERT_TRUE(plan.ok()) << to_text(plan.errors().front());
-      plan = settle(*plan, "llama");
+      plan = with_model_defaults(*plan, model);
       AdviceQuestion question{.plan = *plan, .architecture = model, .document = &config};
       question.gpu = {.name = "card", .compute_capability = "9.0"};
       const Footprint footprint = example::played(*plan, model);
@@ -119,7 +119,7 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
       ++patches;
       auto again = ingest(document(applied(text, advice->patch)));
       ASSERT_TRUE(again.ok()) << advice->patch;
-      again = settle(*again, "llama");
+      again = with_model_defaults(*again, model);
       for (const Changed& change : advice->changes)
         EXPECT_EQ(fact_of(*again, change.fact), change.after) << advice->patch;
     }

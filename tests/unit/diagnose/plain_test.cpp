@@ -1,12 +1,9 @@
 // Characters and folds in front of the matcher: each piece of text becomes what the rules are written in, and knows
 // where it was.
-#include "plain.hpp"
-
 #include <gtest/gtest.h>
 
 #include "escapes.hpp"
-#include "json_line.hpp"
-#include "unfold.hpp"
+#include "unwrap.hpp"
 
 namespace oomplan::diagnose {
 namespace {

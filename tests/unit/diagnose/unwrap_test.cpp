@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "margin.hpp"
 #include "support.hpp"
 
 namespace oomplan::diagnose {

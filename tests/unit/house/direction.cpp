@@ -43,17 +43,19 @@ const std::map<std::string_view, Names> stages{
     {"watch", {}},
     {"survey", {"read", "plan", "ingest", "catalog", "estimate"}},
     {"report", {"plan", "estimate"}},  // its values: Fit
-    {"data", {"measure"}},
+    {"arguments", {}},
+    {"data", {"arguments", "measure"}},
     {"native", {"measure"}},  // of python/
     {"cli",
-     {"read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch", "report"}},
+     {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch",
+      "report"}},
 };
 
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
 const std::map<std::string_view, Names> foreign{
     {"fmt/", {"core", "estimate", "diagnose", "watch", "report", "cli", "data"}},
     {"nlohmann/", {"read", "report", "data"}},
-    {"CLI/", {"cli", "data"}},
+    {"CLI/", {"arguments"}},
     {"Eigen/", {"estimate"}},
     {"arrow/", {"measure"}},
     {"nanobind/", {"native"}},

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan {
 namespace {
@@ -156,51 +157,56 @@ TEST(Overrides, WhatIsWrongWithThem) {
           "integer, found \"two\"; did you mean 2?"));
 }
 
-TEST(Settle, PeftsTargetsByModelType) {
+Architecture a_model(std::string model_type) { return {.model_type = std::move(model_type)}; }
+
+TEST(ModelDefaults, PeftsTargetsByModelType) {
   TrainingPlan plan = plan_from(least + "adapter: lora\n");
-  EXPECT_THAT(settle(plan, "gpt2")->adapter.targets,
+  EXPECT_THAT(with_model_defaults(plan, a_model("gpt2"))->adapter.targets,
               is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
-  EXPECT_EQ(settle(plan, "qwen3")->adapter.targets.value, (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_THAT(said(settle(plan, "mamba").errors()),
+  EXPECT_EQ(with_model_defaults(plan, a_model("qwen3"))->adapter.targets.value,
+            (std::vector<std::string>{"q_proj", "v_proj"}));
+  EXPECT_THAT(said(with_model_defaults(plan, a_model("mamba")).errors()),
               ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
                                     "peft for mamba")));
   plan.adapter.targets.value = {"k_proj"};
-  EXPECT_EQ(settle(plan, "mamba")->adapter.targets.value, std::vector<std::string>{"k_proj"});
+  EXPECT_EQ(with_model_defaults(plan, a_model("mamba"))->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
 
-TEST(Settle, ADenseModelIsRefusedTheLossOfAMixture) {
+TEST(ModelDefaults, ADenseModelIsRefusedTheLossOfAMixture) {
   const std::string text = "trainer: sft\nmodel_name_or_path: a\nrouter_aux_loss_coef: ";
-  EXPECT_THAT(said(settle(plan_from(text + "0.01\n"), "qwen2").errors()),
+  EXPECT_THAT(said(with_model_defaults(plan_from(text + "0.01\n"), a_model("qwen2")).errors()),
               ElementsAre("c.yaml:3:23: ingest/refused: router_aux_loss_coef: trl 1.16.0 refuses it where the model "
                           "(qwen2) is no mixture of experts"));
-  EXPECT_TRUE(settle(plan_from(text + "0\n"), "qwen2").ok());
+  EXPECT_TRUE(with_model_defaults(plan_from(text + "0\n"), a_model("qwen2")).ok());
 }
 
-TEST(Settle, SdpaByDefaultIsEagerWhereTheModelHasNone) {
+TEST(ModelDefaults, SdpaByDefaultIsEagerWhereTheModelHasNone) {
+  const Architecture without_sdpa{.model_type = "gemma2", .no_sdpa = "transformers 5.23.0: gemma2 has no sdpa"};
   TrainingPlan plan = plan_from(least);
   plan.kernels.attention = {Attention::sdpa, {Origin::Kind::framework_default, "transformers 5.23.0"}};
-  EXPECT_THAT(settle(plan, "gemma2")->kernels.attention,
+  EXPECT_THAT(with_model_defaults(plan, without_sdpa)->kernels.attention,
               is_from(Attention::eager, "default of transformers 5.23.0: gemma2 has no sdpa"));
-  EXPECT_EQ(settle(plan, "gemma")->kernels.attention.value, Attention::sdpa);
+  EXPECT_EQ(with_model_defaults(plan, a_model("gemma"))->kernels.attention.value, Attention::sdpa);
   plan.kernels.attention.origin.kind = Origin::Kind::config;
-  EXPECT_THAT(said(settle(plan, "gemma2").errors()),
+  EXPECT_THAT(said(with_model_defaults(plan, without_sdpa).errors()),
               ElementsAre(HasSubstr("ingest/conflict: transformers has no sdpa")));
   plan.kernels.attention.value = Attention::flash_attention_2;
-  EXPECT_EQ(settle(plan, "gemma2")->kernels.attention.value, Attention::flash_attention_2);
+  EXPECT_EQ(with_model_defaults(plan, without_sdpa)->kernels.attention.value, Attention::flash_attention_2);
 }
 
-TEST(Settle, TrlsLossOfAMixturesRouterIsUnmodelled) {
+TEST(ModelDefaults, TrlsLossOfAMixturesRouterIsUnmodelled) {
   TrainingPlan plan = plan_from(least);
+  const Architecture mixture{.model_type = "mixtral", .router_logits = true};
   plan.framework = "trl 1.16.0 on transformers 5.23.0";
   plan.recipe.trainer.value = "sft";
-  EXPECT_EQ(settle(plan, "mixtral")->unmodelled.size(), 1U);
-  EXPECT_TRUE(settle(plan, "llama")->unmodelled.empty());
+  EXPECT_EQ(with_model_defaults(plan, mixture)->unmodelled.size(), 1U);
+  EXPECT_TRUE(with_model_defaults(plan, a_model("llama"))->unmodelled.empty());
   plan.unmodelled.push_back({"an auxiliary loss", "router_aux_loss_coef", {}});
-  EXPECT_EQ(settle(plan, "mixtral")->unmodelled.size(), 1U);
-  EXPECT_FALSE(settle(plan, "llama").ok());
+  EXPECT_EQ(with_model_defaults(plan, mixture)->unmodelled.size(), 1U);
+  EXPECT_FALSE(with_model_defaults(plan, a_model("llama")).ok());
   plan.unmodelled.clear();
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  EXPECT_TRUE(settle(plan, "mixtral")->unmodelled.empty());
+  EXPECT_TRUE(with_model_defaults(plan, mixture)->unmodelled.empty());
 }
 
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {

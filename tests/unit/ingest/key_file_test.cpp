@@ -7,7 +7,6 @@
 
 #include "condition.hpp"
 #include "dialect.hpp"
-#include "embedded.hpp"
 #include "from_text.hpp"
 #include "project.hpp"
 

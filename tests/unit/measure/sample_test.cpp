@@ -8,7 +8,6 @@
 
 #include "line_block.hpp"
 #include "parquet_file.hpp"
-#include "ratio.hpp"
 #include "temporary.hpp"
 
 namespace oomplan::measure {

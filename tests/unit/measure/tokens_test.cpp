@@ -5,8 +5,8 @@
 
 #include "oomplan/measure/measure.hpp"
 #include "parquet_file.hpp"
-#include "pieces.hpp"
 #include "temporary.hpp"
+#include "token_counts.hpp"
 
 namespace oomplan::measure {
 namespace {

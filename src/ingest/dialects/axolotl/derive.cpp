@@ -1,5 +1,7 @@
 // Axolotl 0.18.0. It pins transformers 5.14.1, peft 0.19.1 and accelerate 1.13.0; where its own code takes a default of
 // theirs, that default is the same in the versions that the other dialects name.
+#include "derive.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -8,9 +10,6 @@
 #include "../../optimizers.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
-#include "features.hpp"
-#include "optimizer.hpp"
-#include "sayings.hpp"
 
 namespace oomplan::ingestion {
 namespace {

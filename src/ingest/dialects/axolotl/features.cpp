@@ -1,9 +1,9 @@
 // What Axolotl 0.18.0 can be asked for that affects memory and is not played yet, where that takes a look into the
 // value; the rest is in keys.yaml.
-#include "features.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "derive.hpp"
 
 namespace oomplan::ingestion::axolotl {
 namespace {

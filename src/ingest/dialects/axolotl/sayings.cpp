@@ -1,9 +1,7 @@
-#include "sayings.hpp"
-
 #include <array>
 
 #include "../trainer/arguments.hpp"
-#include "optimizer.hpp"
+#include "derive.hpp"
 
 namespace oomplan::ingestion::axolotl {
 namespace {

@@ -1,5 +1,7 @@
 // Hugging Face: transformers' TrainingArguments, TRL's SFTConfig, ModelConfig and ScriptArguments, and the keys of
 // transformers' example scripts, as YAML or JSON. What no line of keys.yaml can say of them.
+#include "derive.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -8,12 +10,7 @@
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
 #include "../trainer/arguments.hpp"
-#include "dpo.hpp"
 #include "evaluation.hpp"
-#include "keys.hpp"
-#include "refused.hpp"
-#include "sayings.hpp"
-#include "trainer.hpp"
 
 namespace oomplan::ingestion {
 namespace {

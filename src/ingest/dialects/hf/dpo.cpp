@@ -1,7 +1,7 @@
-#include "dpo.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "derive.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

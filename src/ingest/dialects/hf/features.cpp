@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "keys.hpp"
+#include "derive.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

@@ -1,10 +1,9 @@
 // transformers 5.23.0: training_args.py, _validate_args; trl 1.16.0: trainer/sft_trainer.py, SFTTrainer.__init__.
-#include "refused.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "../../evaluation.hpp"
+#include "derive.hpp"
 #include "evaluation.hpp"
 
 namespace oomplan::ingestion::hf {

@@ -1,8 +1,7 @@
-#include "sayings.hpp"
-
 #include <array>
 
 #include "../trainer/arguments.hpp"
+#include "derive.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

@@ -1,10 +1,10 @@
-#include "trainer.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "oomplan/plan/trainer.hpp"
+#include "derive.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer_option.hpp"
+#include "launched.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,21 +30,6 @@ std::string_view by_script(std::string_view file) {
 }
 
 }  // namespace
-
-CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer) {
-  std::vector<std::string> names;
-  for (const TrainerName& one : trainer_names) names.emplace_back(one.name);
-  return app.add_option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
-}
-
-CLI::Option* add_launch_option(CLI::App& app, std::vector<std::string>& files) {
-  return app
-      .add_option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-}
 
 Launched launched_by(const std::vector<std::string>& command) {
   for (std::size_t i = 0; i < command.size(); ++i) {

@@ -1,16 +1,10 @@
-// The options --trainer and --launch, and what a command line says of the trainer that it starts.
+// What a command line says of the trainer that it starts.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 namespace oomplan::cli {
-
-CLI::Option* add_trainer_option(CLI::App& app, std::string& trainer);
-
-/// --launch, which may be given several times.
-CLI::Option* add_launch_option(CLI::App& app, std::vector<std::string>& files);
 
 /// Whose trainer a command starts, and the words that say so.
 struct Launched {

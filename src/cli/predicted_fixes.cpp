@@ -1,18 +1,17 @@
-#include "relief.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
+#include "predicted.hpp"
 
 namespace oomplan::cli {
 namespace {
 
 constexpr double headroom = 0.05;  // as `oomplan fix` has it
 
-bool is_relievable(const Diagnosis& diagnosis, const Findings& findings) {
+bool can_be_fixed(const Diagnosis& diagnosis, const Findings& findings) {
   const Cause cause = diagnosis.verdict.cause;
   return (cause == Cause::vram_exhausted || cause == Cause::vram_fragmentation) && !findings.fits.empty() &&
          findings.fits.front().verdict != FitVerdict::undecided && diagnosis.join &&
@@ -76,11 +75,11 @@ void leave_out_what_is_so(const Ladder& ladder, const Question& question, const 
 
 }  // namespace
 
-void add_relief(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
+void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
   const Result<Ladder> ladder = Ladder::load();
   if (!ladder || !findings.plan) return;
   leave_out_what_is_so(*ladder, question, *findings.plan, diagnosis);
-  if (!is_relievable(diagnosis, findings)) return;
+  if (!can_be_fixed(diagnosis, findings)) return;
   const Result<Advice> advice = find_advice({.plan = *findings.plan,
                                              .architecture = *findings.architecture,
                                              .gpu = findings.fits.front().gpu,

@@ -1,0 +1,88 @@
+#include "options.hpp"
+
+#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/plan/trainer.hpp"
+#include "oomplan/read/requirements.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+std::string wrong_pin(const std::string& text) {
+  const bool one = text.find_first_of(",; \t") == std::string::npos && pins_of_requirements(text, {}).size() == 1;
+  return one ? "" : "expected NAME==VERSION, as in transformers==5.14.1";
+}
+
+void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {
+  for (const Pin& pin : pins) options.versions.push_back({pin.package, pin.version, pin.where, asked});
+}
+
+}  // namespace
+
+Option add_trainer_option(const ArgumentParser& app, std::string& trainer) {
+  std::vector<std::string> names;
+  for (const TrainerName& one : trainer_names) names.emplace_back(one.name);
+  return app.option("--trainer", trainer, "The trainer that reads the config: sft, dpo, kto, … or trainer")
+      .among(names)
+      .type_name("NAME");
+}
+
+Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& files) {
+  return app
+      .option("--launch", files, "What starts the run: accelerate's launcher config, DeepSpeed's JSON (repeatable)")
+      .repeatable()
+      .type_name("FILE");
+}
+
+std::string dialect_help() {
+  const auto names = dialects();
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
+  }
+  return out + "; else recognised from the content";
+}
+
+void add_models_option(const ArgumentParser& app, std::string& directory) {
+  app.option("--models", directory, "A directory of your own GPUs, presets and architectures").type_name("DIR");
+}
+
+Result<Catalog> catalog_in(const std::string& directory) {
+  return directory.empty() ? Result<Catalog>(Catalog{}) : read_models(directory);
+}
+
+void add_version_options(const ArgumentParser& app, VersionsAsked& asked) {
+  app.option("--framework", asked.frameworks, "Take the defaults of this version, else the newest (repeatable)")
+      .repeatable()
+      .checked(wrong_pin)
+      .type_name("NAME==VERSION");
+  app.option(
+         "--requirements", asked.requirements,
+         "Take the versions that a requirements.txt, uv.lock or poetry.lock pins, or that a virtual environment has "
+         "(repeatable)")
+      .repeatable()
+      .type_name("FILE|FOLDER");
+}
+
+void name_versions(const VersionsAsked& asked, IngestOptions& options) {
+  for (const std::string& text : asked.frameworks) {
+    std::vector<Pin> pins = pins_of_requirements(text, {});
+    for (Pin& pin : pins) pin.where = {"--framework " + text, 0, 0};
+    add(pins, true, options);
+  }
+  for (const std::string& path : asked.requirements) {
+    const auto pins = read_pins(path);
+    if (pins) {
+      add(*pins, false, options);
+    } else {
+      options.unread.insert(options.unread.end(), pins.errors().begin(), pins.errors().end());
+    }
+  }
+}
+
+Diagnostic bad_headroom(const std::string& text) {
+  return {.code = "cli/bad-size",
+          .message = "--headroom takes a percentage, not '" + text + "'",
+          .hint = std::string(headroom_hint)};
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,44 @@
+// The options that several commands take.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oomplan/arguments/arguments.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/ingest/ingest.hpp"
+
+namespace oomplan::cli {
+
+/// --trainer
+Option add_trainer_option(const ArgumentParser& app, std::string& trainer);
+
+/// --launch, which may be given several times.
+Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& files);
+
+/// What --dialect takes: "hf or oomplan; else recognised from the content".
+std::string dialect_help();
+
+/// --models
+void add_models_option(const ArgumentParser& app, std::string& directory);
+
+/// The user's own data files; none without a directory.
+Result<Catalog> catalog_in(const std::string& directory);
+
+/// What says the versions of frameworks: --framework and --requirements.
+struct VersionsAsked {
+  std::vector<std::string> frameworks{};    ///< "trl==1.16.0"
+  std::vector<std::string> requirements{};  ///< Files that pin versions.
+};
+
+void add_version_options(const ArgumentParser& app, VersionsAsked& asked);
+
+/// Reads the files; --framework goes before them, and of two files the first. What cannot be read goes to
+/// `options.unread`.
+void name_versions(const VersionsAsked& asked, IngestOptions& options);
+
+/// Of --headroom.
+Diagnostic bad_headroom(const std::string& text);
+
+}  // namespace oomplan::cli

@@ -1,0 +1,45 @@
+// What derive.cpp takes of the other files of the dialect.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "../../arguments.hpp"
+#include "../../dialect.hpp"
+#include "../../saying.hpp"
+
+namespace oomplan::ingestion::hf {
+
+// What is said of Hugging Face's keys beside keys.yaml.
+
+/// The feature that a key of another trainer of TRL asks for.
+inline constexpr std::string_view other_training = "preference, RL or distillation training";
+
+std::span<const Feature> features();
+
+// Whose trainer reads a Hugging Face config.
+
+/// As the file, the command line or the launch command says it; else by a key that only one of them has; else SFT,
+/// assumed. Keys of two that exclude each other are a missing fact (ingest/ambiguous-trainer).
+Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft);
+
+/// Notes, as a missing fact (ingest/unused-key), each key that sets the rows' length or their packing and that this
+/// trainer does not read, unless its rows are of that `length` anyway.
+void note_unused(const Inputs& inputs, bool sft, std::int64_t length, Draft& draft);
+
+// TRL's DPOTrainer (trl 1.16.0: trainer/dpo_config.py, dpo_trainer.py).
+
+/// What a DPO plan has beside what all of TRL's trainers share; needs the adapter and evaluation. Of the keys that tell
+/// another trainer than SFT, those that are DPO's own are no gap of its plan.
+void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft);
+
+// What the frameworks refuse together.
+
+/// Errors: ingest/conflict, for what TrainingArguments, ModelConfig or TRL's SFTTrainer stop at before a step is made.
+void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document);
+
+// How HF's keys say what derive.cpp makes of more than one.
+
+std::span<const Saying> sayings();
+
+}  // namespace oomplan::ingestion::hf

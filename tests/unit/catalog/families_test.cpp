@@ -1,0 +1,41 @@
+// models/architectures beside what transformers' models say of themselves (scripts/framework_keys.py writes it).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "oomplan/catalog/catalog.hpp"
+#include "project.hpp"
+
+namespace oomplan {
+namespace {
+
+std::set<std::string> transformers_lines() {
+  std::ifstream file(project_folder() + "/tests/data/arguments/transformers-5.23.0.models.txt");
+  std::set<std::string> out;
+  for (std::string line; std::getline(file, line);) out.insert(line);
+  return out;
+}
+
+TEST(Families, HaveSdpaAndRouterLogitsWhereTransformersHasThem) {
+  const std::set<std::string> lines = transformers_lines();
+  std::set<std::string> seen;
+  for (const std::string& id : known_models()) {
+    const Result<Architecture> model = find_model(id);
+    ASSERT_TRUE(model.ok()) << id;
+    if (!seen.insert(model->model_type).second) continue;
+    EXPECT_EQ(!model->no_sdpa.empty(), lines.contains(model->model_type + " no_sdpa")) << model->model_type;
+    EXPECT_EQ(model->router_logits, lines.contains(model->model_type + " output_router_logits")) << model->model_type;
+  }
+  EXPECT_GE(seen.size(), 25U);
+}
+
+TEST(Families, SayWhereTransformersHasNoSdpa) {
+  EXPECT_EQ(find_model("google/gemma-2-2b")->no_sdpa,
+            "transformers 5.23.0: Gemma2PreTrainedModel._supports_sdpa = False");
+  EXPECT_TRUE(find_model("mistralai/Mixtral-8x7B-v0.1")->router_logits);
+}
+
+}  // namespace
+}  // namespace oomplan
