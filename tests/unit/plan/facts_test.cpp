@@ -165,7 +165,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.evaluation.evaluates.value = true;
   plan.loader.workers.value = 2;
   plan.loader.rows_as.value = RowsAs::stream;
-  plan.recipe.kind.value = RecipeKind::dpo;
+  plan.recipe.kind.value = RecipeKind::kto;
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
   plan.precision.backward_in_autocast.value = true;

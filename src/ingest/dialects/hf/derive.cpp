@@ -8,9 +8,9 @@
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
 #include "../trainer/arguments.hpp"
-#include "dpo.hpp"
 #include "evaluation.hpp"
 #include "keys.hpp"
+#include "preference.hpp"
 #include "refused.hpp"
 #include "sayings.hpp"
 #include "trainer.hpp"
@@ -59,12 +59,14 @@ void plan_liger(const Run& run, Draft& draft, const Document& document) {
   }
 }
 
-// Where it is not DPO's, such a key tells another script.
+// Where it is none of the trainer's own, such a key tells another script.
 void note_preference(const Run& run, TrainingPlan& plan) {
-  if (plan.recipe.trainer.value == "dpo") return;
+  const RecipeKind kind = plan.recipe.kind.value;
   const auto note = [&](std::string_view key, const auto& arg) {
     if (arg.value) plan.unmodelled.push_back({std::string(hf::other_training), std::string(key), arg.origin.where});
   };
+  if (plan.recipe.trainer.value != "cpo") note("cpo_alpha", run.hf.get<double>("cpo_alpha"));
+  if (kind == RecipeKind::dpo || kind == RecipeKind::kto) return;
   note("precompute_ref_log_probs", run.hf.get<bool>("precompute_ref_log_probs"));
   note("precompute_ref_batch_size", run.hf.get<std::int64_t>("precompute_ref_batch_size"));
 }
@@ -248,7 +250,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
-  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(run.hf, inputs, run.stack, draft);
+  hf::plan_preference(run.hf, inputs, run.stack, draft);
   note_preference(run, plan);
   stream_rows(run.hf.get<bool>("streaming"), plan.loader);
   const auto packing = run.hf.get<bool>("packing");
