@@ -163,6 +163,10 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
                                             task_names[static_cast<std::size_t>(architecture.task)]),
                                 plan.recipe.loss.origin));
   }
+  if (plan.recipe.kind.value == RecipeKind::reward && architecture.task != Task::causal_lm) {
+    errors.push_back(unmodelled(fmt::format("a model of rewards from {} is not modelled yet", architecture.model_type),
+                                plan.recipe.kind.origin));
+  }
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
   check_cut_cross_entropy(plan, architecture, errors);
@@ -236,6 +240,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
+  f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);
   f.evaluation_objective = find_objective(f.objective->evaluated, architecture.task);

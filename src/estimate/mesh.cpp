@@ -67,12 +67,21 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// DDP's wrapper is called once a step here; KTO's trainer calls it twice, and of the others no run was measured.
+void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
+  const RecipeKind kind = plan.recipe.kind.value;
+  if (kind == RecipeKind::supervised || kind == RecipeKind::dpo) return;
+  errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",
+                         plan.recipe.kind.origin));
+}
+
 }  // namespace
 
 void check_mesh(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.mesh.sharding.value == Sharding::none) return;
   check_sizes(plan.mesh, errors);
   if (plan.mesh.sharding.value == Sharding::fsdp2) check_fsdp2(plan, errors);
+  if (plan.mesh.sharding.value == Sharding::ddp) check_ddp(plan, errors);
 }
 
 }  // namespace oomplan::estimator

@@ -24,8 +24,9 @@ void make_steps(const std::vector<OpSpec>& specs, Builder& builder, Modules& out
 }
 
 void make_head(const OpSpec& spec, Builder& builder, Model& model) {
-  const HeadType* head = find_head(spec.op);
-  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", spec.op));
+  const std::string name = builder.facts.scores_rows ? "score_head" : spec.op;
+  const HeadType* head = find_head(name);
+  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", name));
   model.head = head->make(Attributes(spec, builder), builder);
 }
 

@@ -18,7 +18,8 @@ constexpr std::array unknowns{
             "no key says how many tokens of a row are its completion: from one to all but the first "
             "(completion_length says it)",
             [](const TrainingPlan& plan) {
-              return plan.recipe.kind.value == RecipeKind::dpo && plan.batch.completion_length.value == 0 &&
+              const RecipeKind kind = plan.recipe.kind.value;
+              return (kind == RecipeKind::dpo || kind == RecipeKind::kto) && plan.batch.completion_length.value == 0 &&
                      plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},

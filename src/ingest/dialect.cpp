@@ -79,6 +79,7 @@ void plan_supervised(TrainingPlan& plan) {
   plan.recipe.kind = {RecipeKind::supervised, trainer};
   plan.recipe.reference = {Reference::none, trainer};
   plan.recipe.reference_rows = {0, trainer};
+  plan.recipe.second_term = {false, trainer};
 }
 
 void take(Draft& draft, Findings&& findings) {

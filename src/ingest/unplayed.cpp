@@ -16,7 +16,8 @@ bool is_pattern(const std::string& target) {
 // A key that asks for this training may have been noted by its dialect already.
 void note_trainer(TrainingPlan& plan) {
   const TrainerName* trainer = find_trainer(plan.recipe.trainer.value);
-  const bool other = plan.recipe.trainer.value == "dpo" && plan.recipe.kind.value != RecipeKind::dpo;
+  const bool own = plan.recipe.trainer.value == "sft" || plan.recipe.trainer.value == "trainer";
+  const bool other = !own && plan.recipe.kind.value == RecipeKind::supervised;
   if (trainer == nullptr || (trainer->played && !other)) return;
   const Origin& origin = plan.recipe.trainer.origin;
   const std::string key = origin.kind == Origin::Kind::config ? origin.source : "trainer";

@@ -105,6 +105,12 @@ bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
 // Language modelling is what all trainers do that say nothing else.
 bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
 bool is_preference(const Plan& plan) { return !is_supervised(plan); }
+bool has_scores(const Plan& plan) {
+  return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
+}
+bool has_second_term(const Plan& plan) {
+  return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto;
+}
 bool has_liger(const Plan& plan) {
   const KernelFacts& kernels = plan.kernels;
   return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
@@ -174,23 +180,29 @@ constexpr std::array rows{
          {},
          varies}),
     fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
-        "recipe", {"what the run does: language modelling, or TRL's direct preference optimisation, whose rows are "
-                   "pairs of a chosen and a rejected one",
+        "recipe", {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
+                   "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
+                   "`kto`",
                    {},
                    is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
         "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
                       "before the first step",
                       {},
-                      is_preference}),
+                      has_scores}),
     fact<&Plan::recipe, &RecipeFacts::reference_rows, as::count>(
-        "reference_rows",
-        {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
+        "reference_rows", {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
+                           {},
+                           [](const Plan& plan) { return has_scores(plan) && plan.recipe.reference_rows.value > 0; }}),
+    fact<&Plan::recipe, &RecipeFacts::second_term, as::boolean>(
+        "second_term",
+        {"of `reference_free`: the loss has the cross entropy of the chosen rows too (CPO: `cpo_alpha` is not 0); of "
+         "`kto`: it has a KL divergence, for which the model scores other rows (not with `apo_zero_unpaired`)",
          {},
-         [](const Plan& plan) { return is_preference(plan) && plan.recipe.reference_rows.value > 0; }}),
+         has_second_term}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
         "completion_length",
-        {"of `dpo`: tokens of a row that are a completion; 0: all but the first", {}, is_preference}),
+        {"of `dpo` and `kto`: tokens of a row that are a completion; 0: all but the first", {}, has_scores}),
     fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
         "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "

@@ -20,7 +20,8 @@ struct Numbers {
 
   /// Of a pair there are two.
   std::int64_t rows() const {
-    const std::int64_t of_one = plan.recipe.kind.value == RecipeKind::dpo ? 2 : 1;
+    const std::int64_t of_one =
+        plan.recipe.kind.value == RecipeKind::supervised || plan.recipe.kind.value == RecipeKind::kto ? 1 : 2;
     return saturating_mul(plan.batch.micro_batch_size.value, of_one);
   }
   std::int64_t tokens() const { return saturating_mul(rows(), plan.batch.sequence_length.value); }
@@ -115,9 +116,12 @@ std::string cut_loss(const Numbers& n) {
 }
 
 std::string logits_and_loss(const Numbers& n) {
-  const bool smoothed = n.plan.recipe.label_smoothing.value;
+  const RecipeKind kind = n.plan.recipe.kind.value;
+  const bool smoothed = n.plan.recipe.label_smoothing.value && kind == RecipeKind::supervised;
   const Loss loss = smoothed ? Loss::full_logits : n.plan.recipe.loss.value;
-  if (loss == Loss::chunked_logprob || n.plan.recipe.kind.value == RecipeKind::dpo) return chunked_loss(n);
+  if (kind == RecipeKind::reward) return "a score for each token, of which the last of a row counts";
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto;
+  if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
   if (loss != Loss::full_logits) return fused_linear_loss(n);
   return fmt::format(

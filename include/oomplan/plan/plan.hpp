@@ -52,9 +52,9 @@ enum class Loss : std::uint8_t {
 inline constexpr std::array<std::string_view, 5> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
                                                             "liger_0_8_0_fused_linear", "cut_cross_entropy"};
 
-/// What a run does: the files of src/estimate/recipes.
-enum class RecipeKind : std::uint8_t { supervised, dpo };
-inline constexpr std::array<std::string_view, 2> recipe_names{"supervised", "dpo"};
+/// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
+enum class RecipeKind : std::uint8_t { supervised, dpo, reference_free, reward, kto };
+inline constexpr std::array<std::string_view, 5> recipe_names{"supervised", "dpo", "reference_free", "reward", "kto"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
@@ -96,7 +96,8 @@ struct RecipeFacts {
   Setting<RecipeKind> kind{};
   Setting<Reference> reference{};
   Setting<std::int64_t>
-      reference_rows{};  ///< In one of its batches where it is precomputed; 0: as many as in training.
+      reference_rows{};         ///< In one of its batches where it is precomputed; 0: as many as in training.
+  Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence.
   Setting<Loss> loss{};
   Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};        ///< The forward pass fills a key-value cache.

@@ -156,6 +156,34 @@ std::vector<Named> runs() {
          p.recipe.reference_rows.value = 5;
        }),
        example::llama()},
+      {"ORPO, accumulated, evaluated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::reference_free;
+         p.recipe.second_term.value = true;
+         p.batch.gradient_accumulation_steps.value = 2;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::qwen3()},
+      {"SimPO of an adapter, checkpointed", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::reference_free;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"a model of rewards, accumulated", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::reward;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       example::llama()},
+      {"KTO of an adapter, checkpointed, evaluated", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::kto;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.recipe.second_term.value = true;
+         p.checkpointing.on.value = true;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
       {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
       {"DDP, views, accumulated", changed([](TrainingPlan& p) {

@@ -114,7 +114,8 @@ TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: kto\nmodel_name_or_path: a/b\n")), ElementsAre("trainer: TRL KTO training"));
+  EXPECT_THAT(features(plan_from("trainer: grpo\nmodel_name_or_path: a/b\n")),
+              ElementsAre("trainer: TRL GRPO training"));
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
               ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
 }
@@ -133,6 +134,53 @@ TEST(Hf, DpoHasAReference) {
   EXPECT_EQ(reference("use_peft: true\nprecompute_ref_log_probs: true\n"), Reference::precomputed);
   EXPECT_THAT(features(plan_from(dpo + "sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
   EXPECT_THAT(features(plan_from(dpo + "disable_dropout: false\n")), ElementsAre(HasSubstr("disable_dropout")));
+}
+
+TEST(Hf, TrainersWithoutAReference) {
+  const auto second = [](const std::string& keys) {
+    const TrainingPlan plan = plan_from("model_name_or_path: a/b\nbeta: 0.2\n" + keys);
+    EXPECT_THAT(features(plan), IsEmpty()) << keys;
+    EXPECT_EQ(plan.recipe.kind.value, RecipeKind::reference_free);
+    EXPECT_EQ(plan.recipe.loss.value, Loss::full_logits);
+    return plan.recipe.second_term.value;
+  };
+  EXPECT_TRUE(second("trainer: orpo\n"));
+  EXPECT_TRUE(second("trainer: cpo\nloss_type: simpo\nsimpo_gamma: 0.3\n"));
+  EXPECT_FALSE(second("trainer: cpo\nloss_type: simpo\ncpo_alpha: 0.0\n"));
+  EXPECT_FALSE(second("trainer: cpo\nloss_type: alphapo\ncpo_alpha: 1.0\n"));
+  const std::string cpo = "trainer: cpo\nmodel_name_or_path: a/b\n";
+  EXPECT_EQ(plan_from(cpo + "max_length: null\n").batch.sequence_length.value, 512);
+  EXPECT_THAT(features(plan_from(cpo + "loss_type: robust\n")), ElementsAre(HasSubstr("loss_type")));
+  EXPECT_THAT(features(plan_from(cpo + "use_peft: true\nload_in_4bit: true\n")),
+              ElementsAre(HasSubstr("load_in_4bit")));
+  EXPECT_THAT(features(plan_from("trainer: orpo\nmodel_name_or_path: a/b\ncpo_alpha: 1\n")),
+              ElementsAre(HasSubstr("cpo_alpha")));
+}
+
+TEST(Hf, KtoHasADivergenceAndAReference) {
+  const std::string kto =
+      "trainer: kto\nmodel_name_or_path: a/b\nper_device_train_batch_size: 2\ndesirable_weight: 1.1\n";
+  const TrainingPlan plan = plan_from(kto);
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::kto);
+  EXPECT_EQ(plan.recipe.reference.value, Reference::model);
+  EXPECT_TRUE(plan.recipe.second_term.value);
+  EXPECT_FALSE(plan_from(kto + "loss_type: apo_zero_unpaired\n").recipe.second_term.value);
+  EXPECT_EQ(plan_from(kto + "use_peft: true\n").recipe.reference.value, Reference::adapter_off);
+  EXPECT_THAT(errors_from("trainer: kto\nmodel_name_or_path: a/b\nper_device_train_batch_size: 1\n"),
+              ElementsAre(HasSubstr("refuses a batch of one row")));
+}
+
+TEST(Hf, RewardModelsTrainTheirHead) {
+  const std::string reward =
+      "trainer: reward\nmodel_name_or_path: a/b\nuse_peft: true\ncenter_rewards_coefficient: 0.01\n";
+  const TrainingPlan plan = plan_from(reward + "lora_task_type: SEQ_CLS\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::reward);
+  EXPECT_THAT(plan.adapter.modules_to_save.value, ElementsAre("score"));
+  EXPECT_THAT(errors_from(reward), ElementsAre(HasSubstr("it is SEQ_CLS here")));
+  EXPECT_THAT(features(plan_from(reward + "lora_task_type: SEQ_CLS\nuse_liger_kernel: true\n")),
+              ElementsAre(HasSubstr("use_liger_kernel")));
 }
 
 TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {

@@ -46,6 +46,9 @@ const std::vector<std::string> values{"true",
                                       "\"\"",
                                       "fork",
                                       "dpo",
+                                      "reference_free",
+                                      "reward",
+                                      "kto",
                                       "forkserver",
                                       "flash_attention_2",
                                       "torch_linear",
@@ -166,7 +169,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.evaluation.evaluates.value = true;
   plan.loader.workers.value = 2;
   plan.loader.rows_as.value = RowsAs::stream;
-  plan.recipe.kind.value = RecipeKind::dpo;
+  plan.recipe.kind.value = RecipeKind::kto;
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
   plan.precision.backward_in_autocast.value = true;

@@ -57,21 +57,23 @@ void plan_liger(const Run& run, Draft& draft, const Document& document) {
 }
 
 // transformers 5.23.0: Trainer.compute_loss, and trl 1.16.0: SFTTrainer.compute_loss, which smooths the labels of one
-// of its losses. DPOTrainer never asks for its label smoother.
+// of its losses. Trainers of preferences and rewards never ask for their label smoother.
 void plan_label_smoothing(const Run& run, const Inputs& inputs, TrainingPlan& plan) {
   const auto factor = run.hf.get<double>("label_smoothing_factor");
   const Node* loss = find_value(inputs, "loss_type");
   const bool dft = run.sft && loss != nullptr && loss->text == "dft";
-  if (!factor.value || plan.recipe.trainer.value == "dpo") return;
+  if (!factor.value || plan.recipe.kind.value != RecipeKind::supervised) return;
   plan.recipe.label_smoothing = {*factor.value != 0 && !dft, factor.origin};
 }
 
-// Where it is not DPO's, such a key tells another script.
+// Where it is none of the trainer's own, such a key tells another script.
 void note_preference(const Run& run, TrainingPlan& plan) {
-  if (plan.recipe.trainer.value == "dpo") return;
+  const RecipeKind kind = plan.recipe.kind.value;
   const auto note = [&](std::string_view key, const auto& arg) {
     if (arg.value) plan.unmodelled.push_back({std::string(hf::other_training), std::string(key), arg.origin.where});
   };
+  if (plan.recipe.trainer.value != "cpo") note("cpo_alpha", run.hf.get<double>("cpo_alpha"));
+  if (kind == RecipeKind::dpo || kind == RecipeKind::kto) return;
   note("precompute_ref_log_probs", run.hf.get<bool>("precompute_ref_log_probs"));
   note("precompute_ref_batch_size", run.hf.get<std::int64_t>("precompute_ref_batch_size"));
 }
@@ -246,7 +248,6 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
   plan_supervised(plan);
   plan_liger(run, draft, document);
-  plan_label_smoothing(run, inputs, plan);
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
@@ -256,7 +257,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
-  if (plan.recipe.trainer.value == "dpo") hf::plan_dpo(run.hf, inputs, run.stack, draft);
+  hf::plan_preference(run.hf, inputs, run.stack, draft);
+  plan_label_smoothing(run, inputs, plan);
   note_preference(run, plan);
   stream_rows(run.hf.get<bool>("streaming"), plan.loader);
   const auto packing = run.hf.get<bool>("packing");

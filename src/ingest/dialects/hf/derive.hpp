@@ -27,11 +27,15 @@ Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft
 /// trainer does not read, unless its rows are of that `length` anyway.
 void note_unused(const Inputs& inputs, bool sft, std::int64_t length, Draft& draft);
 
-// TRL's DPOTrainer (trl 1.16.0: trainer/dpo_config.py, dpo_trainer.py).
+// TRL's trainers of preferences that are played: DPO, ORPO, CPO, KTO and reward models (trl 1.16.0: trainer and
+// experimental, each trainer's config and trainer).
 
-/// What a DPO plan has beside what all of TRL's trainers share; needs the adapter and evaluation. Of the keys that tell
-/// another trainer than SFT, those that are DPO's own are no gap of its plan.
-void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft);
+/// What such a plan has beside what all of TRL's trainers share; needs the adapter and evaluation. Of the keys that
+/// tell another trainer than SFT, those that are the trainer's own are no gap of its plan. Nothing for other trainers.
+void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft);
+
+/// What these trainers refuse.
+void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document);
 
 // What the frameworks refuse together.
 

@@ -79,12 +79,6 @@ void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
   }
 }
 
-void check_dpo(const Arguments& hf, Draft& draft, const Document& document) {
-  const auto packing = hf.get<bool>("packing");
-  if (!packing.value) return;
-  conflict(draft, packing.origin, document, "packing: TRL's DPOConfig has no such argument: its pairs are not packed");
-}
-
 }  // namespace
 
 void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& draft, const Document& document) {
@@ -94,7 +88,7 @@ void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& d
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
   if (sft) check_sft(hf, draft, document);
-  if (draft.plan.recipe.trainer.value == "dpo") check_dpo(hf, draft, document);
+  check_preference(hf, inputs, draft, document);
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -8,10 +8,23 @@ namespace {
 
 /// Whether one of TRL's trainers is written.
 bool is_sft(const TrainingPlan& plan) {
-  return plan.recipe.trainer.value == "sft" || plan.recipe.loss.value == Loss::chunked_logprob || adapts(plan);
+  return plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised ||
+         plan.recipe.loss.value == Loss::chunked_logprob || adapts(plan);
 }
 
-bool is_dpo(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::dpo; }
+bool has_reference(const TrainingPlan& plan) {
+  return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
+}
+
+bool is_reference_free(const TrainingPlan& plan) { return plan.recipe.kind.value == RecipeKind::reference_free; }
+
+// Of the two trainers without a reference, only CPO can leave the second term out.
+Said trainer_of(const TrainingPlan& plan) {
+  if (is_reference_free(plan))
+    return plan.recipe.trainer.value == "orpo" && plan.recipe.second_term.value ? "orpo" : "cpo";
+  if (plan.recipe.kind.value != RecipeKind::supervised) return std::string(name_of(plan.recipe.kind.value));
+  return is_sft(plan) ? "sft" : "trainer";
+}
 
 bool has_liger(const TrainingPlan& plan) {
   return has_liger_layers(plan) || plan.recipe.loss.value == Loss::liger_fused_linear;
@@ -35,12 +48,21 @@ Said evaluation_rows(const TrainingPlan& plan) {
 }
 
 constexpr auto table = std::to_array<Saying>({
-    {"trainer", "trainer",
-     [](const TrainingPlan& p) -> Said { return is_dpo(p)   ? "dpo"
-                                                : is_sft(p) ? "sft"
-                                                            : "trainer"; }},
+    {"trainer", "trainer", trainer_of},
     {"reference", "precompute_ref_log_probs",
-     [](const TrainingPlan& p) { return flag_where(is_dpo(p), p.recipe.reference.value == Reference::precomputed); }},
+     [](const TrainingPlan& p) {
+       return flag_where(has_reference(p), p.recipe.reference.value == Reference::precomputed);
+     }},
+    {"second_term", "cpo_alpha",
+     [](const TrainingPlan& p) -> Said {
+       if (!is_reference_free(p) || p.recipe.second_term.value) return {};
+       return "0";
+     }},
+    {"second_term", "loss_type",
+     [](const TrainingPlan& p) -> Said {
+       if (p.recipe.kind.value != RecipeKind::kto || p.recipe.second_term.value) return {};
+       return "apo_zero_unpaired";
+     }},
     {"liger_rms_norm", "use_liger_kernel", liger},
     {"liger_rope", "use_liger_kernel", liger},
     {"liger_glu", "use_liger_kernel", liger},

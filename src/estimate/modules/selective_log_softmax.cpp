@@ -1,0 +1,27 @@
+#include "modules/selective_log_softmax.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+void log_softmax_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor logits = t.unpack(n, 0);
+  g.out[0] = t.empty(logits->sizes, logits->dtype, "aten::empty_like");
+}
+
+}  // namespace
+
+Tensor selective_log_softmax(Torch& t, const Tensor& logits, const Tensor& index) {
+  NodeRef node = t.record("_LogProbEntropyFunctionBackward", {&logits}, log_softmax_backward);
+  Restore no_grad(t.grad_enabled, false);
+  Tensor log_probs = t.empty(index->sizes, DType::fp32, "aten::empty");
+  const Tensor entropy = t.empty(index->sizes, DType::fp32, "aten::empty_like");
+  const Tensor log_z = t.empty(index->sizes, DType::fp32, "aten::empty_like");
+  const Tensor expected_logit = t.empty(index->sizes, DType::fp32, "aten::empty_like");
+  t.save(node, 0, logits);
+  t.save(node, 1, index);
+  t.save(node, 2, log_z);
+  t.save(node, 3, expected_logit);
+  return t.attach(node, std::move(log_probs));
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,35 @@
+// What TRL's trainers of preferences share (trl 1.16: trainer/dpo_trainer.py, kto_trainer.py): rows whose completions
+// are scored by the policy, and by a reference with no gradients.
+#pragma once
+
+#include <span>
+
+#include "recipe.hpp"
+
+namespace oomplan::estimator {
+
+/// Rows of a prompt and its completion.
+struct ScoredRows {
+  Stream stream{};
+  Tensor completion_mask{};
+};
+
+/// The facts of a batch of as many pairs as `facts` has rows. A pair's rows differ in length, so that they are padded.
+Facts in_pairs(Facts facts);
+
+/// The policy, and the model that it is held against where that is another.
+std::span<const Role> policy_and_reference(const TrainingPlan& plan);
+
+/// A batch comes from the collator.
+ScoredRows arrive(Stage& stage, const Facts& facts);
+
+/// Of each row of `rows` by the policy: the sum of its completion's log-probabilities.
+Tensor policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
+
+/// The same by the policy without its adapter, or by another model; never with checkpoints or gradients.
+Tensor reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
+
+/// The facts of a batch whose scores are computed before the first step.
+Facts precomputing(Stage& stage);
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,188 @@
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "../../condition.hpp"
+#include "../../evaluation.hpp"
+#include "derive.hpp"
+
+namespace oomplan::ingestion::hf {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+// Of each trainer's config, fields that other trainers than SFT have too, or that only it has. Numbers within the loss,
+// fields of encoder-decoders, or read here.
+constexpr auto dpo_own = std::to_array<std::string_view>(
+    {"beta", "disable_dropout", "discopop_tau", "f_alpha_divergence_coef", "f_divergence_type", "ld_alpha",
+     "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
+constexpr auto orpo_own = std::to_array<std::string_view>({"beta", "disable_dropout", "max_completion_length"});
+constexpr auto cpo_own = std::to_array<std::string_view>(
+    {"beta", "cpo_alpha", "disable_dropout", "label_smoothing", "max_completion_length", "simpo_gamma"});
+constexpr auto kto_own =
+    std::to_array<std::string_view>({"beta", "desirable_weight", "disable_dropout", "ref_model_mixup_alpha",
+                                     "ref_model_sync_steps", "undesirable_weight"});
+constexpr auto reward_own = std::to_array<std::string_view>({"center_rewards_coefficient", "disable_dropout"});
+
+constexpr auto cpo_losses = std::to_array<std::string_view>({"sigmoid", "hinge", "ipo", "simpo", "alphapo"});
+constexpr auto kto_losses = std::to_array<std::string_view>({"kto", "apo_zero_unpaired"});
+constexpr auto of_rewards = std::to_array<std::string_view>({"SEQ_CLS"});
+
+/// A trainer by its name, and what its plan is made of.
+struct Trainer {
+  std::string_view name{};
+  std::string_view config{};
+  RecipeKind kind{};
+  Names own{};
+  Names losses{};  ///< That are played; of others its loss_type stays a gap.
+};
+
+constexpr auto trainers =
+    std::to_array<Trainer>({{"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}},
+                            {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}},
+                            {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses},
+                            {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses},
+                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}}});
+
+bool is_one_of(const Node* node, Names names) { return node != nullptr && std::ranges::count(names, node->text) > 0; }
+
+void forget(Names keys, Draft& draft) {
+  std::erase_if(draft.plan.unmodelled, [&](const Unmodelled& gap) { return std::ranges::count(keys, gap.key) > 0; });
+}
+
+void forget_own(const Trainer& trainer, const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 1> loss{"loss_type"};
+  constexpr std::array<std::string_view, 1> task{"lora_task_type"};
+  forget(trainer.own, draft);
+  if (is_one_of(find_value(inputs, "loss_type"), trainer.losses)) forget(loss, draft);
+  if (trainer.kind == RecipeKind::reward && is_one_of(find_value(inputs, "lora_task_type"), of_rewards))
+    forget(task, draft);
+}
+
+Setting<Reference> reference_of(const Arguments& hf, const Stack& stack, const TrainingPlan& plan) {
+  const auto precomputed = hf.get<bool>("precompute_ref_log_probs");
+  if (is(precomputed, true)) return {Reference::precomputed, precomputed.origin};
+  if (plan.adapter.kind.value != Adapter::none) {
+    Setting<Reference> out{Reference::adapter_off, plan.adapter.kind.origin};
+    derive(out.origin, "so that the policy without it is the reference");
+    return out;
+  }
+  return {Reference::model, stack.origin("trl", "the trainer, which loads the model a second time")};
+}
+
+// _precompute_ref_logps goes through both datasets.
+Setting<std::int64_t> reference_rows(const Arguments& hf, const Stack& stack, const TrainingPlan& plan) {
+  if (!hf.on("precompute_ref_log_probs")) return {0, stack.origin("trl", "precompute_ref_log_probs")};
+  const Setting<std::int64_t>& training = plan.batch.micro_batch_size;
+  const Setting<std::int64_t>& evaluation = plan.evaluation.rows;
+  Setting<std::int64_t> out =
+      plan.evaluation.evaluates.value && evaluation.value > training.value ? evaluation : training;
+  give(out, hf.get<std::int64_t>("precompute_ref_batch_size"));
+  return out;
+}
+
+void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_view feature, Draft& draft) {
+  const auto found = std::ranges::find(inputs, key, &Input::key);
+  if (found == inputs.end() || found->value->as_boolean() != wanted) return;
+  draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin_of(*found).where});
+}
+
+void plan_reference(const Arguments& hf, const Stack& stack, TrainingPlan& plan) {
+  plan.recipe.reference = reference_of(hf, stack, plan);
+  plan.recipe.reference_rows = reference_rows(hf, stack, plan);
+  plan.batch.completion_length = {0, assumed("all of the longest row but its first token may be a completion")};
+}
+
+// These trainers load no model in 4 or 8 bits: a script of one's own does, and what it makes of it is its own affair.
+void plan_reference_free(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const auto alpha = hf.get<double>("cpo_alpha");
+  const bool shaped = is_one_of(find_value(inputs, "loss_type"), std::array<std::string_view, 1>{"alphapo"});
+  const bool cpo = plan.recipe.trainer.value == "cpo";
+  const Origin usual = stack.origin("trl", cpo ? "CPOConfig" : "ORPOTrainer, whose loss has it always");
+  plan.recipe.second_term = {!cpo || (!shaped && alpha.value.value_or(1.0) != 0.0),
+                             cpo && alpha.value ? alpha.origin : usual};
+  plan.recipe.loss = {Loss::full_logits, stack.origin("trl", "the trainer, which is given the model's logits")};
+  if (is(hf.get<std::int64_t>("max_length"), std::int64_t{0})) {
+    plan.batch.sequence_length = {512, stack.origin("trl", "the trainer, where max_length is null")};
+  }
+  note(inputs, "load_in_4bit", true, "a quantized model in this trainer", draft);
+  note(inputs, "load_in_8bit", true, "a quantized model in this trainer", draft);
+}
+
+void plan_kto(const Arguments& hf, const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
+  plan_reference(hf, stack, plan);
+  const auto found = std::ranges::find(inputs, "loss_type", &Input::key);
+  const bool without = found != inputs.end() && found->value->text == "apo_zero_unpaired";
+  plan.recipe.second_term = {!without, without ? origin_of(*found) : stack.origin("trl", "KTOConfig")};
+}
+
+// peft/peft_model.py: PeftModelForSequenceClassification trains the head too.
+void plan_reward(const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
+  plan.recipe.loss = {Loss::full_logits, stack.origin("trl", "RewardTrainer, which is given the model's scores")};
+  auto& saved = plan.adapter.modules_to_save.value;
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  if (!adapts || !is_one_of(find_value(inputs, "lora_task_type"), of_rewards) || std::ranges::count(saved, "score") > 0)
+    return;
+  saved.emplace_back("score");
+  derive(plan.adapter.modules_to_save.origin, "and the head, which lora_task_type: SEQ_CLS trains");
+}
+
+}  // namespace
+
+void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const auto* trainer = std::ranges::find(trainers, plan.recipe.trainer.value, &Trainer::name);
+  if (trainer == trainers.end()) return;
+  forget_own(*trainer, inputs, draft);
+  plan.recipe.kind = {trainer->kind, plan.recipe.trainer.origin};
+  if (trainer->kind == RecipeKind::dpo) plan_reference(hf, stack, plan);
+  if (trainer->kind == RecipeKind::reference_free) plan_reference_free(hf, inputs, stack, draft);
+  if (trainer->kind == RecipeKind::kto) plan_kto(hf, inputs, stack, plan);
+  if (trainer->kind == RecipeKind::reward) plan_reward(inputs, stack, plan);
+  plan.batch.padding_mask = {
+      true, assumed(trainer->kind == RecipeKind::kto ? "rows of a batch differ in length and are padded"
+                                                     : "chosen and rejected rows differ in length and are padded")};
+  note(inputs, "disable_dropout", false, "dropout in preference training", draft);
+  const bool whole = trainer->kind == RecipeKind::reference_free || trainer->kind == RecipeKind::reward;
+  if (whole) note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
+}
+
+namespace {
+
+// peft/peft_model.py: PeftModelForCausalLM asks the model for what only one that generates has.
+void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
+  const Node* task = find_value(inputs, "lora_task_type");
+  const bool causal = task == nullptr || task->text == "CAUSAL_LM" || task->kind == Node::Kind::null;
+  if (draft.plan.adapter.kind.value == Adapter::none || !causal) return;
+  conflict(draft, hf.get<bool>("use_peft").origin, document,
+           "use_peft: peft takes no model of rewards for lora_task_type CAUSAL_LM, the default; it is SEQ_CLS here");
+}
+
+void check_kto(Draft& draft, const Document& document) {
+  const TrainingPlan& plan = draft.plan;
+  if (!plan.recipe.second_term.value || plan.batch.micro_batch_size.value > 1) return;
+  conflict(draft, plan.batch.micro_batch_size.origin, document,
+           "per_device_train_batch_size: TRL's KTOTrainer refuses a batch of one row, whose completion has no other "
+           "prompt");
+}
+
+void check_packing(const Trainer& trainer, const Arguments& hf, Draft& draft, const Document& document) {
+  const auto packing = hf.get<bool>("packing");
+  if (!packing.value) return;
+  conflict(draft, packing.origin, document,
+           std::string("packing: ") + std::string(trainer.config) + " has no such argument: its rows are not packed");
+}
+
+}  // namespace
+
+void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
+  const auto* trainer = std::ranges::find(trainers, draft.plan.recipe.trainer.value, &Trainer::name);
+  if (trainer == trainers.end()) return;
+  check_packing(*trainer, hf, draft, document);
+  if (trainer->kind == RecipeKind::kto) check_kto(draft, document);
+  if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);
+}
+
+}  // namespace oomplan::ingestion::hf
