@@ -151,6 +151,34 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+/// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
+void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
+  const RecipeKind kind = plan.recipe.kind.value;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  const bool whole = kind == RecipeKind::reference_free || kind == RecipeKind::reward;
+  const KernelFacts& k = plan.kernels;
+  if (whole && (k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value)) {
+    cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
+  }
+  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none) {
+    cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
+  }
+  if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
+    cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
+  }
+  if (kind != RecipeKind::reward) return;
+  if (architecture.task != Task::causal_lm) {
+    cannot("a model of rewards from " + architecture.model_type, plan.recipe.kind.origin);
+  }
+  const auto& saved = plan.adapter.modules_to_save.value;
+  if (plan.adapter.kind.value != Adapter::none && std::ranges::count(saved, "score") == 0) {
+    cannot("an adapter of a model of rewards whose head is not trained", plan.adapter.kind.origin);
+  }
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -163,10 +191,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
                                             task_names[static_cast<std::size_t>(architecture.task)]),
                                 plan.recipe.loss.origin));
   }
-  if (plan.recipe.kind.value == RecipeKind::reward && architecture.task != Task::causal_lm) {
-    errors.push_back(unmodelled(fmt::format("a model of rewards from {} is not modelled yet", architecture.model_type),
-                                plan.recipe.kind.origin));
-  }
+  check_preference(plan, architecture, errors);
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
   check_cut_cross_entropy(plan, architecture, errors);
