@@ -17,10 +17,26 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 18> known_keys{
-    "model_types",   "task",   "source",     "config", "layers", "block_module", "tied_embeddings",
-    "max_positions", "stem",   "body",       "kinds",  "block",  "tail",         "head",
-    "liger",         "expect", "not_played", "no_sdpa"};
+constexpr std::array<std::string_view, 20> known_keys{"model_types",
+                                                      "task",
+                                                      "source",
+                                                      "config",
+                                                      "layers",
+                                                      "block_module",
+                                                      "tied_embeddings",
+                                                      "max_positions",
+                                                      "stem",
+                                                      "body",
+                                                      "kinds",
+                                                      "block",
+                                                      "tail",
+                                                      "head",
+                                                      "liger",
+                                                      "expect",
+                                                      "not_played",
+                                                      "no_sdpa",
+                                                      "cut_cross_entropy",
+                                                      "sequence_classifier"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -107,6 +123,10 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = ops_in(fields, values, "tail");
   if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
+  if (fields.find("cut_cross_entropy") != nullptr)
+    out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
+  if (fields.find("sequence_classifier") != nullptr)
+    out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
 }
 

@@ -117,6 +117,10 @@ void check_head(const TrainingPlan& plan, const Architecture& architecture, Diag
 /// Cut cross entropy's backward asserts a head in 16 bits (cut_cross_entropy/cce_backward.py).
 void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.recipe.loss.value != Loss::cut_cross_entropy) return;
+  if (!architecture.cut_cross_entropy) {
+    errors.push_back(
+        unmodelled("cut cross entropy of " + architecture.model_type + " is not modelled", plan.recipe.loss.origin));
+  }
   const bool raised = plan.precision.fp32_norms.value || plan.quantization.kbit_upcast.value;
   if (!raised && resolved(plan.precision.weights_dtype.value, architecture) != DType::fp32) return;
   errors.push_back(unmodelled("cut cross entropy over a head in fp32, which its backward pass refuses, is not modelled",
@@ -159,6 +163,17 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   const bool whole = kind == RecipeKind::reference_free || kind == RecipeKind::reward;
+  const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
+  const Loss loss = plan.recipe.loss.value;
+  if (kind != RecipeKind::supervised && loss != own && loss != Loss::full_logits) {
+    cannot(fmt::format("{} with the loss {}", name_of(kind), loss_names[static_cast<std::size_t>(loss)]),
+           plan.recipe.loss.origin);
+  }
+  const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto;
+  if (scored && plan.adapter.kind.value != Adapter::none && std::ranges::any_of(plan.adapter.targets.value, is_head)) {
+    cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
+  }
   const KernelFacts& k = plan.kernels;
   if (whole && (k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
@@ -170,7 +185,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
   }
   if (kind != RecipeKind::reward) return;
-  if (architecture.task != Task::causal_lm) {
+  if (architecture.task != Task::causal_lm || !architecture.sequence_classifier) {
     cannot("a model of rewards from " + architecture.model_type, plan.recipe.kind.origin);
   }
   const auto& saved = plan.adapter.modules_to_save.value;

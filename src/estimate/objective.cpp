@@ -2,6 +2,12 @@
 
 namespace oomplan::estimator {
 
+namespace {
+void play_logits(Play& play, const Head& head, Stream& s) { s.logits = head.logits(play, s.hidden); }
+}  // namespace
+
+const Objective logits_alone{.play = play_logits};
+
 Tensor shifted_labels(Torch& t, const Tensor& labels) {
   const Tensor padded = t.pad_last(labels, 1);
   return t.view(t.contiguous(t.slice(padded, 1, 1, labels->sizes[1])), {-1});

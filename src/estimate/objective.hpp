@@ -21,6 +21,9 @@ struct Objective {
   const Objective* other_version = nullptr;  ///< The same loss of another version of the library.
 };
 
+/// Of a model that is given no labels: its logits, and no loss.
+extern const Objective logits_alone;
+
 /// The labels of each row's next tokens, padded by one that no loss counts: ForCausalLMLoss and its like.
 Tensor shifted_labels(Torch& t, const Tensor& labels);
 

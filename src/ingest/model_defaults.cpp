@@ -1,11 +1,13 @@
 // What a config leaves to the model.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "stack.hpp"
+#include "versions.hpp"
 
 namespace oomplan {
 namespace {
@@ -28,9 +30,24 @@ Diagnostic no_sdpa(const std::string& model_type, const Origin& origin) {
           {}};
 }
 
+/// The version behind the word "transformers" in "axolotl 0.18.0 on transformers 5.14.1", or in a source.
+std::string_view transformers_in(std::string_view text) {
+  constexpr std::string_view name = "transformers ";
+  const auto at = text.find(name);
+  if (at == text.npos) return {};
+  const std::string_view rest = text.substr(at + name.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789."));
+}
+
+/// Whether the version that is read has no sdpa: that of the source or a later one.
+bool is_without_sdpa(const TrainingPlan& plan, const Architecture& model) {
+  const std::string_view read = transformers_in(plan.framework);
+  return !model.no_sdpa.empty() && (read.empty() || !ingestion::is_older(read, transformers_in(model.no_sdpa)));
+}
+
 /// sdpa by default becomes what transformers' loader falls back to.
-Diagnostics check_sdpa(Setting<Attention>& attention, const Architecture& model) {
-  if (attention.value != Attention::sdpa || model.no_sdpa.empty()) return {};
+Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Setting<Attention>& attention) {
+  if (attention.value != Attention::sdpa || !is_without_sdpa(plan, model)) return {};
   const Origin::Kind kind = attention.origin.kind;
   if (kind == Origin::Kind::config || kind == Origin::Kind::command_line)
     return {no_sdpa(model.model_type, attention.origin)};
@@ -40,10 +57,11 @@ Diagnostics check_sdpa(Setting<Attention>& attention, const Architecture& model)
 
 constexpr std::string_view router_loss = "router_aux_loss_coef";
 
-// trl 1.16.0: SFTTrainer.__init__ and DPOTrainer.__init__ switch the load-balancing loss of a mixture's router on,
+// trl 1.16.0: SFTTrainer, DPOTrainer and KTOTrainer switch the load-balancing loss of a mixture's router on,
 // unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is the answer.
 void add_router_loss(TrainingPlan& plan, const Architecture& model) {
-  const bool trl = plan.framework.starts_with("trl ") && plan.recipe.trainer.value != "trainer";
+  constexpr std::array<std::string_view, 3> adding{"sft", "dpo", "kto"};
+  const bool trl = plan.framework.starts_with("trl ") && std::ranges::count(adding, plan.recipe.trainer.value) > 0;
   const bool said = std::ranges::count(plan.unmodelled, router_loss, &Unmodelled::key) > 0;
   if (!trl || said || !model.router_logits) return;
   plan.unmodelled.push_back({"the load-balancing loss of a mixture's router, which TRL adds by default",
@@ -68,7 +86,7 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const Archi
 }  // namespace
 
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
-  if (Diagnostics errors = check_sdpa(plan.kernels.attention, model); !errors.empty()) return errors;
+  if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
   add_router_loss(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   auto& targets = plan.adapter.targets;

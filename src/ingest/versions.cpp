@@ -68,6 +68,8 @@ bool is_version(std::string_view wanted, std::string_view version) {
   return !a.empty();
 }
 
+bool is_older(std::string_view version, std::string_view other) { return numbers_of(version) < numbers_of(other); }
+
 std::optional<std::string> nearest_version(std::string_view wanted, const std::vector<std::string>& known) {
   const Numbers numbers = numbers_of(wanted);
   const std::string* best = nullptr;

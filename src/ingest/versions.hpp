@@ -19,6 +19,9 @@ std::optional<std::string> nearest_version(std::string_view wanted, const std::v
 /// Whether `version` has the numbers of `wanted`, as far as that has any. "2.13.0+cu130" wants 2.13.0.
 bool is_version(std::string_view wanted, std::string_view version);
 
+/// Whether `version` comes before `other`, number by number.
+bool is_older(std::string_view version, std::string_view other);
+
 /// While it lives, a stack that stack_of() makes on this thread has, in front of each layer of a package that is named,
 /// the layer of the nearest version; defaults that this has not stay those of the layer behind. A dialect asks for its
 /// stack by name wherever it needs it, so that this goes beside its arguments. One at a time.

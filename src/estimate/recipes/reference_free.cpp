@@ -38,11 +38,6 @@ Stream concatenated(Torch& t, const Batch& batch) {
   return out;
 }
 
-void play_logits(Play& play, const Head& head, Stream& s) { s.logits = head.logits(play, s.hidden); }
-
-/// The model is given no labels.
-constexpr Objective no_loss{Loss::full_logits, Task::causal_lm, Loss::full_logits, play_logits};
-
 /// cross_entropy_loss of the first `rows`, each token by the logits before it.
 Tensor cross_entropy_of(Torch& t, const Tensor& all_logits, const Tensor& all_labels, std::int64_t rows) {
   const std::int64_t length = all_labels->sizes[1] - 1;
@@ -66,7 +61,7 @@ Tensor lose(Stage& stage, const Facts& facts, const Batch& batch) {
   Torch& t = stage.torch();
   Stream s = concatenated(t, batch);
   const Tensor all_labels = s.labels;
-  stage.call(Role::policy, facts, no_loss, s);
+  stage.call(Role::policy, facts, logits_alone, s);
   InBucket bucket(t, Bucket::logits_and_loss);
   const Tensor labels = t.clone(all_labels);
   Tensor likelihood;
@@ -78,10 +73,11 @@ Tensor lose(Stage& stage, const Facts& facts, const Batch& batch) {
 void micro_batch(Stage& stage) {
   Restore no_dropout(stage.torch().training, false);  // disable_dropout
   stage.begin(Phase::between);
+  const Facts facts = in_pairs(stage.facts());  // Checkpoints look at them in backward.
   const Batch batch = collate(stage, stage.facts());
   stage.begin(Phase::forward);
   Stream s;
-  s.loss = lose(stage, in_pairs(stage.facts()), batch);
+  s.loss = lose(stage, facts, batch);
   stage.backward(s);
   stage.begin(Phase::between);
 }

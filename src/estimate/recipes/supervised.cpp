@@ -12,10 +12,6 @@ std::span<const Role> roles(const TrainingPlan& /*plan*/) {
   return only;
 }
 
-void play_logits(Play& play, const Head& head, Stream& s) { s.logits = head.logits(play, s.hidden); }
-
-constexpr Objective logits_alone{.play = play_logits};
-
 /// SFTTrainer.compute_loss: its metrics are of its own head, which runs the model once more.
 void measure(Stage& stage, const Facts& facts, const Objective& objective, Stream batch) {
   Restore no_grad(stage.torch().grad_enabled, false);

@@ -37,5 +37,16 @@ TEST(Families, SayWhereTransformersHasNoSdpa) {
   EXPECT_TRUE(find_model("mistralai/Mixtral-8x7B-v0.1")->router_logits);
 }
 
+TEST(Families, SayWhatTheyCannotBecome) {
+  const auto has = [](const std::string& id) {
+    const Architecture model = *find_model(id);
+    return std::pair(model.cut_cross_entropy, model.sequence_classifier);
+  };
+  EXPECT_EQ(has("meta-llama/Llama-3.2-1B"), std::pair(true, true));
+  EXPECT_EQ(has("openai-community/gpt2"), std::pair(false, true));
+  EXPECT_EQ(has("microsoft/phi-2"), std::pair(false, true));
+  EXPECT_EQ(has("CohereForAI/c4ai-command-r-v01"), std::pair(true, false));
+}
+
 }  // namespace
 }  // namespace oomplan

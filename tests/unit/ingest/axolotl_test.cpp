@@ -195,6 +195,9 @@ TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
   EXPECT_THAT(features(plan_from(plugin)), IsEmpty());
   EXPECT_EQ(loss(plugin), Loss::cut_cross_entropy);
   EXPECT_EQ(loss(plugin + "cut_cross_entropy: false\n"), Loss::full_logits);
+  EXPECT_EQ(loss(plugin + "cut_cross_entropy:\n"), Loss::full_logits);
+  EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [x.y.NotCutCrossEntropyPlugin]\n")),
+              ElementsAre("plugins: plugin"));
   EXPECT_EQ(loss(full + "flash_attention: true\ncut_cross_entropy: true\n"), Loss::full_logits);
 }
 

@@ -187,6 +187,9 @@ TEST(ModelDefaults, SdpaByDefaultIsEagerWhereTheModelHasNone) {
   EXPECT_THAT(with_model_defaults(plan, without_sdpa)->kernels.attention,
               is_from(Attention::eager, "default of transformers 5.23.0: gemma2 has no sdpa"));
   EXPECT_EQ(with_model_defaults(plan, a_model("gemma"))->kernels.attention.value, Attention::sdpa);
+  TrainingPlan older = plan;
+  older.framework = "axolotl 0.18.0 on transformers 5.14.1";
+  EXPECT_EQ(with_model_defaults(older, without_sdpa)->kernels.attention.value, Attention::sdpa);
   plan.kernels.attention.origin.kind = Origin::Kind::config;
   EXPECT_THAT(said(with_model_defaults(plan, without_sdpa).errors()),
               ElementsAre(HasSubstr("ingest/conflict: transformers has no sdpa")));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../../condition.hpp"
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
 #include "../../optimizers.hpp"
@@ -48,21 +49,30 @@ Precision precision_of(const Axolotl& a) {
   return {WeightsDType::fp32, Autocast::none, origin};
 }
 
+constexpr std::string_view cut_plugin = "cut_cross_entropy.CutCrossEntropyPlugin";
+constexpr std::string_view liger_plugin = "liger.LigerPlugin";
+
+// integrations/base.py: load_plugin looks for a module of this name, then for one below axolotl.integrations.
 bool has_plugin(const Axolotl& a, std::string_view name) {
   const auto plugins = a.get<std::vector<std::string>>("plugins");
-  const auto named = [&](const std::string& plugin) { return plugin.ends_with(name); };
+  const auto named = [&](std::string_view plugin) {
+    constexpr std::string_view below = "axolotl.integrations.";
+    return plugin == name || (plugin.starts_with(below) && plugin.substr(below.size()) == name);
+  };
   return plugins.value && std::ranges::any_of(*plugins.value, named);
 }
 
-// CutCrossEntropyPlugin: the plugin needs no key.
-bool cuts(const Axolotl& a) {
-  return has_plugin(a, "CutCrossEntropyPlugin") && !is(a.get<bool>("cut_cross_entropy"), false);
+// CutCrossEntropyArgs: the plugin needs no key, but an empty one switches it off.
+bool cuts(const Axolotl& a, const Inputs& inputs) {
+  const Node* key = find_value(inputs, "cut_cross_entropy");
+  const bool off = is(a.get<bool>("cut_cross_entropy"), false) || (key != nullptr && key->kind == Node::Kind::null);
+  return has_plugin(a, cut_plugin) && !off;
 }
 
 bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
 bool is_qlora(const Axolotl& a) { return is(a.get<std::string>("adapter"), std::string("qlora")); }
 
-void plan_precision(const Axolotl& a, TrainingPlan& plan) {
+void plan_precision(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
   const Precision precision = precision_of(a);
   plan.precision.weights_dtype = {precision.weights, precision.origin};
   plan.precision.autocast = {precision.autocast, precision.origin};
@@ -70,7 +80,8 @@ void plan_precision(const Axolotl& a, TrainingPlan& plan) {
                                     stack().origin("accelerate", "prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters, flash attention and cut
   // cross entropy.
-  const bool stays = !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a);
+  const bool stays =
+      !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a, inputs);
   plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, own("ModelLoader")};
 }
 
@@ -328,14 +339,24 @@ void plan_loader(const Axolotl& a, Draft& draft) {
 
 // ---- Plugins -------------------------------------------------------------------------------------------------------
 
-void plan_cut_cross_entropy(const Axolotl& a, TrainingPlan& plan) {
-  if (!cuts(a)) return;
-  plan.recipe.loss = {Loss::cut_cross_entropy, a.get<std::vector<std::string>>("plugins").origin};
+// check_cross_entropy_conflicts sees the keys that are given; of two plugins, the one that comes last patches the
+// model.
+void plan_cut_cross_entropy(const Axolotl& a, const Inputs& inputs, Draft& draft, const Document& document) {
+  if (!cuts(a, inputs)) return;
+  const Setting<Loss> other = draft.plan.recipe.loss;
+  draft.plan.recipe.loss = {Loss::cut_cross_entropy, a.get<std::vector<std::string>>("plugins").origin};
+  if (other.value != Loss::liger_0_8_0_fused_linear) return;
+  if (a.on("cut_cross_entropy")) {
+    conflict(draft, other.origin, document,
+             "axolotl takes one of cut_cross_entropy and liger_fused_linear_cross_entropy");
+  } else {
+    cannot(draft, "two losses that replace the model's", "liger_fused_linear_cross_entropy", other.origin);
+  }
 }
 
 // LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
 void plan_liger(const Axolotl& a, TrainingPlan& plan) {
-  if (!has_plugin(a, "LigerPlugin")) return;
+  if (!has_plugin(a, liger_plugin)) return;
   const auto part = [&](std::string_view key, Setting<bool>& fact) {
     fact = setting(a.get<bool>(key), false, own("LigerArgs"));
   };
@@ -374,7 +395,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
          "add base_model: … or --set base_model=…");
   }
   plan_attention(a, plan);
-  plan_precision(a, plan);
+  plan_precision(a, inputs, plan);
   plan_sizes(a, draft, document);
   const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
                              a.on("sample_packing")};
@@ -385,7 +406,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_optimizer(a, draft);
   plan_step(a, draft);
   plan_liger(a, plan);
-  plan_cut_cross_entropy(a, plan);
+  plan_cut_cross_entropy(a, inputs, draft, document);
   plan_loader(a, draft);
 }
 

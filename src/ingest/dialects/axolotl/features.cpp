@@ -50,9 +50,13 @@ bool is_costly_optim_args(const Node& node) {
 
 bool is_modelling(const Node& plugin) {
   // Those of Liger, the kernels, expert parallelism and cut cross entropy act through keys of their own.
-  constexpr std::array<std::string_view, 6> quiet{"LigerPlugin",           "KernelsPlugin", "ExpertParallelPlugin",
-                                                  "CutCrossEntropyPlugin", "LMEvalPlugin",  "SwanLabPlugin"};
-  return std::ranges::none_of(quiet, [&](std::string_view name) { return plugin.text.ends_with(name); });
+  constexpr std::array<std::string_view, 4> quiet{"KernelsPlugin", "ExpertParallelPlugin", "LMEvalPlugin",
+                                                  "SwanLabPlugin"};
+  constexpr std::array<std::string_view, 4> played{"axolotl.integrations.liger.LigerPlugin", "liger.LigerPlugin",
+                                                   "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin",
+                                                   "cut_cross_entropy.CutCrossEntropyPlugin"};
+  return !holds(played, plugin.text) &&
+         std::ranges::none_of(quiet, [&](std::string_view name) { return plugin.text.ends_with(name); });
 }
 
 bool is_modelling_plugin(const Node& node) {

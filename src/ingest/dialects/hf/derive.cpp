@@ -64,6 +64,11 @@ void plan_label_smoothing(const Run& run, const Inputs& inputs, TrainingPlan& pl
   const bool dft = run.sft && loss != nullptr && loss->text == "dft";
   if (!factor.value || plan.recipe.kind.value != RecipeKind::supervised) return;
   plan.recipe.label_smoothing = {*factor.value != 0 && !dft, factor.origin};
+  if (run.sft || !plan.recipe.label_smoothing.value || plan.recipe.loss.value != Loss::liger_fused_linear) return;
+  if (!plan.evaluation.evaluates.value) return;
+  // Trainer.prediction_step asks Liger's forward pass for no logits, and the label smoother has taken the labels.
+  plan.unmodelled.push_back({"evaluation of Liger's loss with label smoothing, which stops the run,",
+                             "label_smoothing_factor", factor.origin.where});
 }
 
 // Where it is none of the trainer's own, such a key tells another script.

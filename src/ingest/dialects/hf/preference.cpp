@@ -29,6 +29,13 @@ constexpr auto cpo_losses = std::to_array<std::string_view>({"sigmoid", "hinge",
 constexpr auto kto_losses = std::to_array<std::string_view>({"kto", "apo_zero_unpaired"});
 constexpr auto of_rewards = std::to_array<std::string_view>({"SEQ_CLS"});
 
+// Arguments of SFTConfig about rows that other trainers' configs lack, and those that some have.
+constexpr auto of_sft =
+    std::to_array<std::string_view>({"assistant_only_loss", "completion_only_loss", "eval_packing", "packing",
+                                     "packing_strategy", "pad_to_multiple_of", "padding_free"});
+constexpr auto dpo_has = std::to_array<std::string_view>({"pad_to_multiple_of", "padding_free"});
+constexpr auto multiple_has = std::to_array<std::string_view>({"pad_to_multiple_of"});
+
 /// A trainer by its name, and what its plan is made of.
 struct Trainer {
   std::string_view name{};
@@ -36,14 +43,15 @@ struct Trainer {
   RecipeKind kind{};
   Names own{};
   Names losses{};  ///< That are played; of others its loss_type stays a gap.
+  Names has{};     ///< Of SFT's arguments about rows.
 };
 
 constexpr auto trainers =
-    std::to_array<Trainer>({{"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}},
+    std::to_array<Trainer>({{"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has},
                             {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}},
                             {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses},
-                            {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses},
-                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}}});
+                            {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has},
+                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}, multiple_has}});
 
 bool is_one_of(const Node* node, Names names) { return node != nullptr && std::ranges::count(names, node->text) > 0; }
 
@@ -84,7 +92,9 @@ Setting<std::int64_t> reference_rows(const Arguments& hf, const Stack& stack, co
 
 void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_view feature, Draft& draft) {
   const auto found = std::ranges::find(inputs, key, &Input::key);
-  if (found == inputs.end() || found->value->as_boolean() != wanted) return;
+  if (found == inputs.end()) return;
+  const bool zero = found->value->kind == Node::Kind::integer && found->value->text == "0";
+  if (found->value->as_boolean() != wanted && !(zero && !wanted)) return;
   draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin_of(*found).where});
 }
 
@@ -168,11 +178,21 @@ void check_kto(Draft& draft, const Document& document) {
            "prompt");
 }
 
-void check_packing(const Trainer& trainer, const Arguments& hf, Draft& draft, const Document& document) {
-  const auto packing = hf.get<bool>("packing");
-  if (!packing.value) return;
-  conflict(draft, packing.origin, document,
-           std::string("packing: ") + std::string(trainer.config) + " has no such argument: its rows are not packed");
+void check_sampling(const Inputs& inputs, Draft& draft, const Document& document) {
+  const auto found = std::ranges::find(inputs, "train_sampling_strategy", &Input::key);
+  if (found == inputs.end() || found->value->text == "sequential" || !draft.plan.recipe.second_term.value) return;
+  conflict(draft, origin_of(*found), document,
+           "train_sampling_strategy: TRL's KTOTrainer wants sequential where its loss has the KL divergence");
+}
+
+// How rows come, in the words of TRL's SFTConfig.
+void check_fields(const Trainer& trainer, const Inputs& inputs, Draft& draft, const Document& document) {
+  for (const Input& input : inputs) {
+    const bool unknown = std::ranges::count(of_sft, input.key) > 0 && std::ranges::count(trainer.has, input.key) == 0;
+    if (!unknown) continue;
+    conflict(draft, origin_of(input), document,
+             std::string(input.key) + ": " + std::string(trainer.config) + " has no such argument");
+  }
 }
 
 }  // namespace
@@ -180,8 +200,9 @@ void check_packing(const Trainer& trainer, const Arguments& hf, Draft& draft, co
 void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
   const auto* trainer = std::ranges::find(trainers, draft.plan.recipe.trainer.value, &Trainer::name);
   if (trainer == trainers.end()) return;
-  check_packing(*trainer, hf, draft, document);
+  check_fields(*trainer, inputs, draft, document);
   if (trainer->kind == RecipeKind::kto) check_kto(draft, document);
+  if (trainer->kind == RecipeKind::kto) check_sampling(inputs, draft, document);
   if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);
 }
 
