@@ -65,6 +65,9 @@ class Stage {
   Facts facts_;
 };
 
+/// The roles of a recipe that needs no other model.
+std::span<const Role> policy_alone(const TrainingPlan& plan);
+
 /// A kind of run. Steps are played until one leaves what it found; each is its micro-batches and the optimizer.
 struct Recipe {
   std::string_view name{};

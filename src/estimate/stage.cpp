@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "recipe.hpp"
 
@@ -17,6 +18,11 @@ Stream after_forward(const Stream& s) {
 }
 
 }  // namespace
+
+std::span<const Role> policy_alone(const TrainingPlan& /*plan*/) {
+  static constexpr std::array only{Role::policy};
+  return only;
+}
 
 Facts Stage::facts_of(Role role, Facts facts) {
   if (role == Role::policy) return facts;

@@ -1,18 +1,11 @@
 // TRL's ORPOTrainer and CPOTrainer, SimPO's loss too (trl 1.16: experimental/orpo/orpo_trainer.py, cpo/cpo_trainer.py):
 // one forward pass of chosen and rejected rows, whose logits are all there. What is made of a row's log-probability is
 // as small as the batch has rows, whichever the loss.
-#include <array>
-
 #include "modules/selective_log_softmax.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
 namespace {
-
-std::span<const Role> roles(const TrainingPlan& /*plan*/) {
-  static constexpr std::array only{Role::policy};
-  return only;
-}
 
 /// DPODataCollatorWithPadding: ids, mask and labels of the chosen and of the rejected rows, ids and mask of prompts.
 struct Batch {
@@ -93,6 +86,6 @@ void evaluate(Stage& stage) {
 }  // namespace
 
 extern const Recipe reference_free;
-const Recipe reference_free{"reference_free", roles, micro_batch, nullptr, evaluate};
+const Recipe reference_free{"reference_free", policy_alone, micro_batch, nullptr, evaluate};
 
 }  // namespace oomplan::estimator::recipes

@@ -1,16 +1,9 @@
 // TRL's RewardTrainer (trl 1.16: trainer/reward_trainer.py): a model with a head of one score, and a forward pass of
 // chosen and rejected rows. What is made of the scores is as small as the batch has rows.
-#include <array>
-
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
 namespace {
-
-std::span<const Role> roles(const TrainingPlan& /*plan*/) {
-  static constexpr std::array only{Role::policy};
-  return only;
-}
 
 /// DataCollatorForPreference: no labels.
 Stream collate(Stage& stage, const Facts& facts) {
@@ -63,6 +56,6 @@ void evaluate(Stage& stage) {
 }  // namespace
 
 extern const Recipe reward;
-const Recipe reward{"reward", roles, micro_batch, nullptr, evaluate};
+const Recipe reward{"reward", policy_alone, micro_batch, nullptr, evaluate};
 
 }  // namespace oomplan::estimator::recipes

@@ -1,16 +1,9 @@
 // Language modelling: one model and its loss (transformers' Trainer, TRL's SFTTrainer, Axolotl).
-#include <array>
-
 #include "modules/label_smoother.hpp"
 #include "recipe.hpp"
 
 namespace oomplan::estimator::recipes {
 namespace {
-
-std::span<const Role> roles(const TrainingPlan& /*plan*/) {
-  static constexpr std::array only{Role::policy};
-  return only;
-}
 
 /// SFTTrainer.compute_loss: its metrics are of its own head, which runs the model once more.
 void measure(Stage& stage, const Facts& facts, const Objective& objective, Stream batch) {
@@ -58,6 +51,6 @@ void evaluate(Stage& stage) {
 }  // namespace
 
 extern const Recipe supervised;
-const Recipe supervised{"supervised", roles, micro_batch, nullptr, evaluate};
+const Recipe supervised{"supervised", policy_alone, micro_batch, nullptr, evaluate};
 
 }  // namespace oomplan::estimator::recipes

@@ -49,16 +49,9 @@ Precision precision_of(const Axolotl& a) {
   return {WeightsDType::fp32, Autocast::none, origin};
 }
 
-constexpr std::string_view cut_plugin = "cut_cross_entropy.CutCrossEntropyPlugin";
-constexpr std::string_view liger_plugin = "liger.LigerPlugin";
-
-// integrations/base.py: load_plugin looks for a module of this name, then for one below axolotl.integrations.
 bool has_plugin(const Axolotl& a, std::string_view name) {
   const auto plugins = a.get<std::vector<std::string>>("plugins");
-  const auto named = [&](std::string_view plugin) {
-    constexpr std::string_view below = "axolotl.integrations.";
-    return plugin == name || (plugin.starts_with(below) && plugin.substr(below.size()) == name);
-  };
+  const auto named = [&](const std::string& plugin) { return axolotl::is_plugin(plugin, name); };
   return plugins.value && std::ranges::any_of(*plugins.value, named);
 }
 
@@ -66,7 +59,7 @@ bool has_plugin(const Axolotl& a, std::string_view name) {
 bool cuts(const Axolotl& a, const Inputs& inputs) {
   const Node* key = find_value(inputs, "cut_cross_entropy");
   const bool off = is(a.get<bool>("cut_cross_entropy"), false) || (key != nullptr && key->kind == Node::Kind::null);
-  return has_plugin(a, cut_plugin) && !off;
+  return has_plugin(a, axolotl::cut_plugin_name) && !off;
 }
 
 bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
@@ -356,7 +349,7 @@ void plan_cut_cross_entropy(const Axolotl& a, const Inputs& inputs, Draft& draft
 
 // LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
 void plan_liger(const Axolotl& a, TrainingPlan& plan) {
-  if (!has_plugin(a, liger_plugin)) return;
+  if (!has_plugin(a, axolotl::liger_plugin_name)) return;
   const auto part = [&](std::string_view key, Setting<bool>& fact) {
     fact = setting(a.get<bool>(key), false, own("LigerArgs"));
   };

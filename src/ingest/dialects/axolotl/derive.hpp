@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "../../optimizers.hpp"
 #include "../../rows.hpp"
@@ -12,6 +13,17 @@ namespace oomplan::ingestion::axolotl {
 // What is said of Axolotl's keys beside keys.yaml.
 
 std::span<const Feature> features();
+
+// Plugins that are played, by their names below `integrations`.
+
+inline constexpr std::string_view integrations = "axolotl.integrations.";
+inline constexpr std::string_view cut_plugin_name = "cut_cross_entropy.CutCrossEntropyPlugin";
+inline constexpr std::string_view liger_plugin_name = "liger.LigerPlugin";
+
+/// integrations/base.py: load_plugin looks for a module of this name, then for one below `integrations`.
+inline bool is_plugin(std::string_view text, std::string_view name) {
+  return text == name || (text.starts_with(integrations) && text.substr(integrations.size()) == name);
+}
 
 // Optimizers that Axolotl makes itself, whatever the Trainer knows (axolotl 0.18.0: core/builders/base.py).
 

@@ -30,14 +30,15 @@ bool has_liger_loss(const TrainingPlan& plan) {
 
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan) || has_liger_loss(plan); }
 
-Said cut_plugin(const TrainingPlan& plan) {
-  const bool cuts = plan.recipe.loss.value == Loss::cut_cross_entropy;
-  return word_where(cuts, "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin");
+Said plugin_where(bool here, std::string_view name) {
+  return word_where(here, std::string(integrations) + std::string(name));
 }
 
-Said liger_plugin(const TrainingPlan& plan) {
-  return word_where(has_liger(plan), "axolotl.integrations.liger.LigerPlugin");
+Said cut_plugin(const TrainingPlan& plan) {
+  return plugin_where(plan.recipe.loss.value == Loss::cut_cross_entropy, cut_plugin_name);
 }
+
+Said liger_plugin(const TrainingPlan& plan) { return plugin_where(has_liger(plan), liger_plugin_name); }
 
 Said optimizer_name(const TrainingPlan& plan) {
   const std::string& name = plan.optimizer.name.value;

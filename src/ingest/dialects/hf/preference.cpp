@@ -90,11 +90,16 @@ Setting<std::int64_t> reference_rows(const Arguments& hf, const Stack& stack, co
   return out;
 }
 
+/// As HfArgumentParser reads a flag.
+bool is_flag(const Node& node, bool wanted) {
+  const std::optional<FactValue> value = find_codec("argparse_boolean")->read(node);
+  const bool* flag = value ? std::get_if<bool>(&*value) : nullptr;
+  return flag != nullptr && *flag == wanted;
+}
+
 void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_view feature, Draft& draft) {
   const auto found = std::ranges::find(inputs, key, &Input::key);
-  if (found == inputs.end()) return;
-  const bool zero = found->value->kind == Node::Kind::integer && found->value->text == "0";
-  if (found->value->as_boolean() != wanted && !(zero && !wanted)) return;
+  if (found == inputs.end() || !is_flag(*found->value, wanted)) return;
   draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin_of(*found).where});
 }
 
