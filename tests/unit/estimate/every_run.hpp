@@ -1,0 +1,228 @@
+// A run of every kind that is played: trainers, losses, optimizers, adapters, ways of sharding.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plans.hpp"
+
+namespace oomplan::estimator {
+
+struct Named {
+  std::string name{};
+  TrainingPlan plan{};
+  example::Keys model{};
+};
+
+inline TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
+  TrainingPlan p = example::plan(2, 48);
+  p.optimizer.name.value = "adamw_foreach";
+  change(p);
+  return p;
+}
+
+inline void lora(TrainingPlan& p) {
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.targets.value = {"all-linear"};
+}
+
+inline void liger(TrainingPlan& p) {
+  p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = true;
+}
+
+inline std::vector<Named> runs() {
+  const auto amp = [](TrainingPlan& p) {
+    p.precision.weights_dtype.value = WeightsDType::fp32;
+    p.precision.autocast.value = Autocast::bf16;
+  };
+  return {
+      {"bf16", changed([](TrainingPlan&) {}), example::llama()},
+      {"autocast", changed(amp), example::llama()},
+      {"fp32, for-loop", changed([](TrainingPlan& p) {
+         p.precision.weights_dtype.value = WeightsDType::fp32;
+         p.optimizer.name.value = "adamw_for_each";
+       }),
+       example::qwen3()},
+      {"eager, padded", changed([](TrainingPlan& p) {
+         p.kernels.attention.value = Attention::eager;
+         p.batch.padding_mask.value = true;
+       }),
+       example::llama()},
+      {"sdpa, padded, fused", changed([](TrainingPlan& p) {
+         p.batch.padding_mask.value = true;
+         p.optimizer.name.value = "adamw_fused";
+       }),
+       example::mistral()},
+      {"checkpointed, accumulated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.checkpointing.on.value = true;
+         p.batch.gradient_accumulation_steps.value = 3;
+       }),
+       example::llama()},
+      {"reentrant, gradients kept", changed([](TrainingPlan& p) {
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+         p.optimizer.set_grads_to_none.value = false;
+         p.optimizer.name.value = "sgd_momentum";
+       }),
+       example::llama()},
+      {"LoRA, dropout", changed([](TrainingPlan& p) {
+         lora(p);
+         p.adapter.dropout.value = 0.1;
+       }),
+       example::llama()},
+      {"LoRA under autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.precision.autocast.value = Autocast::bf16;
+       }),
+       example::llama()},
+      {"LoRA of two layers under autocast, accumulated", changed([](TrainingPlan& p) {
+         lora(p);
+         p.adapter.targets.value = {"q_proj", "v_proj"};
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       example::qwen3()},
+      {"QLoRA under autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.adapter.dropout.value = 0.1;
+       }),
+       example::llama()},
+      {"QLoRA with fused functions", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.kind.value = Quantization::nf4;
+         p.precision.autocast.value = Autocast::bf16;
+         p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = true;
+       }),
+       example::llama()},
+      {"QLoRA, checkpointed", changed([](TrainingPlan& p) {
+         lora(p);
+         p.quantization.kind.value = Quantization::nf4;
+         p.checkpointing.on.value = true;
+         p.optimizer.name.value = "adamw_8bit";
+       }),
+       example::llama()},
+      {"GPT-2, adafactor, clipped", changed([](TrainingPlan& p) {
+         p.optimizer.name.value = "adafactor";
+         p.optimizer.clip_gradients.value = true;
+       }),
+       example::gpt2()},
+      {"GPT-2, eager, autocast", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.kernels.attention.value = Attention::eager;
+       }),
+       example::gpt2()},
+      {"Liger's layers and loss, checkpointed", changed([&](TrainingPlan& p) {
+         amp(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_fused_linear;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3()},
+      {"Liger's layers and older loss, LoRA", changed([&](TrainingPlan& p) {
+         lora(p);
+         liger(p);
+         p.recipe.loss.value = Loss::liger_0_8_0_fused_linear;
+       }),
+       example::llama()},
+      {"DPO with a reference model, accumulated, evaluated", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::model;
+         p.optimizer.name.value = "adamw_fused";
+         p.batch.gradient_accumulation_steps.value = 2;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
+      {"DPO of an adapter, checkpointed, autocast", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.precision.autocast.value = Autocast::bf16;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"DPO with precomputed scores", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::dpo;
+         p.recipe.reference.value = Reference::precomputed;
+         p.recipe.reference_rows.value = 5;
+       }),
+       example::llama()},
+      {"ORPO, accumulated, evaluated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::reference_free;
+         p.recipe.second_term.value = true;
+         p.batch.gradient_accumulation_steps.value = 2;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::qwen3()},
+      {"SimPO of an adapter, checkpointed", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::reference_free;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"a model of rewards, accumulated", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::reward;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       example::llama()},
+      {"KTO of an adapter, checkpointed, evaluated", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::kto;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.recipe.second_term.value = true;
+         p.checkpointing.on.value = true;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
+      {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
+      {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
+      {"DDP, views, accumulated", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::ddp, 4);
+         p.mesh.ddp_bucket_views.value = true;
+         p.batch.gradient_accumulation_steps.value = 3;
+       }),
+       example::llama()},
+      {"DDP, small buckets, LoRA", changed([](TrainingPlan& p) {
+         lora(p);
+         p.mesh = example::mesh(Sharding::ddp, 2);
+         p.mesh.ddp_bucket_mib.value = 1;
+         p.mesh.ddp_find_unused.value = true;
+       }),
+       example::gpt2()},
+      {"FSDP2, mixed, checkpointed", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 3);
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.checkpointing.on.value = true;
+       }),
+       example::llama()},
+      {"FSDP2, not resharded, accumulated", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 4);
+         p.mesh.fsdp_reshard.value = Reshard::never;
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.mesh.sync_each.value = false;
+         p.batch.gradient_accumulation_steps.value = 4;
+       }),
+       example::qwen3()},
+      {"FSDP2, replicas, resharded to fewer", changed([](TrainingPlan& p) {
+         p.mesh = example::mesh(Sharding::fsdp2, 8);
+         p.mesh.fsdp_replicas.value = 2;
+         p.mesh.fsdp_reduce_dtype.value = MixedDType::fp32;
+         p.mesh.fsdp_reshard.value = Reshard::smaller;
+         p.mesh.fsdp_reshard_ranks.value = 2;
+       }),
+       example::gpt2()},
+      {"FSDP2, LoRA", changed([](TrainingPlan& p) {
+         lora(p);
+         p.mesh = example::mesh(Sharding::fsdp2, 2);
+         p.mesh.fsdp_param_dtype.value = MixedDType::bf16;
+       }),
+       example::llama()},
+  };
+}
+
+}  // namespace oomplan::estimator
