@@ -1,6 +1,6 @@
 #include "judge.hpp"
 
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 
 namespace oomplan::advise {
 
@@ -20,13 +20,13 @@ Trial Judge::judge(const Choices& choices, const TrainingPlan& plan) const {
   Trial trial{.cost = cost_of(choices)};
   for (const Choice& choice : choices)
     trial.fixes.push_back({ladder_.rungs()[static_cast<std::size_t>(choice.rung)].fix.id, choice.times});
-  const Weighed weighed =
-      Scales(plan, question_.architecture).weigh(question_.gpu, limit_of(question_.gpu, question_.headroom));
-  trial.needed = weighed.needed;
-  trial.at_least = weighed.at_least;
-  trial.fits = weighed.fits;
-  trial.fragmentation = weighed.fragmentation;
-  if (!weighed.errors.empty()) trial.undecided = weighed.errors.front().message;
+  const CheckedFit fit =
+      FitCheck(plan, question_.architecture).on(question_.gpu, limit_of(question_.gpu, question_.headroom));
+  trial.needed = fit.needed;
+  trial.at_least = fit.at_least;
+  trial.fits = fit.fits;
+  trial.fragmentation = fit.fragmentation;
+  if (!fit.errors.empty()) trial.undecided = fit.errors.front().message;
   return trial;
 }
 

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/read/requirements.hpp"
 

@@ -16,15 +16,15 @@ void for_ends(const std::vector<Line>& lines, Do look) {
     if (i < lines_at_each_end || i + lines_at_each_end >= lines.size()) look(lines[i]);
 }
 
-bool ran(const LauncherText& launcher, const std::vector<Line>& lines) {
-  bool found = false;
-  for_ends(lines, [&](const Line& line) {
-    const auto in = [&](const std::string& sign) {
-      return line.body.find(sign) != std::string::npos || line.source.find(sign) != std::string::npos;
-    };
-    found = found || std::any_of(launcher.signs.begin(), launcher.signs.end(), in);
-  });
-  return found;
+// A line's source and what it says stand on a line each.
+std::string text_of_ends(const std::vector<Line>& lines) {
+  std::string out;
+  for_ends(lines, [&](const Line& line) { out.append(line.source).append("\n").append(line.body).append("\n"); });
+  return out;
+}
+
+bool ran(const LauncherText& launcher, std::string_view ends) {
+  return std::ranges::any_of(launcher.signs, [&](const std::string& sign) { return ends.find(sign) != ends.npos; });
 }
 
 std::string_view word_at(std::string_view text) {
@@ -61,8 +61,9 @@ std::string filled(std::string text, const std::string& name) {
 
 std::vector<std::string> questions(const Rules& rules, const Case& c) {
   std::vector<std::string> out;
+  const std::string ends = text_of_ends(*c.lines);
   for (const LauncherText& launcher : rules.launchers) {
-    if (!ran(launcher, *c.lines)) continue;
+    if (!ran(launcher, ends)) continue;
     const std::string name = name_in(launcher, *c.lines);
     for (const std::string& ask : launcher.ask)
       if (out.size() < most_questions) out.push_back(filled(ask, name));

@@ -2,7 +2,7 @@
 
 #include "growth.hpp"
 #include "lever.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/read/glob.hpp"
 #include "oomplan/survey/survey.hpp"
@@ -26,16 +26,16 @@ Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& opti
   return errors;
 }
 
-GateCheck check_of(Scales& scales, const GateRule& rule, const Gpu& gpu, Diagnostics& errors) {
+GateCheck check_of(FitCheck& fit_check, const GateRule& rule, const Gpu& gpu, Diagnostics& errors) {
   GateCheck check{.gpu = gpu, .limit = limit_of(gpu, rule.headroom)};
-  const Weighed weighed = scales.weigh(gpu, check.limit);
-  check.needed = weighed.needed;
-  check.at_least = weighed.at_least;
-  check.fits = weighed.fits;
-  check.paged_to_host = weighed.paged_to_host;
-  if (weighed.errors.empty()) return check;
-  check.undecided = weighed.errors.front().message;
-  for (const Diagnostic& error : weighed.errors)
+  const CheckedFit fit = fit_check.on(gpu, check.limit);
+  check.needed = fit.needed;
+  check.at_least = fit.at_least;
+  check.fits = fit.fits;
+  check.paged_to_host = fit.paged_to_host;
+  if (fit.errors.empty()) return check;
+  check.undecided = fit.errors.front().message;
+  for (const Diagnostic& error : fit.errors)
     if (std::ranges::count(errors, error) == 0) errors.push_back(error);
   return check;
 }
@@ -77,16 +77,16 @@ class Judgement {
     }
     item_.diagnostics = plan->warnings;
     item_.assumed_trainer = assumed_trainer(*plan);
-    weigh(*plan, *architecture, *rule, document);
+    check_cards(*plan, *architecture, *rule, document);
   }
 
-  void weigh(const TrainingPlan& plan, const Architecture& architecture, const GateRule& rule,
-             const Document& document) {
-    Scales scales(plan, architecture);
-    for (const Gpu& gpu : rule.gpus) item_.checks.push_back(check_of(scales, rule, gpu, errors_));
-    if (!scales.peaks()) return;
-    item_.peak = scales.peaks()->peak.tensors();
-    item_.largest_bucket = survey::largest_of(scales.peaks()->peak.by_bucket);
+  void check_cards(const TrainingPlan& plan, const Architecture& architecture, const GateRule& rule,
+                   const Document& document) {
+    FitCheck fit_check(plan, architecture);
+    for (const Gpu& gpu : rule.gpus) item_.checks.push_back(check_of(fit_check, rule, gpu, errors_));
+    if (!fit_check.peaks()) return;
+    item_.peak = fit_check.peaks()->peak.tensors();
+    item_.largest_bucket = survey::largest_of(fit_check.peaks()->peak.by_bucket);
     const survey::Lever lever = survey::lever_of(plan, *item_.largest_bucket, document.file);
     item_.lever = lever.key;
     item_.where = lever.where;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/read/glob.hpp"
 #include "oomplan/survey/survey.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/survey/survey.hpp"
 
 namespace oomplan {
@@ -67,12 +67,11 @@ bool something_above(const Sweep& sweep, const std::vector<bool>& above, const s
   return false;
 }
 
-Result<SweepPoint> weighed(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
-  Scales scales(plan, architecture);
-  const Weighed weighed = scales.weigh(sweep.gpu, limit_of(sweep.gpu, sweep.headroom));
-  if (!weighed.errors.empty()) return weighed.errors;
-  return SweepPoint{
-      .needed = weighed.needed, .at_least = weighed.at_least, .fits = weighed.fits, .replayed = scales.replayed()};
+Result<SweepPoint> answer(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
+  FitCheck fit_check(plan, architecture);
+  const CheckedFit fit = fit_check.on(sweep.gpu, limit_of(sweep.gpu, sweep.headroom));
+  if (!fit.errors.empty()) return fit.errors;
+  return SweepPoint{.needed = fit.needed, .at_least = fit.at_least, .fits = fit.fits, .replayed = fit_check.replayed()};
 }
 
 Result<SweepPoint> point_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
@@ -85,7 +84,7 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   const Result<Architecture>& architecture = models(plan->model.name.value);
   if (!architecture) return architecture.errors();
   plan = with_model_defaults(std::move(*plan), *architecture);
-  return plan ? weighed(*plan, *architecture, sweep) : plan.errors();
+  return plan ? answer(*plan, *architecture, sweep) : plan.errors();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "oomplan/report/html_view.hpp"
 

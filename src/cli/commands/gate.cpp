@@ -18,7 +18,7 @@
 #include "../survivors.hpp"
 #include "../written.hpp"
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/read/glob.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/report/gate_view.hpp"

@@ -10,7 +10,7 @@
 #include "../models_cache.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/report/sweep_view.hpp"
 #include "oomplan/survey/survey.hpp"

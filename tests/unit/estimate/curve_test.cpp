@@ -6,7 +6,7 @@
 
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/estimate/estimate.hpp"
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 
 namespace oomplan {
 namespace {
@@ -63,27 +63,27 @@ TEST(Curve, CountsEveryLayer) {
   for (const CurvePoint& point : drawn->points) EXPECT_LT(point.layer, 12);
 }
 
-TEST(Scales, SayWhatAFitSays) {
+TEST(FitCheck, SaysWhatAFitSays) {
   const auto model = find_model("openai-community/gpt2");
   ASSERT_TRUE(model);
   const TrainingPlan p = plan();
   auto footprint = estimate(p, *model, Detail::events);
   ASSERT_TRUE(footprint);
-  Scales scales(p, *model);
+  FitCheck fit_check(p, *model);
   for (const char* size : {"1GiB", "2GiB", "2.5GiB", "3GiB", "3.5GiB", "4GiB", "24GiB"}) {
     const auto gpu = find_gpu(size);
     ASSERT_TRUE(gpu);
     const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
     const Fit held = fit(reservation, *gpu);
-    const Weighed weighed = scales.weigh(*gpu, gpu->total);
-    EXPECT_EQ(weighed.fits, held.fits()) << size;
-    EXPECT_TRUE(weighed.at_least ? weighed.needed <= held.needed : weighed.needed == held.needed) << size;
-    EXPECT_FALSE(weighed.fits && scales.weigh(*gpu, weighed.needed - Bytes(1)).fits) << size;
+    const CheckedFit fit = fit_check.on(*gpu, gpu->total);
+    EXPECT_EQ(fit.fits, held.fits()) << size;
+    EXPECT_TRUE(fit.at_least ? fit.needed <= held.needed : fit.needed == held.needed) << size;
+    EXPECT_FALSE(fit.fits && fit_check.on(*gpu, fit.needed - Bytes(1)).fits) << size;
   }
 }
 
 // Between the least and the most of NCCL's buffers: both take the most.
-TEST(Scales, TakeTheUpperEndAsAFitDoes) {
+TEST(FitCheck, TakesTheUpperEndAsAFitDoes) {
   const auto model = find_model("openai-community/gpt2");
   ASSERT_TRUE(model);
   TrainingPlan p = plan();
@@ -94,7 +94,7 @@ TEST(Scales, TakeTheUpperEndAsAFitDoes) {
   p.mesh.fsdp_replicas.value = 1;
   auto footprint = estimate(p, *model, Detail::events);
   ASSERT_TRUE(footprint);
-  Scales scales(p, *model);
+  FitCheck fit_check(p, *model);
   auto gpu = find_gpu("24GiB");
   ASSERT_TRUE(gpu);
   const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
@@ -103,9 +103,9 @@ TEST(Scales, TakeTheUpperEndAsAFitDoes) {
     gpu->total = total;
     const Fit held = fit(reservation, *gpu, {}, p.mesh);
     EXPECT_EQ(held.fits(), total == range.upper);
-    const Weighed weighed = scales.weigh(*gpu, total);
-    EXPECT_EQ(weighed.fits, held.fits());
-    EXPECT_TRUE(weighed.at_least ? weighed.needed <= held.needed : weighed.needed == held.needed);
+    const CheckedFit fit = fit_check.on(*gpu, total);
+    EXPECT_EQ(fit.fits, held.fits());
+    EXPECT_TRUE(fit.at_least ? fit.needed <= held.needed : fit.needed == held.needed);
   }
 }
 

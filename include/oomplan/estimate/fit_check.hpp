@@ -1,4 +1,4 @@
-// A plan held against cards, no more of it worked out than the answer needs.
+// Whether a plan fits cards, no more of it worked out than the answer needs.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace oomplan {
 
-struct Weighed {
+struct CheckedFit {
   Bytes needed{};              ///< As in Fit.
   bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;           ///< Within the limit.
@@ -24,12 +24,12 @@ struct Weighed {
 /// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards with
 /// the same cuBLAS workspaces; of several kinds of rank the one that needs most counts. The plan and the architecture
 /// outlive it.
-class Scales {
+class FitCheck {
  public:
-  Scales(const TrainingPlan& plan, const Architecture& architecture);
+  FitCheck(const TrainingPlan& plan, const Architecture& architecture);
 
-  /// The plan on `gpu`, of which it may need `limit` at the most.
-  Weighed weigh(const Gpu& gpu, Bytes limit);
+  /// Whether the plan fits `gpu`, of which it may need `limit` at most.
+  CheckedFit on(const Gpu& gpu, Bytes limit);
   /// The plan's peaks, or why it cannot be estimated.
   const Result<Footprint>& peaks() const { return peaks_; }
   /// Whether the allocator was played.

@@ -1,4 +1,4 @@
-#include "oomplan/estimate/weigh.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 
 #include <cmath>
 #include <utility>
@@ -31,10 +31,10 @@ Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const MeshFact
 
 }  // namespace
 
-Scales::Scales(const TrainingPlan& plan, const Architecture& architecture)
+FitCheck::FitCheck(const TrainingPlan& plan, const Architecture& architecture)
     : plan_(plan), architecture_(architecture), peaks_(estimate(plan, architecture, Detail::peaks)) {}
 
-const Result<Reservation>& Scales::replayed_with(Bytes workspace, std::int64_t shard) {
+const Result<Reservation>& FitCheck::replayed_with(Bytes workspace, std::int64_t shard) {
   const auto known = reservations_.find({workspace, shard});
   if (known != reservations_.end()) return known->second;
   const auto keep = [&](Result<Reservation> result) -> const Result<Reservation>& {
@@ -48,7 +48,7 @@ const Result<Reservation>& Scales::replayed_with(Bytes workspace, std::int64_t s
 }
 
 /// Of the kind of rank that needs most.
-Result<Fit> Scales::worst_on(const Gpu& gpu) {
+Result<Fit> FitCheck::worst_on(const Gpu& gpu) {
   if (kinds_.empty()) {
     Result<std::vector<RankKind>> kinds = rank_kinds(plan_, architecture_);
     if (!kinds) return kinds.errors();
@@ -65,7 +65,7 @@ Result<Fit> Scales::worst_on(const Gpu& gpu) {
   return std::move(*worst);
 }
 
-Weighed Scales::weigh(const Gpu& gpu, Bytes limit) {
+CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
