@@ -51,6 +51,14 @@ TEST(Request, TheAllocatorAsksForMoreThanTheTensor) {
   EXPECT_EQ(asked_for(10 * mib + 1), 12 * mib);
 }
 
+TEST(Request, FindsATensorByWhatTheAllocatorAsksForIt) {
+  const std::vector<LiveGroup> all{tensors({5, 1024, 256}, DType::fp32, Phase::loss),
+                                   tensors({11, 1024, 1024}, DType::fp32, Phase::loss)};
+  const std::vector<Match> found = matches_of(size("20.00 MiB", 20 * mib), all, Phase::loss);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].bytes, 5 * mib);
+}
+
 TEST(Request, PrefersThePhaseThenTheExactSize) {
   const std::vector<LiveGroup> all{
       tensors({5, 1024, 1024}, DType::fp32, Phase::forward, 9), tensors({5, 1024, 1024}, DType::fp32, Phase::loss),

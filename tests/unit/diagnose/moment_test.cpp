@@ -40,6 +40,11 @@ TEST(Moment, ComesFromProgressWhereThereAreNoFrames) {
   EXPECT_EQ(diagnosed("step 41 loss 1\nstep 42 loss 1\n" + oom(2, 80, 1, 78, 76, 1)).moment.step, 42);
 }
 
+TEST(Moment, OfAFrameGoesBeforeThatOfProgress) {
+  const std::string step = traced(frame("torch/optim/adamw.py", "step", "adamw("));
+  EXPECT_EQ(phase("***** Running Evaluation *****\n" + step), "optimizer_step");
+}
+
 TEST(Moment, OfARankIsItsOwn) {
   const std::string others =
       "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"torch/optim/adamw.py\", line 1, in step\n";
