@@ -155,6 +155,22 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+bool has_liger(const KernelFacts& k) { return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value; }
+
+// What of GRPO no run was held against.
+void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (plan.evaluation.evaluates.value) cannot("evaluation in GRPO", plan.evaluation.evaluates.origin);
+  if (architecture.router_logits) cannot("GRPO of a mixture of experts", plan.recipe.kind.origin);
+  const std::int64_t batches = plan.recipe.rollout_batches.value;
+  if (batches > 0 && batches < plan.batch.gradient_accumulation_steps.value) {
+    cannot("more than one rollout in a step", plan.recipe.rollout_batches.origin);
+  }
+  if (has_liger(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
+}
+
 /// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
 void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
@@ -170,17 +186,18 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
            plan.recipe.loss.origin);
   }
   const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
-  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto;
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (scored && plan.adapter.kind.value != Adapter::none && std::ranges::any_of(plan.adapter.targets.value, is_head)) {
     cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
   }
   const KernelFacts& k = plan.kernels;
-  if (whole && (k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value)) {
+  if (whole && has_liger(k)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
   if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }
+  if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
   if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
     cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
   }

@@ -41,6 +41,8 @@ class Stage {
   Facts evaluation_facts() const;
   const Model& model(Role role) const;
   std::vector<Cast>& models() { return models_; }
+  /// What `prepare` leaves to a step's micro-batches, until the next step's takes its place.
+  std::vector<Tensor>& prepared() { return prepared_; }
 
   void begin(Phase phase) { torch_.recorder.mark(phase); }
   /// A batch of language modelling arrives: ids, labels, and a mask where rows are padded.
@@ -63,6 +65,7 @@ class Stage {
   std::vector<Cast>& models_;
   const TrainingPlan& plan_;
   Facts facts_;
+  std::vector<Tensor> prepared_{};
 };
 
 /// The roles of a recipe that needs no other model.
@@ -76,7 +79,8 @@ struct Recipe {
   /// and whether parameters have gradients already: it is played once for each, and repeated where the policy repeats.
   void (*micro_batch)(Stage& stage) = nullptr;
   void (*before)(Stage& stage) = nullptr;    ///< Once, between loading and the first step; null: nothing.
-  void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps.
+  void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps; null: it is none's.
+  void (*prepare)(Stage& stage) = nullptr;   ///< Before each step's micro-batches; null: nothing.
 };
 
 /// The recipe of that name, or null.

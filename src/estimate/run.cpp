@@ -126,9 +126,15 @@ class Steps {
     // From the third micro-batch on every one is the second over again, but the last, where a policy reduces gradients.
     const std::int64_t enough = stage_.model(Role::policy).policy->repeats() ? 2 : 3;
     const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
+    if (recipe_.prepare != nullptr) prepare(length);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
     optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
     if (torch.recorder.step == evaluated_after() && evaluates()) recipe_.evaluate(stage_);
+  }
+
+  void prepare(std::int64_t length) {
+    stage_.facts().length = length;
+    recipe_.prepare(stage_);
   }
 
   bool evaluates() const { return stage_.plan().evaluation.evaluates.value; }

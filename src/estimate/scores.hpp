@@ -1,5 +1,5 @@
-// What TRL's trainers of preferences share (trl 1.16: trainer/dpo_trainer.py, kto_trainer.py): rows whose completions
-// are scored by the policy, and by a reference with no gradients.
+// What TRL's trainers of preferences share (trl 1.16: trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py): rows
+// whose completions are scored by the policy, and by a reference with no gradients.
 #pragma once
 
 #include <span>
@@ -28,6 +28,10 @@ Tensor policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
 
 /// The same by the policy without its adapter, or by another model; never with checkpoints or gradients.
 Tensor reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
+
+/// The same of each of a row's last tokens, as many as the plan's completions have: rows × tokens.
+Tensor policy_token_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
+Tensor reference_token_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
 
 /// The facts of a batch whose scores are computed before the first step.
 Facts precomputing(Stage& stage);

@@ -80,6 +80,7 @@ void plan_supervised(TrainingPlan& plan) {
   plan.recipe.reference = {Reference::none, trainer};
   plan.recipe.reference_rows = {0, trainer};
   plan.recipe.second_term = {false, trainer};
+  plan.recipe.rollout_batches = {0, trainer};
 }
 
 void take(Draft& draft, Findings&& findings) {

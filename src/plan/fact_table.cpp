@@ -108,8 +108,11 @@ bool is_preference(const Plan& plan) { return !is_supervised(plan); }
 bool has_scores(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
 }
+bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
+bool has_completions(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
 bool has_second_term(const Plan& plan) {
-  return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto;
+  return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto ||
+         has_rollouts(plan);
 }
 bool has_liger(const Plan& plan) {
   const KernelFacts& kernels = plan.kernels;
@@ -182,14 +185,14 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
         "recipe", {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
                    "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
-                   "`kto`",
+                   "`kto`; or `grpo`, whose completions come from elsewhere",
                    {},
                    is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
         "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
                       "before the first step",
                       {},
-                      has_scores}),
+                      has_completions}),
     fact<&Plan::recipe, &RecipeFacts::reference_rows, as::count>(
         "reference_rows", {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
                            {},
@@ -197,12 +200,19 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::second_term, as::boolean>(
         "second_term",
         {"of `reference_free`: the loss has the cross entropy of the chosen rows too (CPO: `cpo_alpha` is not 0); of "
-         "`kto`: it has a KL divergence, for which the model scores other rows (not with `apo_zero_unpaired`)",
+         "`kto`: it has a KL divergence, for which the model scores other rows (not with `apo_zero_unpaired`); of "
+         "`grpo`: the model scores a rollout before its steps",
          {},
          has_second_term}),
+    fact<&Plan::recipe, &RecipeFacts::rollout_batches, as::count>(
+        "rollout_batches",
+        {"of `grpo`: the micro-batches that a rollout is split into; 0: `gradient_accumulation_steps`",
+         {},
+         has_rollouts}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
-        "completion_length",
-        {"of `dpo` and `kto`: tokens of a row that are a completion; 0: all but the first", {}, has_scores}),
+        "completion_length", {"of `dpo`, `kto` and `grpo`: tokens of a row that are a completion; 0: all but the first",
+                              {},
+                              has_completions}),
     fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
         "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "

@@ -20,8 +20,8 @@ struct Numbers {
 
   /// Of a pair there are two.
   std::int64_t rows() const {
-    const std::int64_t of_one =
-        plan.recipe.kind.value == RecipeKind::supervised || plan.recipe.kind.value == RecipeKind::kto ? 1 : 2;
+    constexpr std::array of_pairs{RecipeKind::dpo, RecipeKind::reference_free, RecipeKind::reward};
+    const std::int64_t of_one = std::ranges::count(of_pairs, plan.recipe.kind.value) > 0 ? 2 : 1;
     return saturating_mul(plan.batch.micro_batch_size.value, of_one);
   }
   std::int64_t tokens() const { return saturating_mul(rows(), plan.batch.sequence_length.value); }
@@ -120,7 +120,7 @@ std::string logits_and_loss(const Numbers& n) {
   const bool smoothed = n.plan.recipe.label_smoothing.value && kind == RecipeKind::supervised;
   const Loss loss = smoothed ? Loss::full_logits : n.plan.recipe.loss.value;
   if (kind == RecipeKind::reward) return "a score for each token, of which the last of a row counts";
-  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto;
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
   if (loss != Loss::full_logits) return fused_linear_loss(n);

@@ -53,8 +53,9 @@ inline constexpr std::array<std::string_view, 5> loss_names{"full_logits", "chun
                                                             "liger_0_8_0_fused_linear", "cut_cross_entropy"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
-enum class RecipeKind : std::uint8_t { supervised, dpo, reference_free, reward, kto };
-inline constexpr std::array<std::string_view, 5> recipe_names{"supervised", "dpo", "reference_free", "reward", "kto"};
+enum class RecipeKind : std::uint8_t { supervised, dpo, reference_free, reward, kto, grpo };
+inline constexpr std::array<std::string_view, 6> recipe_names{"supervised", "dpo", "reference_free",
+                                                              "reward",     "kto", "grpo"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
@@ -97,7 +98,9 @@ struct RecipeFacts {
   Setting<Reference> reference{};
   Setting<std::int64_t>
       reference_rows{};         ///< In one of its batches where it is precomputed; 0: as many as in training.
-  Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence.
+  Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence. Of
+                                ///< grpo: the policy scores a rollout before its steps.
+  Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
   Setting<Loss> loss{};
   Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};        ///< The forward pass fills a key-value cache.

@@ -26,7 +26,7 @@ inline constexpr auto trainer_names = std::to_array<TrainerName>({
     {"orpo", "TRL ORPO", true},
     {"cpo", "TRL CPO", true},
     {"reward", "TRL reward modelling", true},
-    {"grpo", "TRL GRPO"},
+    {"grpo", "TRL GRPO", true},
     {"rloo", "TRL RLOO"},
     {"bco", "TRL BCO"},
     {"distillation", "TRL distillation"},

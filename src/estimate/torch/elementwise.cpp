@@ -174,6 +174,11 @@ Tensor Torch::rsqrt(const Tensor& input) {
   });
 }
 
+Tensor Torch::exp(const Tensor& x) {
+  return unary<true>(*this, "ExpBackward0", "aten::exp", raised(x),
+                     [](Torch& t, Node& n, Grads& g) { g.out[0] = t.mul(g.in[0], t.unpack(n, 0)); });
+}
+
 Tensor Torch::neg(const Tensor& x) {
   NodeRef node = record("NegBackward0", {&x}, [](Torch& t, Node&, Grads& g) { g.out[0] = t.neg(g.in[0]); });
   return attach(node, pointwise({&x}, x->dtype, "aten::neg"));

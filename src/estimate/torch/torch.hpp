@@ -97,6 +97,7 @@ class Torch {
   Tensor div_scalar(const Tensor& x);
   Tensor pow_scalar(const Tensor& x);
   Tensor rsqrt(const Tensor& x);
+  Tensor exp(const Tensor& x);
   Tensor neg(const Tensor& x);
   Tensor tanh(const Tensor& x);
   Tensor sigmoid(const Tensor& x);

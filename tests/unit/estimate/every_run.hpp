@@ -179,6 +179,23 @@ inline std::vector<Named> runs() {
          p.evaluation.evaluates.value = true;
        }),
        example::llama()},
+      {"GRPO with a reference model, accumulated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.reference.value = Reference::model;
+         p.batch.completion_length.value = 5;
+         p.batch.gradient_accumulation_steps.value = 4;
+       }),
+       example::llama()},
+      {"GRPO of an adapter, checkpointed, a rollout for several steps", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.recipe.second_term.value = true;
+         p.recipe.rollout_batches.value = 3;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
       {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
       {"DDP, views, accumulated", changed([](TrainingPlan& p) {

@@ -114,8 +114,8 @@ TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: grpo\nmodel_name_or_path: a/b\n")),
-              ElementsAre("trainer: TRL GRPO training"));
+  EXPECT_THAT(features(plan_from("trainer: rloo\nmodel_name_or_path: a/b\n")),
+              ElementsAre("trainer: TRL RLOO training"));
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
               ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
 }
@@ -169,6 +169,62 @@ TEST(Hf, KtoHasADivergenceAndAReference) {
   EXPECT_EQ(plan_from(kto + "use_peft: true\n").recipe.reference.value, Reference::adapter_off);
   EXPECT_THAT(errors_from("trainer: kto\nmodel_name_or_path: a/b\nper_device_train_batch_size: 1\n"),
               ElementsAre(HasSubstr("refuses a batch of one row")));
+}
+
+const std::string rollouts =
+    "trainer: grpo\nmodel_name_or_path: a/b\nreward_funcs: [a.b]\nper_device_train_batch_size: 8\n";
+const std::string grpo = rollouts + "use_vllm: true\nvllm_mode: server\n";
+
+TrainingPlan grpo_plan(const std::string& keys) { return plan_with(grpo + keys, {"sequence_length=640"}); }
+
+TEST(Hf, GrpoHasRollouts) {
+  const TrainingPlan plan = grpo_plan("");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::grpo);
+  EXPECT_EQ(plan.recipe.reference.value, Reference::none);
+  EXPECT_EQ(plan.batch.completion_length.value, 512);
+  EXPECT_TRUE(plan.recipe.second_term.value);
+  EXPECT_EQ(grpo_plan("beta: 0.04\n").recipe.reference.value, Reference::model);
+  EXPECT_EQ(grpo_plan("beta: 0.04\nuse_peft: true\n").recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(grpo_plan("max_completion_length: 100\n").batch.completion_length.value, 100);
+  EXPECT_EQ(grpo_plan("generation_batch_size: 32\n").recipe.rollout_batches.value, 4);
+  EXPECT_EQ(grpo_plan("steps_per_generation: 3\n").recipe.rollout_batches.value, 3);
+}
+
+// trl/trainer/grpo_trainer.py: old_per_token_logps.
+TEST(Hf, GrpoScoresARolloutBeforeItsStepsWhereThePolicyMayHaveMoved) {
+  const auto scored = [](const std::string& keys) {
+    return grpo_plan("vllm_importance_sampling_correction: false\n" + keys).recipe.second_term.value;
+  };
+  EXPECT_FALSE(scored(""));
+  EXPECT_FALSE(scored("gradient_accumulation_steps: 4\nsteps_per_generation: 2\n"));
+  EXPECT_TRUE(scored("num_iterations: 2\n"));
+  EXPECT_TRUE(scored("steps_per_generation: 2\n"));
+}
+
+TEST(Hf, GrpoGeneratesElsewhereOrNotAtAll) {
+  const auto gaps = [](const std::string& keys) {
+    return features(plan_with(rollouts + keys, {"sequence_length=640"}));
+  };
+  EXPECT_THAT(gaps("use_vllm: true\nvllm_mode: colocate\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
+  EXPECT_THAT(gaps("use_vllm: true\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
+  EXPECT_THAT(gaps("use_vllm: false\n"), ElementsAre(HasSubstr("generation by transformers")));
+  EXPECT_THAT(gaps(""), ElementsAre(HasSubstr("generation by transformers")));
+  EXPECT_THAT(features(grpo_plan("sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
+  EXPECT_THAT(features(grpo_plan("sync_ref_model: false\n")), IsEmpty());
+  EXPECT_THAT(features(grpo_plan("reward_model_name_or_path: a/c\n")), ElementsAre(HasSubstr("reward_model")));
+}
+
+TEST(Hf, GrpoRefusesRolloutsOfBrokenGroups) {
+  const auto error = [](const std::string& keys) { return errors_from(grpo + keys); };
+  EXPECT_THAT(error("num_generations: 3\n"), testing::Contains(HasSubstr("8 rows are none of 3")));
+  EXPECT_THAT(error("num_generations: 1\n"), testing::Contains(HasSubstr("at least 2")));
+  EXPECT_THAT(error("num_generations: two\n"), testing::Contains(HasSubstr("expected a positive integer")));
+  EXPECT_THAT(error("generation_batch_size: 12\n"), testing::Contains(HasSubstr("multiple of the batches")));
+  EXPECT_THAT(error("generation_batch_size: 8\nsteps_per_generation: 1\n"),
+              testing::Contains(HasSubstr("refuses it beside steps_per_generation")));
+  EXPECT_THAT(error("max_length: 640\n"), testing::Contains(HasSubstr("GRPOConfig has no such argument")));
+  EXPECT_THAT(error(""), testing::Contains(HasSubstr("how long prompts are")));
 }
 
 TEST(Hf, RewardModelsTrainTheirHead) {

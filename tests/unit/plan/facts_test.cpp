@@ -72,7 +72,8 @@ const std::vector<std::string> values{"true",
                                       "precomputed",
                                       "liger_fused_linear",
                                       "liger_0_8_0_fused_linear",
-                                      "cut_cross_entropy"};
+                                      "cut_cross_entropy",
+                                      "grpo"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -173,13 +174,13 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing", "evaluation_rows",
+  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
                                                 "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("label_smoothing", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

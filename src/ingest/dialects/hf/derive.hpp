@@ -37,6 +37,16 @@ void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& sta
 /// What these trainers refuse.
 void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document);
 
+// TRL's GRPO, whose rows are prompts with completions that are generated (trl 1.16.0: trainer/grpo_config.py and
+// grpo_trainer.py).
+
+/// What such a plan has beside what plan_preference() gives all. No key says how long prompts are, so that the rows'
+/// length is left at 0.
+void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft);
+
+/// What GRPOConfig refuses, and values that are none.
+void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document);
+
 // What the frameworks refuse together.
 
 /// Errors: ingest/conflict, for what TrainingArguments, ModelConfig or TRL's SFTTrainer stop at before a step is made.

@@ -25,8 +25,77 @@ constexpr auto kto_own =
                                      "ref_model_sync_steps", "undesirable_weight"});
 constexpr auto reward_own = std::to_array<std::string_view>({"center_rewards_coefficient", "disable_dropout"});
 
+// Of those, what vLLM is told reaches a server elsewhere.
+constexpr auto grpo_own = std::to_array<std::string_view>({"beta",
+                                                           "cache_implementation",
+                                                           "cast_lm_head_to_fp32",
+                                                           "chat_template_kwargs",
+                                                           "delta",
+                                                           "disable_dropout",
+                                                           "ds3_gather_for_generation",
+                                                           "entropy_coef",
+                                                           "entropy_coef_delta",
+                                                           "entropy_coef_max",
+                                                           "entropy_coef_min",
+                                                           "entropy_target",
+                                                           "epsilon",
+                                                           "epsilon_high",
+                                                           "generation_batch_size",
+                                                           "generation_kwargs",
+                                                           "importance_sampling_level",
+                                                           "log_completions",
+                                                           "log_completions_hub_repo",
+                                                           "log_unique_prompts",
+                                                           "mask_truncated_completions",
+                                                           "max_completion_length",
+                                                           "max_prompt_length",
+                                                           "min_p",
+                                                           "multi_objective_aggregation",
+                                                           "num_completions_to_print",
+                                                           "num_generations",
+                                                           "num_iterations",
+                                                           "off_policy_mask_threshold",
+                                                           "repetition_penalty",
+                                                           "reward_funcs",
+                                                           "reward_weights",
+                                                           "sapo_temperature_neg",
+                                                           "sapo_temperature_pos",
+                                                           "scale_rewards",
+                                                           "steps_per_generation",
+                                                           "sync_ref_model",
+                                                           "temperature",
+                                                           "top_entropy_quantile",
+                                                           "top_k",
+                                                           "top_p",
+                                                           "use_adaptive_entropy",
+                                                           "use_bias_correction_kl",
+                                                           "use_vllm",
+                                                           "vespo_k_neg",
+                                                           "vespo_k_pos",
+                                                           "vespo_lambda_neg",
+                                                           "vespo_lambda_pos",
+                                                           "vllm_enable_sleep_mode",
+                                                           "vllm_gpu_memory_utilization",
+                                                           "vllm_group_port",
+                                                           "vllm_importance_sampling_cap",
+                                                           "vllm_importance_sampling_clip_max",
+                                                           "vllm_importance_sampling_clip_min",
+                                                           "vllm_importance_sampling_correction",
+                                                           "vllm_importance_sampling_mode",
+                                                           "vllm_max_model_length",
+                                                           "vllm_mode",
+                                                           "vllm_model_impl",
+                                                           "vllm_server_base_url",
+                                                           "vllm_server_host",
+                                                           "vllm_server_port",
+                                                           "vllm_server_timeout",
+                                                           "vllm_structured_outputs_regex",
+                                                           "vllm_tensor_parallel_size"});
+
 constexpr auto cpo_losses = std::to_array<std::string_view>({"sigmoid", "hinge", "ipo", "simpo", "alphapo"});
 constexpr auto kto_losses = std::to_array<std::string_view>({"kto", "apo_zero_unpaired"});
+constexpr auto grpo_losses =
+    std::to_array<std::string_view>({"grpo", "dapo", "bnpo", "dr_grpo", "luspo", "cispo", "sapo", "vespo"});
 constexpr auto of_rewards = std::to_array<std::string_view>({"SEQ_CLS"});
 
 // Arguments of SFTConfig about rows that other trainers' configs lack, and those that some have.
@@ -51,7 +120,8 @@ constexpr auto trainers =
                             {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}},
                             {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses},
                             {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has},
-                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}, multiple_has}});
+                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}, multiple_has},
+                            {"grpo", "TRL's GRPOConfig", RecipeKind::grpo, grpo_own, grpo_losses, multiple_has}});
 
 bool is_one_of(const Node* node, Names names) { return node != nullptr && std::ranges::count(names, node->text) > 0; }
 
@@ -144,6 +214,14 @@ void plan_reward(const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
   derive(plan.adapter.modules_to_save.origin, "and the head, which lora_task_type: SEQ_CLS trains");
 }
 
+void plan_grpo(const Inputs& inputs, const Stack& stack, Draft& draft) {
+  plan_rollouts(inputs, stack, draft);
+  note(inputs, "cast_lm_head_to_fp32", true, "a head that is cast to fp32", draft);
+  note(inputs, "disable_dropout", true, "GRPO with its dropout taken out", draft);
+  note(inputs, "sync_ref_model", true, "a reference that follows the policy", draft);
+  note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
+}
+
 }  // namespace
 
 void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
@@ -156,6 +234,7 @@ void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& sta
   if (trainer->kind == RecipeKind::reference_free) plan_reference_free(hf, inputs, stack, draft);
   if (trainer->kind == RecipeKind::kto) plan_kto(hf, inputs, stack, plan);
   if (trainer->kind == RecipeKind::reward) plan_reward(inputs, stack, plan);
+  if (trainer->kind == RecipeKind::grpo) return plan_grpo(inputs, stack, draft);
   plan.batch.padding_mask = {
       true, assumed(trainer->kind == RecipeKind::kto ? "rows of a batch differ in length and are padded"
                                                      : "chosen and rejected rows differ in length and are padded")};
@@ -209,6 +288,7 @@ void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, c
   if (trainer->kind == RecipeKind::kto) check_kto(draft, document);
   if (trainer->kind == RecipeKind::kto) check_sampling(inputs, draft, document);
   if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);
+  if (trainer->kind == RecipeKind::grpo) check_rollouts(inputs, draft, document);
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -88,7 +88,7 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) -> Said { return p.recipe.label_smoothing.value ? "0.1" : "0.0"; }},
     {"use_cache", "use_cache", [](const TrainingPlan& p) { return flag_where(!is_sft(p), p.recipe.use_cache.value); }},
     {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
-     [](const TrainingPlan& p) { return length_where(is_sft(p), p); }},
+     [](const TrainingPlan& p) { return length_where(is_sft(p) && p.recipe.kind.value != RecipeKind::grpo, p); }},
     {"sequence_length", "block_size|max_seq_length|model_max_length",
      [](const TrainingPlan& p) { return length_where(!is_sft(p) && !p.batch.padding_mask.value, p); }},
     {"sequence_length", "max_seq_length|model_max_length",
