@@ -178,7 +178,9 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   if (whole && (k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
-  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none) {
+  // Axolotl gives the trainer a model that is loaded, adapter and all.
+  const bool loaded = k.axolotl_log_softmax.value;
+  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }
   if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
@@ -280,6 +282,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
+  f.axolotl_log_softmax = plan.kernels.axolotl_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "modules/chunked_logprob.hpp"
+#include "modules/selective_log_softmax.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -14,7 +15,7 @@ void label(Torch& t, ScoredRows& rows) {
   rows.stream.labels = t.empty(rows.stream.input_ids->sizes, DType::int64, "aten::masked_fill");
 }
 
-Tensor score(Stage& stage, Role role, const Facts& facts, Stream& s) {
+Tensor score_by_fused_head(Stage& stage, Role role, const Facts& facts, Stream& s) {
   TokenLogProbs out;
   stage.call(role, facts, s, [&](Play& play, const Head& head) {
     play.torch.recorder.begin_loss();
@@ -24,6 +25,23 @@ Tensor score(Stage& stage, Role role, const Facts& facts, Stream& s) {
   Torch& t = stage.torch();
   InBucket bucket(t, Bucket::logits_and_loss);
   return t.sum_last(t.slice(out.log_probs, 1, 0, out.log_probs->sizes[1]));
+}
+
+/// Each token by the logits before it.
+Scores score_by_logits(Stage& stage, Role role, const Facts& facts, Stream& s) {
+  stage.call(role, facts, logits_alone, s);
+  Torch& t = stage.torch();
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const std::int64_t length = s.input_ids->sizes[1] - 1;
+  const Tensor log_probs = selective_log_softmax(t, t.slice(s.logits, 1, 0, length), t.slice(s.input_ids, 1, 1, length),
+                                                 facts.axolotl_log_softmax);
+  return {t.sum_last(log_probs), std::move(s.logits)};
+}
+
+Scores score(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
+  if (stage.plan().recipe.loss.value == Loss::full_logits) return score_by_logits(stage, role, facts, rows.stream);
+  if (!rows.stream.labels) label(stage.torch(), rows);
+  return {score_by_fused_head(stage, role, facts, rows.stream), {}};
 }
 
 }  // namespace
@@ -45,12 +63,11 @@ ScoredRows arrive(Stage& stage, const Facts& facts) {
   return out;
 }
 
-Tensor policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
-  label(stage.torch(), rows);
-  return score(stage, Role::policy, facts, rows.stream);
+Scores policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
+  return score(stage, Role::policy, facts, rows);
 }
 
-Tensor reference_scores(Stage& stage, const Facts& policy_facts, const ScoredRows& rows) {
+Scores reference_scores(Stage& stage, const Facts& policy_facts, const ScoredRows& rows) {
   const bool other = stage.plan().recipe.reference.value == Reference::model;
   const Role role = other ? Role::reference : Role::policy;
   Facts facts = other ? Stage::facts_of(role, policy_facts) : policy_facts;
@@ -59,8 +76,7 @@ Tensor reference_scores(Stage& stage, const Facts& policy_facts, const ScoredRow
   Restore no_grad(stage.torch().grad_enabled, false);
   if (stage.torch().recorder.scope.phase != Phase::evaluation) stage.begin(Phase::reference);
   ScoredRows scored = rows;
-  if (!scored.stream.labels) label(stage.torch(), scored);
-  return score(stage, role, facts, scored.stream);
+  return score(stage, role, facts, scored);
 }
 
 Facts precomputing(Stage& stage) {
