@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> file_keys{"title", "source", "groups"};
 constexpr std::array<std::string_view, 7> group_keys{"parts", "except", "rules", "at_once", "each", "kept", "code"};
-constexpr std::array<std::string_view, 4> rule_keys{"below", "fp32_embeddings", "once", "states"};
+constexpr std::array<std::string_view, 6> rule_keys{"below", "uneven", "fp32_embeddings", "once", "states", "step"};
 constexpr std::array<std::string_view, 3> sizes_keys{"values", "blocks", "times"};
 constexpr std::array<std::string_view, 4> state_keys{"op", "sizes", "dtype", "paged_from"};
 
@@ -68,9 +68,11 @@ OptimizerRule read_rule(Fields& fields) {
   fields.only(rule_keys);
   OptimizerRule rule;
   rule.below = fields.count("below", false).value_or(0);
+  rule.uneven = fields.count("uneven", false).value_or(0);
   if (const Node* node = fields.find("fp32_embeddings")) rule.fp32_embeddings = node->as_boolean().value_or(false);
   rule.once = list_of<OptimizerState>(fields, "once", read_state);
   rule.states = list_of<OptimizerState>(fields, "states", read_state);
+  rule.step = list_of<OptimizerState>(fields, "step", read_state);
   return rule;
 }
 

@@ -163,6 +163,7 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (plan.evaluation.evaluates.value) cannot("evaluation in GRPO", plan.evaluation.evaluates.origin);
+  if (plan.recipe.loss.value != Loss::chunked_logprob) cannot("GRPO by the model's logits", plan.recipe.loss.origin);
   if (architecture.router_logits) cannot("GRPO of a mixture of experts", plan.recipe.kind.origin);
   const std::int64_t batches = plan.recipe.rollout_batches.value;
   if (batches > 0 && batches < plan.batch.gradient_accumulation_steps.value) {
@@ -194,7 +195,9 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   if (whole && has_liger(k)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
-  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none) {
+  // Axolotl gives the trainer a model that is loaded, adapter and all.
+  const bool loaded = k.axolotl_log_softmax.value;
+  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }
   if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
@@ -297,6 +300,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
+  f.axolotl_log_softmax = plan.kernels.axolotl_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);

@@ -93,6 +93,7 @@ class Group {
 
   void step(Torch& t) {
     if (state_.empty()) for_each_of(t, parameters_, [&](const Parameter& p) { create(t, p); });
+    for_each_of(t, parameters_, [&](const Parameter& p) { work(t, p); });
     if (!spec_.at_once.empty()) at_once(t);
     if (!spec_.kept.empty()) one_by_one(t);
     if (!code_) return;
@@ -104,16 +105,30 @@ class Group {
  private:
   bool holds(const OptimizerRule& rule, const Parameter& p) const {
     return (rule.below == 0 || p.held->numel() < rule.below) &&
+           (rule.uneven == 0 || p.held->numel() % rule.uneven != 0) &&
            (!rule.fp32_embeddings || (fp32_embeddings_ && p.part == Part::embedding));
   }
 
   void create(Torch& t, const Parameter& p) {
-    for (std::size_t i = 0; i < spec_.rules.size(); ++i) {
-      const OptimizerRule& rule = spec_.rules[i];
-      if (!holds(rule, p)) continue;
-      if (!made_once_[i]) create(t, rule.once, p.held);
-      made_once_[i] = true;
-      return create(t, rule.states, p.held);
+    const OptimizerRule* rule = rule_of(p);
+    if (rule == nullptr) return;
+    const auto i = static_cast<std::size_t>(rule - spec_.rules.data());
+    if (!made_once_[i]) create(t, rule->once, p.held);
+    made_once_[i] = true;
+    create(t, rule->states, p.held);
+  }
+
+  const OptimizerRule* rule_of(const Parameter& p) const {
+    const auto rule = std::ranges::find_if(spec_.rules, [&](const OptimizerRule& r) { return holds(r, p); });
+    return rule == spec_.rules.end() ? nullptr : &*rule;
+  }
+
+  void work(Torch& t, const Parameter& p) {
+    const OptimizerRule* rule = rule_of(p);
+    if (rule == nullptr) return;
+    std::vector<Tensor> made;
+    for (const OptimizerState& s : rule->step) {
+      made.push_back(t.empty(sizes_of(s, p.held), s.dtype.value_or(p.held->dtype), s.op.c_str()));
     }
   }
 

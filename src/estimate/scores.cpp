@@ -4,6 +4,7 @@
 #include <array>
 
 #include "modules/chunked_logprob.hpp"
+#include "modules/selective_log_softmax.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -15,26 +16,52 @@ void label(Torch& t, ScoredRows& rows) {
   rows.stream.labels = t.empty(rows.stream.input_ids->sizes, DType::int64, "aten::masked_fill");
 }
 
-/// Which scores the trainer has its fused head make.
-enum class Scores : std::uint8_t { of_rows, of_tokens };
-
-Tensor score(Stage& stage, Role role, const Facts& facts, Stream& s, Scores kind) {
+/// Each position's, of which the labelled ones count.
+Tensor log_probs_by_fused_head(Stage& stage, Role role, const Facts& facts, Stream& s, bool mean_logits) {
   TokenLogProbs out;
-  const bool rows = kind == Scores::of_rows;
   stage.call(role, facts, s, [&](Play& play, const Head& head) {
     play.torch.recorder.begin_loss();
     InBucket bucket(play.torch, Bucket::logits_and_loss);
-    out = chunked_log_probs(play, s.hidden, s.labels, head.projection(), rows, play.facts.labelled);
+    out = chunked_log_probs(play, s.hidden, s.labels, head.projection(), mean_logits, play.facts.labelled);
   });
-  Torch& t = stage.torch();
-  InBucket bucket(t, Bucket::logits_and_loss);
-  const std::int64_t positions = out.log_probs->sizes[1];
-  const std::int64_t kept = rows || facts.labelled == 0 ? positions : std::min(facts.labelled, positions);
-  const Tensor scores = t.slice(out.log_probs, 1, positions - kept, kept);
-  return rows ? t.sum_last(scores) : scores;
+  return std::move(out.log_probs);
 }
 
-Tensor by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows, Scores kind) {
+Tensor score_by_fused_head(Stage& stage, Role role, const Facts& facts, Stream& s) {
+  const Tensor log_probs = log_probs_by_fused_head(stage, role, facts, s, true);
+  Torch& t = stage.torch();
+  InBucket bucket(t, Bucket::logits_and_loss);
+  return t.sum_last(t.slice(log_probs, 1, 0, log_probs->sizes[1]));
+}
+
+Tensor token_scores(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
+  if (!rows.stream.labels) label(stage.torch(), rows);
+  const Tensor log_probs = log_probs_by_fused_head(stage, role, facts, rows.stream, false);
+  const std::int64_t positions = log_probs->sizes[1];
+  const std::int64_t kept = facts.labelled == 0 ? positions : std::min(facts.labelled, positions);
+  return stage.torch().slice(log_probs, 1, positions - kept, kept);
+}
+
+/// Each token by the logits before it.
+Scores score_by_logits(Stage& stage, Role role, const Facts& facts, Stream& s) {
+  stage.call(role, facts, logits_alone, s);
+  Torch& t = stage.torch();
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const std::int64_t length = s.input_ids->sizes[1] - 1;
+  const Tensor log_probs = selective_log_softmax(t, t.slice(s.logits, 1, 0, length), t.slice(s.input_ids, 1, 1, length),
+                                                 facts.axolotl_log_softmax);
+  return {t.sum_last(log_probs), std::move(s.logits)};
+}
+
+Scores score(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
+  if (stage.plan().recipe.loss.value == Loss::full_logits) return score_by_logits(stage, role, facts, rows.stream);
+  if (!rows.stream.labels) label(stage.torch(), rows);
+  return {score_by_fused_head(stage, role, facts, rows.stream), {}};
+}
+
+template <class Out>
+Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows,
+                 Out (*scored)(Stage&, Role, const Facts&, ScoredRows&)) {
   const bool other = stage.plan().recipe.reference.value == Reference::model;
   const Role role = other ? Role::reference : Role::policy;
   Facts facts = other ? Stage::facts_of(role, policy_facts) : policy_facts;
@@ -42,9 +69,8 @@ Tensor by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& r
   facts.checkpointing = false;
   Restore no_grad(stage.torch().grad_enabled, false);
   if (stage.torch().recorder.scope.phase != Phase::evaluation) stage.begin(Phase::reference);
-  ScoredRows scored = rows;
-  if (!scored.stream.labels) label(stage.torch(), scored);
-  return score(stage, role, facts, scored.stream, kind);
+  ScoredRows batch = rows;
+  return scored(stage, role, facts, batch);
 }
 
 }  // namespace
@@ -66,22 +92,20 @@ ScoredRows arrive(Stage& stage, const Facts& facts) {
   return out;
 }
 
-Tensor policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
-  label(stage.torch(), rows);
-  return score(stage, Role::policy, facts, rows.stream, Scores::of_rows);
+Scores policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
+  return score(stage, Role::policy, facts, rows);
 }
 
-Tensor reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows) {
-  return by_reference(stage, facts, rows, Scores::of_rows);
+Scores reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows) {
+  return by_reference<Scores>(stage, facts, rows, score);
 }
 
 Tensor policy_token_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
-  label(stage.torch(), rows);
-  return score(stage, Role::policy, facts, rows.stream, Scores::of_tokens);
+  return token_scores(stage, Role::policy, facts, rows);
 }
 
 Tensor reference_token_scores(Stage& stage, const Facts& facts, const ScoredRows& rows) {
-  return by_reference(stage, facts, rows, Scores::of_tokens);
+  return by_reference<Tensor>(stage, facts, rows, token_scores);
 }
 
 Facts precomputing(Stage& stage) {

@@ -1,5 +1,6 @@
-// What TRL's trainers of preferences share (trl 1.16: trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py): rows
-// whose completions are scored by the policy, and by a reference with no gradients.
+// What TRL's trainers of preferences share (trainer/dpo_trainer.py, kto_trainer.py, grpo_trainer.py): rows whose
+// completions are scored by the policy, and by a reference with no gradients. trl 1.16 has a fused head do it; 1.8,
+// which Axolotl pins, takes the model's logits.
 #pragma once
 
 #include <span>
@@ -23,11 +24,18 @@ std::span<const Role> policy_and_reference(const TrainingPlan& plan);
 /// A batch comes from the collator.
 ScoredRows arrive(Stage& stage, const Facts& facts);
 
-/// Of each row of `rows` by the policy: the sum of its completion's log-probabilities.
-Tensor policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
+/// What a model makes of rows.
+struct Scores {
+  Tensor sums{};  ///< Of each row's completion: of its log-probabilities.
+  /// Where the loss is of full logits: the model's output, which the trainer holds on to until its metrics are made.
+  Tensor logits{};
+};
+
+/// By the policy.
+Scores policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
 
 /// The same by the policy without its adapter, or by another model; never with checkpoints or gradients.
-Tensor reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
+Scores reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
 
 /// The same of each of a row's last tokens, as many as the plan's completions have: rows × tokens.
 Tensor policy_token_scores(Stage& stage, const Facts& facts, ScoredRows& rows);

@@ -23,6 +23,15 @@ constexpr std::array unknowns{
                      plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},
+    Unknown{"compiled optimizer step",
+            "torch.compile makes torchao's step: its buffers are those of torch 2.13's code for Triton; another "
+            "version may "
+            "need none",
+            [](const TrainingPlan& plan) {
+              const std::string& name = plan.optimizer.name.value;
+              return name == "torchao_adamw_8bit" || name == "torchao_adamw_4bit";
+            },
+            [](TrainingPlan& plan) { plan.optimizer.name.value += "_in_one_kernel"; }},
 };
 
 }  // namespace

@@ -110,6 +110,10 @@ bool has_scores(const Plan& plan) {
 }
 bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
 bool has_completions(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
+bool scores_logits(const Plan& plan) {
+  const bool whole = plan.recipe.kind.value == RecipeKind::reference_free;
+  return whole || (has_scores(plan) && plan.recipe.loss.value == Loss::full_logits);
+}
 bool has_second_term(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto ||
          has_rollouts(plan);
@@ -257,7 +261,8 @@ constexpr std::array rows{
     fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
         "optimizer", {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
                       "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
-                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`: the files of `models/optimizers`",
+                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `torchao_adamw_8bit`, "
+                      "`torchao_adamw_4bit`: the files of `models/optimizers`",
                       {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
         "clip_gradients", {"the gradients' norm is clipped before the step"}),
@@ -299,6 +304,8 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
                                                                 {"Liger's rotary embedding", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::axolotl_log_softmax, as::boolean>(
+        "axolotl_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -33,9 +33,11 @@ struct OptimizerState {
 /// Which parameters get which states. The first rule that holds counts.
 struct OptimizerRule {
   std::int64_t below = 0;              ///< Of parameters with fewer elements; 0: of any size.
+  std::int64_t uneven = 0;             ///< Of those whose elements are no multiple of it; 0: of any.
   bool fp32_embeddings = false;        ///< Of embeddings, where the plan asks for their state in fp32.
   std::vector<OptimizerState> once{};  ///< Made before the first parameter's, and shared by all of the rule.
   std::vector<OptimizerState> states{};
+  std::vector<OptimizerState> step{};  ///< What a step makes for one parameter, alive together until the next one's.
 };
 
 /// Parameters that one step() goes through.

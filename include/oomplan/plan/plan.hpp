@@ -187,7 +187,8 @@ struct KernelFacts {
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
   Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
   Setting<bool> liger_rope{};
-  Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
+  Setting<bool> liger_glu{};            ///< LigerSiLUMulFunction or its like of GELU.
+  Setting<bool> axolotl_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 

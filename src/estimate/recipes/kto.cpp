@@ -1,6 +1,6 @@
-// TRL's KTOTrainer (trl 1.16: trainer/kto_trainer.py): rows scored by the policy and by a reference, and for the KL
-// divergence the same prompts with each other's completions, by both with no gradients. What is made of the scores is
-// as small as the batch has rows.
+// TRL's KTOTrainer (trl 1.16 and 1.8: trainer/kto_trainer.py): rows scored by the policy and by a reference, and for
+// the KL divergence the same prompts with each other's completions, by both with no gradients. What is made of the
+// scores is as small as the batch has rows.
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -26,16 +26,23 @@ void score_mismatched(Stage& stage, const Facts& facts, const ScoredRows& rows) 
   policy_scores(stage, facts, scored);
 }
 
+/// chosen_logits and rejected_logits of trl 1.8: each row is in one of them.
+Tensor split_by_label(Torch& t, const Tensor& logits) {
+  InBucket bucket(t, Bucket::logits_and_loss);
+  return t.empty(logits->sizes, logits->dtype, "aten::index_select");
+}
+
 /// KTOTrainer._compute_loss: leaves the loss in the stream.
 void lose(Stage& stage, const Facts& facts, Batch& batch) {
   Torch& t = stage.torch();
   score_mismatched(stage, facts, batch.mismatched);
-  Tensor ratios = policy_scores(stage, facts, batch.rows);
-  if (stage.plan().recipe.reference.value != Reference::precomputed) {
-    if (batch.mismatched.completion_mask) reference_scores(stage, facts, batch.mismatched);
-    ratios = t.sub(ratios, reference_scores(stage, facts, batch.rows));
-  }
+  const Scores policy = policy_scores(stage, facts, batch.rows);
+  const Tensor by_label = policy.logits ? split_by_label(t, policy.logits) : Tensor();
+  const bool compares = stage.plan().recipe.reference.value != Reference::precomputed;
+  if (compares && batch.mismatched.completion_mask) reference_scores(stage, facts, batch.mismatched);
+  const Scores reference = compares ? reference_scores(stage, facts, batch.rows) : Scores{};
   InBucket bucket(t, Bucket::logits_and_loss);
+  const Tensor ratios = compares ? t.sub(policy.sums, reference.sums) : policy.sums;
   batch.rows.stream.loss = t.div_scalar(t.sum_all(t.neg(ratios)));
 }
 

@@ -182,6 +182,7 @@ inline std::vector<Named> runs() {
       {"GRPO with a reference model, accumulated", changed([&](TrainingPlan& p) {
          amp(p);
          p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.loss.value = Loss::chunked_logprob;
          p.recipe.reference.value = Reference::model;
          p.batch.completion_length.value = 5;
          p.batch.gradient_accumulation_steps.value = 4;
@@ -190,6 +191,7 @@ inline std::vector<Named> runs() {
       {"GRPO of an adapter, checkpointed, a rollout for several steps", changed([](TrainingPlan& p) {
          lora(p);
          p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.loss.value = Loss::chunked_logprob;
          p.recipe.reference.value = Reference::adapter_off;
          p.recipe.second_term.value = true;
          p.recipe.rollout_batches.value = 3;

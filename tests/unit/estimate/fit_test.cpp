@@ -187,6 +187,7 @@ Bytes tensors_of(const TrainingPlan& plan) {
 TEST(Range, OfDpoIsThatOfItsCompletions) {
   TrainingPlan p = example::plan(8, 512);
   p.recipe.kind.value = RecipeKind::dpo;
+  p.recipe.loss.value = Loss::chunked_logprob;
   p.recipe.reference.value = Reference::precomputed;
   p.batch.completion_length.origin.kind = Origin::Kind::assumed;
   const Architecture model = example::architecture(example::llama());
@@ -201,6 +202,16 @@ TEST(Range, OfDpoIsThatOfItsCompletions) {
   EXPECT_TRUE(unknown().empty());
   p.batch.completion_length = {1, {Origin::Kind::assumed}};
   EXPECT_TRUE(unknown().empty());
+}
+
+TEST(Range, OfTorchaosOptimizerIsThatOfItsStepsBuffers) {
+  TrainingPlan p = example::plan(1, 8);
+  p.optimizer.name.value = "torchao_adamw_4bit";
+  const Architecture model = example::architecture(example::llama());
+  const auto unknown = unknown_of(p, model, example::played(p, model));
+  ASSERT_EQ(unknown.size(), 1U);
+  EXPECT_EQ(unknown.front().name, "compiled optimizer step");
+  EXPECT_GT(unknown.front().upper, Bytes());
 }
 
 TEST(Fit, FitsAtTheEdgeToTheLastByteAndNotWithOneLess) {

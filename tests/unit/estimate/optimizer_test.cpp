@@ -97,6 +97,20 @@ TEST(AdamW, EightBitKeepsTwoBytesAnElementAndAScaleABlockOf256) {
   }
 }
 
+TEST(AdamW, TorchaosKeepsCodesScalesAndAMapOfEachTensor) {
+  // Codes, a scale for 256 elements, 256 or 16 values of the map; twice.
+  EXPECT_EQ(cost("torchao_adamw_8bit", DType::bf16, {{64, 1024}}).state, 2 * (n + n / 64 + 1024));
+  EXPECT_EQ(cost("torchao_adamw_4bit", DType::bf16, {{64, 1024}}).state, 2 * (n / 2 + n / 64 + 512));
+  EXPECT_EQ(cost("torchao_adamw_8bit", DType::bf16, {{4096 + 128}}).state, 2 * 2 * 4352) << "no whole blocks";
+  EXPECT_EQ(cost("torchao_adamw_8bit", DType::fp32, {{2048}}).state, 2 * 4 * 2048);
+  EXPECT_EQ(cost("torchao_adamw_8bit", DType::fp32, {{2048}}).later, 0);
+}
+
+TEST(AdamW, TorchaosStepUnpacksOneParameterAtATime) {
+  EXPECT_EQ(cost("torchao_adamw_8bit", DType::bf16).later, 2 * (n + n / 64));
+  EXPECT_EQ(cost("torchao_adamw_4bit", DType::bf16).later, 2 * (n + 4 * n + 8 * n + n / 64));
+}
+
 TEST(AdamW, EightBitKeepsSmallTensorsInFp32) {
   EXPECT_EQ(cost("adamw_8bit", DType::bf16, {{4095}}).state, 2 * 16'384);
   EXPECT_EQ(cost("adamw_8bit", DType::bf16, {{4096}}).state, 2 * 4096 + 2 * 512 + 2 * 1024);

@@ -11,6 +11,7 @@
 #include "../../optimizers.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
+#include "preference.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -93,12 +94,15 @@ void plan_attention(const Axolotl& a, TrainingPlan& plan) {
 // ---- The batch -----------------------------------------------------------------------------------------------------
 
 // Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
-std::int64_t multiple_of(const Axolotl& a) {
+// TRL's trainers of preferences have collators of their own; that of reward models is given the multiple.
+std::int64_t multiple_of(const Axolotl& a, const Inputs& inputs) {
+  if (axolotl::is_rl(inputs)) return 1;
+  if (a.on("pretraining_dataset") && a.on("sample_packing")) return 1;  // wrap_streaming_dataset: to sequence_len.
   if (is(a.get<bool>("pad_to_sequence_len"), false) && !a.on("sample_packing")) return 1;
   return a.get<std::int64_t>("pad_to_multiple_of").value.value_or(64);
 }
 
-void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
+void plan_sizes(const Axolotl& a, const Inputs& inputs, Draft& draft, const Document& document) {
   BatchFacts& batch = draft.plan.batch;
   const auto accumulation = a.get<std::int64_t>("gradient_accumulation_steps");
   const auto total = a.get<std::int64_t>("batch_size");
@@ -110,7 +114,7 @@ void plan_sizes(const Axolotl& a, Draft& draft, const Document& document) {
            "divided by a micro_batch_size of " + std::to_string(batch.micro_batch_size.value));
   }
   accumulate(a.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
-  pad_rows(draft.plan, multiple_of(a));
+  pad_rows(draft.plan, multiple_of(a, inputs));
 }
 
 // Whether packed rows reach the attention without any mask: by flash attention, or by sdpa's varlen kernel, which the
@@ -129,7 +133,8 @@ void plan_packing(const Axolotl& a, TrainingPlan& plan) {
   plan.batch.padding_mask = {!bare, packing};
   derive(plan.batch.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
   const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
-  if (!a.get<bool>("multipack_real_batches").value.value_or(!flash)) pack_rows(plan, packing, "micro_batch_size");
+  const bool joined = a.on("pretraining_dataset") || !a.get<bool>("multipack_real_batches").value.value_or(!flash);
+  if (joined) pack_rows(plan, packing, "micro_batch_size");
 }
 
 void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
@@ -167,12 +172,12 @@ void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
 }
 
 // Without a word about any of the four, axolotl switches them on (check_auto_enable_lora_kernels).
-bool kernels_by_default(const Axolotl& a, const Draft& draft) {
+bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& draft) {
   constexpr std::array<std::string_view, 4> keys{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
                                                  "lora_embedding_kernel"};
   const bool said = std::ranges::any_of(keys, [&](std::string_view key) { return a.get<bool>(key).value.has_value(); });
   const bool lora = is(a.get<std::string>("adapter"), std::string("lora"));
-  return !said && !a.on("trust_remote_code") && !asks_for(draft, "rl") && !asks_for(draft, "nvfp4_merge_aware") &&
+  return !said && !a.on("trust_remote_code") && !axolotl::is_rl(inputs) && !asks_for(draft, "nvfp4_merge_aware") &&
          !(lora && a.on("load_in_8bit"));
 }
 
@@ -191,11 +196,12 @@ Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& 
   return out;
 }
 
-void plan_kernels(const Axolotl& a, const Draft& draft, TrainingPlan& plan) {
+void plan_kernels(const Axolotl& a, const Inputs& inputs, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
   constexpr std::array<std::string_view, 3> qkv{"q_proj", "k_proj", "v_proj"};
   constexpr std::array<std::string_view, 1> o{"o_proj"};
   constexpr std::array<std::string_view, 3> mlp{"gate_proj", "up_proj", "down_proj"};
-  const bool automatic = kernels_by_default(a, draft);
+  const bool automatic = kernels_by_default(a, inputs, draft);
   plan.kernels.lora_qkv = kernel(a.get<bool>("lora_qkv_kernel"), automatic, plan, qkv);
   plan.kernels.lora_o = kernel(a.get<bool>("lora_o_kernel"), automatic, plan, o);
   plan.kernels.lora_mlp = kernel(a.get<bool>("lora_mlp_kernel"), automatic, plan, mlp);
@@ -224,7 +230,7 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
   if (qlora && is(skipped, true)) loading = {false, skipped.origin};
 }
 
-void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
+void plan_adapter(const Axolotl& a, const Inputs& inputs, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
   const auto adapter = a.get<std::string>("adapter");
   if (adapter.value) plan.adapter.kind = {Adapter::lora, adapter.origin};
@@ -236,7 +242,7 @@ void plan_adapter(const Axolotl& a, Draft& draft, const Document& document) {
     plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
   }
   plan_targets(a, draft, document);
-  plan_kernels(a, draft, plan);
+  plan_kernels(a, inputs, draft);
 }
 
 void check_int8(const Axolotl& a, Draft& draft, const Document& document) {
@@ -294,8 +300,8 @@ void plan_embedding_state(const Axolotl& a, TrainingPlan& plan) {
   if (!state.value) derive(state.origin, "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
 }
 
-void plan_step(const Axolotl& a, Draft& draft) {
-  const bool reentrant = !asks_for(draft, "rl") && !asks_for(draft, "unfrozen_parameters");
+void plan_step(const Axolotl& a, const Inputs& inputs, Draft& draft) {
+  const bool reentrant = !axolotl::is_rl(inputs) && !asks_for(draft, "unfrozen_parameters");
   draft.plan.checkpointing.reentrant =
       setting(a.get<bool>("gradient_checkpointing_kwargs.use_reentrant"), reentrant, own("normalize_config"));
   plan_embedding_state(a, draft.plan);
@@ -318,7 +324,8 @@ void plan_loader(const Axolotl& a, Draft& draft) {
                         !a.get<std::int64_t>("dataloader_prefetch_factor").value &&
                         !a.get<bool>("dataloader_pin_memory").value;
   if (draft.worker_a_rank) default_loader(loader);
-  stream_rows(a.get<bool>("streaming"), loader);
+  stream_rows(a.get<bool>("pretraining_dataset"), loader);
+  if (loader.rows_as.value != RowsAs::stream) stream_rows(a.get<bool>("streaming"), loader);
   if (loader.rows_as.value == RowsAs::stream) {
     loader.shuffle_buffer = setting(a.get<std::int64_t>("streaming_multipack_buffer_size"), std::int64_t{10'000},
                                     own("AxolotlInputConfig"));
@@ -389,18 +396,19 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   }
   plan_attention(a, plan);
   plan_precision(a, inputs, plan);
-  plan_sizes(a, draft, document);
-  const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value, multiple_of(a),
-                             a.on("sample_packing")};
+  plan_sizes(a, inputs, draft, document);
+  const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value,
+                             multiple_of(a, inputs), a.on("sample_packing")};
   plan_packing(a, plan);
   axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
   plan_quantization(a, plan);
-  plan_adapter(a, draft, document);
+  plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
-  plan_step(a, draft);
+  plan_step(a, inputs, draft);
   plan_liger(a, plan);
   plan_cut_cross_entropy(a, inputs, draft, document);
   plan_loader(a, draft);
+  axolotl::plan_preference(a, inputs, stack(), draft);
 }
 
 Draft read(const Inputs& inputs, const Document& document) {
@@ -410,6 +418,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_facts(a, inputs, draft, document);
   check_sizes(a, draft, document);
   check_adapter(a, draft, document);
+  axolotl::check_preference(inputs, draft, document);
   refuse_scaled_half(draft, document);
   return draft;
 }
