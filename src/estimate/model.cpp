@@ -59,8 +59,10 @@ void Stream::leave_base() {
   for (Tensor& mask : arguments.masks) mask.reset();
   for (Tensor& cos : arguments.cos) cos.reset();
   for (Tensor& sin : arguments.sin) sin.reset();
+  arguments.bias.reset();
   arguments.position_ids.reset();
   position_ids.reset();
+  position_mask.reset();
   inputs_embeds.reset();
   position_embeds.reset();
 }

@@ -75,6 +75,7 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
+  Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };
@@ -85,6 +86,7 @@ struct Stream {
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
   Tensor position_ids{};
+  Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
   Tensor position_embeds{};
   Tensor hidden{};

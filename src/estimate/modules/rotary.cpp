@@ -67,6 +67,24 @@ void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tenso
   k = std::move(k_turned);
 }
 
+/// (x.float() * cos) + (rotate_half(x).float() * sin)
+Tensor turned_raised(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin) {
+  const Tensor straight = t.mul(t.to(x, DType::fp32), cos);
+  Tensor half = t.to(rotate_pairs(t, x), DType::fp32);
+  half = t.mul(half, sin);
+  return t.add(straight, half);
+}
+
+void rotate_raised(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const DType dtype = q->dtype;
+  const Tensor q_turned = turned_raised(t, q, cos, sin);
+  const Tensor k_turned = turned_raised(t, k, cos, sin);
+  Tensor q_out = t.to(q_turned, dtype);
+  Tensor k_out = t.to(k_turned, dtype);
+  q = std::move(q_out);
+  k = std::move(k_out);
+}
+
 /// In fp32; what comes of it in the dtype that q and k have.
 void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
   const DType dtype = q->dtype;
@@ -83,8 +101,8 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 }  // namespace
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 7> names{"halves",      "back_again",   "pairs", "sliced",
-                                                  "sliced_each", "sliced_pairs", "none"};
+  constexpr std::array<std::string_view, 8> names{"halves", "back_again",  "pairs",        "raised_pairs",
+                                                  "sliced", "sliced_each", "sliced_pairs", "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
@@ -92,10 +110,11 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   if (style == Rotary::none) return;
   Tensor cos = t.unsqueeze(cos_of, 1);
   Tensor sin = t.unsqueeze(sin_of, 1);
-  if (style == Rotary::sliced_pairs) {
+  if (style == Rotary::sliced_pairs || style == Rotary::raised_pairs) {
     cos = in_pairs(t, cos);
     sin = in_pairs(t, sin);
   }
+  if (style == Rotary::raised_pairs) return rotate_raised(t, q, k, cos, sin);
   if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);

@@ -14,8 +14,9 @@ class PlainMlp final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module().empty() ? "" : a.module() + ".";
     const bool bias = a.flag("bias", true);
-    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias);
-    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias);
+    const LinearKind kind = a.flag("matmul", false) ? LinearKind::matmul : LinearKind::linear;
+    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias, kind);
+    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias, kind);
   }
 
   void forward(Play& play, Stream& s) const override {

@@ -71,6 +71,7 @@ class Torch {
   Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
   std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
+  std::vector<Tensor> split_sizes(const Tensor& x, std::initializer_list<std::int64_t> sizes, int dim);
   Tensor detach(const Tensor& x);
 
   // --- copies --------------------------------------------------------------------------------------------------
@@ -84,6 +85,8 @@ class Torch {
 
   // --- indexing ------------------------------------------------------------------------------------------------
   Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
+  /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
+  Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
   /// The highest of the last dimension, and where they were.
   std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
@@ -104,7 +107,13 @@ class Torch {
   Tensor silu(const Tensor& x);
   Tensor gelu(const Tensor& x);
   Tensor dropout(const Tensor& x, double p);  ///< In training; x itself where p is 0.
+  Tensor expm1(const Tensor& x);
+  Tensor softplus(const Tensor& x);
+  Tensor minimum(const Tensor& x, const Tensor& y);
+  Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+  Tensor masked_fill(const Tensor& x, const Tensor& mask);
   Tensor add_(const Tensor& x, const Tensor& y);
+  Tensor div_scalar_(const Tensor& x);
   Tensor div_(const Tensor& x, const Tensor& by);
   /// An elementwise op outside autograd: its output alone.
   Tensor pointwise(std::initializer_list<const Tensor*> inputs, DType dtype, const char* op);
@@ -122,6 +131,8 @@ class Torch {
   Tensor mm(const Tensor& a, const Tensor& b);
   Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
   Tensor bmm(const Tensor& a, const Tensor& b);
+  /// torch.baddbmm(c, a, b, alpha=…) of a multiple that is not 1; c needs no gradient, and is none where beta is 0.
+  Tensor baddbmm(const Tensor& c, const Tensor& a, const Tensor& b);
   Tensor matmul(const Tensor& a, const Tensor& b);
   Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
   /// torch._grouped_mm: rows of a, sorted by group, with each group's own matrix (weight: groups × out × in).
