@@ -93,7 +93,7 @@ struct Stream {
   Tensor residual{};
   Tensor normed{};        ///< Where a block uses its first norm twice.
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
-  Tensor attn_weights{};  ///< Of eager attention, held likewise.
+  Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
   Arguments arguments{};
   Tensor logits{};
   Tensor loss{};

@@ -67,18 +67,18 @@ void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tenso
   k = std::move(k_turned);
 }
 
-/// (x.float() * cos) + (rotate_half(x).float() * sin)
-Tensor turned_raised(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin) {
+/// (x.float() * cos) + (rotate_half(x).float() * sin), or rotate_half(x.float()) where halves are turned.
+Tensor turned_raised(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin, bool pairs) {
   const Tensor straight = t.mul(t.to(x, DType::fp32), cos);
-  Tensor half = t.to(rotate_pairs(t, x), DType::fp32);
+  Tensor half = pairs ? t.to(rotate_pairs(t, x), DType::fp32) : rotate_half(t, t.to(x, DType::fp32));
   half = t.mul(half, sin);
   return t.add(straight, half);
 }
 
-void rotate_raised(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+void rotate_raised(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
   const DType dtype = q->dtype;
-  const Tensor q_turned = turned_raised(t, q, cos, sin);
-  const Tensor k_turned = turned_raised(t, k, cos, sin);
+  const Tensor q_turned = turned_raised(t, q, cos, sin, pairs);
+  const Tensor k_turned = turned_raised(t, k, cos, sin, pairs);
   Tensor q_out = t.to(q_turned, dtype);
   Tensor k_out = t.to(k_turned, dtype);
   q = std::move(q_out);
@@ -101,8 +101,9 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 }  // namespace
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 8> names{"halves", "back_again",  "pairs",        "raised_pairs",
-                                                  "sliced", "sliced_each", "sliced_pairs", "none"};
+  constexpr std::array<std::string_view, 9> names{"halves",       "back_again",    "pairs",
+                                                  "raised_pairs", "raised_halves", "sliced",
+                                                  "sliced_each",  "sliced_pairs",  "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
@@ -114,7 +115,8 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
     cos = in_pairs(t, cos);
     sin = in_pairs(t, sin);
   }
-  if (style == Rotary::raised_pairs) return rotate_raised(t, q, k, cos, sin);
+  const bool raised_pairs = style == Rotary::raised_pairs;
+  if (raised_pairs || style == Rotary::raised_halves) return rotate_raised(t, raised_pairs, q, k, cos, sin);
   if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);

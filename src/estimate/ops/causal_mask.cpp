@@ -26,7 +26,9 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;
-    const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype);
+    // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, but for these.
+    const bool sent = f.padding_mask || always_;
+    const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
   }
 

@@ -23,6 +23,7 @@ class FalconAttention final : public Module {
         module_(b.module_id(a.module())) {
     if (groups_ == 0 && !a.flag("shared", true)) a.unmodelled("keys and values of each head");
     if (groups_ != 0 && heads_ % groups_ != 0) a.unmodelled("heads that are no multiple of those of keys");
+    if (head_dim_ % 2 != 0) a.unmodelled("heads of an odd width");
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t keys = groups_ == 0 ? 1 : groups_;

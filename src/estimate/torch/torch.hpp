@@ -71,6 +71,7 @@ class Torch {
   Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
   std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
+  std::vector<Tensor> unbind(const Tensor& x, int dim);  ///< Of a dimension of at most four.
   std::vector<Tensor> split_sizes(const Tensor& x, std::initializer_list<std::int64_t> sizes, int dim);
   Tensor detach(const Tensor& x);
 
@@ -84,7 +85,7 @@ class Torch {
   Tensor pad_last(const Tensor& x, std::int64_t by);
 
   // --- indexing ------------------------------------------------------------------------------------------------
-  Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
+  Tensor index_rows(const Tensor& x, const Tensor& rows);  ///< x[rows].
   /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
   Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
@@ -149,6 +150,8 @@ class Torch {
   // --- autograd ------------------------------------------------------------------------------------------------
   void backward(const Tensor& root);
   void backward_from(const Tensor& root, Tensor gradient);
+  /// From two roots at once; the second may have come of what the first was made of.
+  void backward_from(const Tensor& root, Tensor gradient, const Tensor& second, Tensor gradient_of_second);
   /// Runs `forward` so that what it saves is recomputed in backward.
   Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant);
 
@@ -178,6 +181,7 @@ class Torch {
   Tensor raised(const Tensor& x);
 
   GradientHook* gradient_hook = nullptr;
+  Tensor beside{};                     ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
@@ -193,6 +197,8 @@ class Torch {
   /// What is kept for backward is an activation, unless it is known to be something else.
   void keep_for_backward(const Tensor& tensor);
   void accumulate(Node& node, const Tensor& gradient);
+  /// Counts what each node below has to wait for.
+  void count_dependencies(Node* from, std::uint32_t visit);
   void take_gradient(const Tensor& leaf, const Tensor& gradient);
   void evaluate(Node& node);
   void add_to_buffer(Node& node, int nr, Tensor gradient);

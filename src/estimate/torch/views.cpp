@@ -203,6 +203,21 @@ std::vector<Tensor> Torch::split(const Tensor& x, std::int64_t size, int dim) {
   return out;
 }
 
+// unbind_backward stacks the gradients.
+std::vector<Tensor> Torch::unbind(const Tensor& x, int dim) {
+  NodeRef node = record("UnbindBackward0", {&x}, split_backward);
+  if (node) node->dims = x->sizes;
+  Dims sizes = x->sizes;
+  Dims strides = x->strides;
+  sizes.erase(dim);
+  strides.erase(dim);
+  std::vector<Tensor> out;
+  for (std::int64_t i = 0; i < x->sizes[dim]; ++i) {
+    out.push_back(attach(node, view_as(x, sizes, strides), static_cast<int>(i)));
+  }
+  return out;
+}
+
 std::vector<Tensor> Torch::split_sizes(const Tensor& x, std::initializer_list<std::int64_t> parts, int dim) {
   NodeRef node = record("SplitWithSizesBackward0", {&x}, split_backward);
   if (node) node->dims = x->sizes;
