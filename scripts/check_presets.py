@@ -12,7 +12,7 @@ import yaml
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
-MASKED = {"bert", "roberta"}
+MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert"}
 
 
 def count(config):

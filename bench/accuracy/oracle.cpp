@@ -244,6 +244,7 @@ Outcome compare(const Footprint& footprint, const Truth& truth) {
     for (const Truth::PhaseBytes& t : truth.phases) {
       if (t.phase != p.phase || t.step != p.step) continue;
       const double e = percent(p.total.count(), t.bytes);
+      o.phases.push_back({p.phase, p.step, p.total.count(), t.bytes});
       if (std::abs(e) > std::abs(o.worst_phase)) o.worst_phase = e;
     }
   }

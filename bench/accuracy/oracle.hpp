@@ -39,11 +39,19 @@ struct Case {
 
 /// An estimate of a case against its truth.
 struct Outcome {
+  struct PhaseBytes {
+    Phase phase;
+    int step;
+    std::int64_t predicted;
+    std::int64_t truth;
+  };
+
   std::string unsupported{};
   std::int64_t predicted = 0;
   Phase predicted_phase = Phase::load;
   double error = 0.0;        ///< Of the peak, in %.
   double worst_phase = 0.0;  ///< The largest error among the phases' peaks, in %.
+  std::vector<PhaseBytes> phases{};
 };
 
 /// The cases of three files that have a truth. MODELS: name -> {config: Hugging Face keys}. CASES: a list of plans.

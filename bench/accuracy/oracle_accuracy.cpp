@@ -29,6 +29,14 @@ void print(const Case& c, const Outcome& o) {
              o.worst_phase);
 }
 
+json phases_of(const Outcome& o) {
+  json out = json::array();
+  for (const Outcome::PhaseBytes& p : o.phases) {
+    out.push_back({{"phase", short_name(p.phase)}, {"step", p.step}, {"predicted", p.predicted}, {"true", p.truth}});
+  }
+  return out;
+}
+
 json row(const Case& c, const Outcome& o) {
   if (!o.unsupported.empty()) return {{"id", c.id}, {"unsupported", o.unsupported}};
   return {{"id", c.id},
@@ -37,7 +45,8 @@ json row(const Case& c, const Outcome& o) {
           {"error_percent", o.error},
           {"predicted_phase", short_name(o.predicted_phase)},
           {"true_phase", c.truth.peak_phase},
-          {"worst_phase_percent", o.worst_phase}};
+          {"worst_phase_percent", o.worst_phase},
+          {"phases", phases_of(o)}};
 }
 
 int report(const std::string& models, const std::string& cases_path, const std::string& results,

@@ -84,6 +84,13 @@ DType checkpoint_dtype(const Document& config, const Node& node, Diagnostics& er
   return DType::fp32;
 }
 
+/// The value of a key of config.json, which "attn_config.clip_qkv" has in a mapping.
+const Node* find_dotted(const Node& root, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const Node* mapping = dot == std::string_view::npos ? &root : root.find(key.substr(0, dot));
+  return mapping == nullptr ? nullptr : mapping->find(key.substr(dot + 1));
+}
+
 bool switches_on(const Node& value) {
   if (const std::optional<bool> boolean = value.as_boolean()) return *boolean;
   return value.as_number().value_or(0) != 0;
@@ -101,7 +108,7 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   const Node* features = fields.find("not_played");
   for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
     const Entry& feature = features->entries[i];
-    const Node* value = config.root.find(feature.key);
+    const Node* value = find_dotted(config.root, feature.key);
     if (value != nullptr && switches_on(*value)) out.push_back(feature.value.text);
   }
   return out;
@@ -119,9 +126,10 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.task = task_of(fields).value_or(Task::causal_lm);
   out.tied_embeddings = value_as<bool>(fields, values, "tied_embeddings", "true or false").value_or(false);
   out.max_positions = value_as<std::int64_t>(fields, values, "max_positions", "a whole number").value_or(0);
-  out.body = segments_in(fields, values);
+  Kinds kinds;
+  out.body = segments_in(fields, values, kinds);
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
-  out.tail = ops_in(fields, values, "tail");
+  out.tail = tail_of(fields, values, kinds);
   if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
   if (fields.find("cut_cross_entropy") != nullptr)
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);

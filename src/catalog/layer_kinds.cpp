@@ -11,8 +11,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 10> rule_keys{"is",   "key",   "names",  "pattern", "first",
-                                                     "from", "every", "listed", "if",      "unless"};
+constexpr std::array<std::string_view, 11> rule_keys{"is",    "key",    "names",  "pattern", "first", "from",
+                                                     "every", "period", "listed", "if",      "unless"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
@@ -73,6 +73,10 @@ class Rules {
     if (const Node* every = rule.find("every")) {
       const std::int64_t step = number(every).value_or(0);
       return step > 0 && (layer + 1) % step == 0;
+    }
+    if (const Node* period = rule.find("period")) {
+      const std::int64_t step = number(period).value_or(0);
+      return step > 0 && layer % step == 0;
     }
     if (const Node* listed = rule.find("listed")) return is_listed(listed->text, layer);
     return true;

@@ -49,7 +49,7 @@ std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, c
   return out;
 }
 
-Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key) {
+Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key, Kinds& all) {
   Segment out;
   out.module = fields.text(module_key);
   const std::vector<Node>& stem = items_of(fields, "stem");
@@ -72,6 +72,7 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   Kinds any;
   for (const Kinds& kinds : seen) any.insert(any.end(), kinds.begin(), kinds.end());
   out.stem = chosen(any, stem, stem_ops);
+  all.insert(all.end(), any.begin(), any.end());
   return out;
 }
 
@@ -94,17 +95,22 @@ std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_vie
   return out;
 }
 
-std::vector<Segment> segments_in(Fields& fields, ConfigValues& values) {
+std::vector<OpSpec> tail_of(Fields& fields, ConfigValues& values, const Kinds& kinds) {
+  const std::vector<OpSpec> ops = ops_in(fields, values, "tail");
+  return chosen(kinds, items_of(fields, "tail"), ops);
+}
+
+std::vector<Segment> segments_in(Fields& fields, ConfigValues& values, Kinds& kinds) {
   std::vector<Segment> out;
   const Node* body = fields.find("body");
   if (body == nullptr) {
-    out.push_back(segment_of(fields, values, "block_module"));
+    out.push_back(segment_of(fields, values, "block_module", kinds));
     return out;
   }
   for (const Node& item : body->items) {
     Fields segment(fields.document(), item, fields.errors());
     segment.only(segment_keys);
-    out.push_back(segment_of(segment, values, "module"));
+    out.push_back(segment_of(segment, values, "module", kinds));
   }
   if (out.empty()) fields.refuse(*body, "\"body\" must be a list of segments");
   return out;

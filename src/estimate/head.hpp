@@ -18,6 +18,9 @@ class Head {
   Head& operator=(const Head&) = delete;
   virtual ~Head() = default;
 
+  /// Whether the model's loss makes an fp32 copy of the logits, where that is not its task's.
+  bool raised_in_loss = false;
+
   /// What the last matrix multiplies.
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;
   /// As the model's own code makes them. The loss begins with the last matrix.

@@ -43,6 +43,7 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
   const Tensor x = s.hidden;
   if (!play.facts.checkpointing) {
     s.hidden = play_block(play, s.arguments, block, x);
+    s.attn_weights = std::exchange(play.torch.beside, {});
     return;
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
@@ -50,6 +51,7 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
     return play_block(play, arguments, block, input);
   };
   s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant);
+  s.attn_weights = std::exchange(play.torch.beside, {});
 }
 
 }  // namespace
@@ -59,8 +61,11 @@ void Stream::leave_base() {
   for (Tensor& mask : arguments.masks) mask.reset();
   for (Tensor& cos : arguments.cos) cos.reset();
   for (Tensor& sin : arguments.sin) sin.reset();
+  arguments.bias.reset();
+  attn_weights.reset();
   arguments.position_ids.reset();
   position_ids.reset();
+  position_mask.reset();
   inputs_embeds.reset();
   position_embeds.reset();
 }

@@ -76,6 +76,7 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
+  Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };
@@ -86,13 +87,14 @@ struct Stream {
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
   Tensor position_ids{};
+  Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
   Tensor normed{};        ///< Where a block uses its first norm twice.
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
-  Tensor attn_weights{};  ///< Of eager attention, held likewise.
+  Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
   Arguments arguments{};
   Tensor logits{};
   Tensor loss{};

@@ -1,4 +1,4 @@
-// BertLMPredictionHead and RobertaLMHead: a layer, its activation and norm before the matrix.
+// BertLMPredictionHead and its like: a layer, its activation and norm before the matrix.
 #include "head.hpp"
 #include "modules/activation.hpp"
 #include "modules/layer_norm.hpp"
@@ -11,10 +11,12 @@ class MaskedLmHead final : public Head {
   MaskedLmHead(const Attributes& a, Builder& b) : activation_(find_activation(a.text("activation", "gelu"), b)) {
     const std::int64_t width = a.integer("width");
     const std::string transform = a.text("transform", a.module());
-    dense_ = Linear(b, transform + ".dense", width, width, true);
-    norm_ = LayerNorm(b, transform + "." + a.text("norm", "LayerNorm"), width);
-    projection_ = Linear::head(b, a.module() + ".decoder", width, a.integer("vocabulary"), true,
-                               a.flag("tied", true) ? b.embedding_weight : Tensor());
+    const Affine affine = a.flag("norm_bias", true) ? Affine::weight_and_bias : Affine::weight;
+    dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, width, a.flag("dense_bias", true));
+    norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), width, affine);
+    projection_ = Linear::head(b, below(a.module(), a.text("decoder", "decoder")), width, a.integer("vocabulary"),
+                               a.flag("bias", true), a.flag("tied", true) ? b.embedding_weight : Tensor());
+    raised_in_loss = a.flag("raised_in_loss", false);
   }
 
   Tensor prepare(Play& play, const Tensor& x) const override {
@@ -24,6 +26,10 @@ class MaskedLmHead final : public Head {
   }
 
  private:
+  static std::string below(const std::string& module, const std::string& name) {
+    return module.empty() ? name : module + "." + name;
+  }
+
   Activation activation_;
   Linear dense_{};
   LayerNorm norm_{};

@@ -19,6 +19,52 @@ Tensor gelu_new(Torch& t, const Tensor& x) {
   return t.mul(half, inner);
 }
 
+/// 0.79788456 * x * (1 + 0.044715 * x * x), under tanh.
+Tensor bloom_tanh(Torch& t, const Tensor& x) {
+  Tensor scaled = t.mul_scalar(x);
+  Tensor inner = t.mul_scalar(x);
+  inner = t.mul(inner, x);
+  inner = t.add_scalar(inner);
+  inner = t.mul(scaled, inner);
+  scaled.reset();
+  return t.tanh(inner);
+}
+
+/// bloom_gelu_back.
+void bloom_gelu_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor x = t.unpack(n, 0);
+  const Tensor tanh = bloom_tanh(t, x);
+  Tensor slope;
+  {
+    const Tensor half = t.mul_scalar(x);
+    Tensor left = t.mul(tanh, tanh);
+    left = t.mul_scalar(left);  // 1 - …
+    Tensor right = t.mul_scalar(x);
+    right = t.mul(right, x);
+    right = t.add_scalar(right);
+    left = t.mul(left, right);
+    right.reset();
+    slope = t.mul(half, left);
+  }
+  {
+    Tensor rest = t.add_scalar(tanh);
+    rest = t.mul_scalar(rest);
+    slope = t.add(slope, rest);
+  }
+  g.out[0] = t.mul(slope, g.in[0]);
+}
+
+/// Bloom's GeLUFunction, which keeps its input alone.
+Tensor bloom_gelu(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("GeLUFunctionBackward", {&x}, bloom_gelu_backward);
+  t.save(node, 0, x);
+  Restore no_grad(t.grad_enabled, false);
+  const Tensor half = t.mul_scalar(x);
+  Tensor above = bloom_tanh(t, x);
+  above = t.add_scalar(above);
+  return t.attach(node, t.mul(half, above));
+}
+
 struct Row {
   std::string_view name;
   Activation function;
@@ -26,12 +72,13 @@ struct Row {
 
 constexpr Activation plain_gelu = [](Torch& t, const Tensor& x) { return t.gelu(x); };
 
-constexpr std::array<Row, 9> activations{{
+constexpr std::array<Row, 10> activations{{
     {"silu", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"swish", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"gelu", plain_gelu},
     {"gelu_pytorch_tanh", plain_gelu},
     {"gelu_new", gelu_new},
+    {"bloom_gelu", bloom_gelu},
     {"relu2", [](Torch& t, const Tensor& x) { return t.pow_scalar(t.relu(x)); }},
     {"relu", [](Torch& t, const Tensor& x) { return t.relu(x); }},
     {"tanh", [](Torch& t, const Tensor& x) { return t.tanh(x); }},

@@ -52,20 +52,6 @@ void softcap(Torch& t, Tensor& weights) {
   weights = t.mul_scalar(weights);
 }
 
-/// torch.baddbmm(…, beta=0, alpha=…) of fp32: derivatives.yaml takes the product and its multiple apart.
-Tensor scaled_product(Torch& t, const Tensor& a, const Tensor& b) {
-  NodeRef node = t.record("BaddbmmBackward0", {&a, &b}, [](Torch& torch, Node& n, Grads& g) {
-    const Tensor left = torch.unpack(n, 0);
-    const Tensor right = torch.unpack(n, 1);
-    g.out[1] = torch.mul_scalar(torch.bmm(torch.transpose(left, 1, 2), g.in[0]));
-    g.out[0] = torch.mul_scalar(torch.bmm(g.in[0], torch.transpose(right, 1, 2)));
-  });
-  t.save(node, 0, a);
-  t.save(node, 1, b);
-  t.recorder.multiply();
-  return t.attach(node, t.empty({a->sizes[0], a->sizes[1], b->sizes[2]}, DType::fp32, "aten::baddbmm"));
-}
-
 /// Its `q` and `k` live until attention returns.
 struct Reordered {
   Tensor q{};
@@ -78,7 +64,7 @@ Tensor upcast_scores(Torch& t, const Tensor& q, const Tensor& k, Reordered& name
   t.enter_autocast(std::nullopt);
   named.q = t.reshape(q, {-1, q->sizes[2], q->sizes[3]});
   named.k = t.reshape(t.transpose(k, 2, 3), {-1, k->sizes[3], k->sizes[2]});
-  const Tensor scores = scaled_product(t, t.to(named.q, DType::fp32), t.to(named.k, DType::fp32));
+  const Tensor scores = t.baddbmm({}, t.to(named.q, DType::fp32), t.to(named.k, DType::fp32));
   t.exit_autocast();
   return t.view(scores, {q->sizes[0], q->sizes[1], q->sizes[2], k->sizes[2]});
 }

@@ -6,10 +6,10 @@ Tensor both(Torch& t, const Tensor& result, const Tensor& mask) {
   return t.pointwise({&result, &mask}, DType::boolean, "aten::bitwise_and");
 }
 
-Tensor attention_mask(Play& play, Tensor allowed, DType dtype) {
+Tensor attention_mask(Play& play, Tensor allowed, DType dtype, bool sent) {
   Torch& t = play.torch;
   const Facts& f = play.facts;
-  if (f.padding_mask) {
+  if (sent) {
     const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");  // What and_masks begins with.
     allowed = both(t, yes, allowed);
     const Tensor padding = t.empty({f.batch, 1, 1, f.length}, DType::boolean, "aten::index");

@@ -10,6 +10,7 @@ Tensor both(Torch& t, const Tensor& result, const Tensor& mask);
 
 /// From which keys a query may see, alike for every row, to what attention gets: padding added where rows have some,
 /// and for eager attention an additive mask in `dtype`.
-Tensor attention_mask(Play& play, Tensor allowed, DType dtype);
+/// `sent`: the batch has a mask, if one of ones.
+Tensor attention_mask(Play& play, Tensor allowed, DType dtype, bool sent);
 
 }  // namespace oomplan::estimator

@@ -20,12 +20,12 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
     : kind_(kind), in_(in), out_(out), module_(builder.module_id(name)) {
   Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
   // transformers 5 quantises GPT-2's Conv1D too.
-  const bool quantizable = kind == LinearKind::linear || builder.facts.bitsandbytes;
+  const bool quantizable = kind != LinearKind::conv1d || builder.facts.bitsandbytes;
   if (builder.facts.quantized && quantizable) {
     quantize(builder, name, in, out);
   } else {
     weight_.original =
-        builder.weight(name + ".weight", kind == LinearKind::linear ? Dims{out, in} : Dims{in, out}, Part::matrix);
+        builder.weight(name + ".weight", kind == LinearKind::conv1d ? Dims{in, out} : Dims{out, in}, Part::matrix);
   }
   if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
@@ -131,6 +131,7 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   if (int8_) return int8_product(play, x);
   const Tensor& bias = bias_.of(play.facts);
   if (absmax_blocks_ == 0) {
+    if (kind_ == LinearKind::matmul) return t.matmul(x, t.t(weight_.of(play.facts)));
     if (kind_ == LinearKind::linear) return t.linear(x, weight_.of(play.facts), bias);
     Dims sizes = x->sizes;
     sizes[sizes.size() - 1] = out_;

@@ -8,7 +8,11 @@
 
 namespace oomplan::estimator {
 
-enum class LinearKind { linear, conv1d };
+enum class LinearKind {
+  linear,
+  conv1d,
+  matmul,  ///< FalconLinear: input @ weight.T, which autocast does not cast once for all.
+};
 
 class Linear {
  public:

@@ -67,6 +67,24 @@ void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tenso
   k = std::move(k_turned);
 }
 
+/// (x.float() * cos) + (rotate_half(x).float() * sin), or rotate_half(x.float()) where halves are turned.
+Tensor turned_raised(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin, bool pairs) {
+  const Tensor straight = t.mul(t.to(x, DType::fp32), cos);
+  Tensor half = pairs ? t.to(rotate_pairs(t, x), DType::fp32) : rotate_half(t, t.to(x, DType::fp32));
+  half = t.mul(half, sin);
+  return t.add(straight, half);
+}
+
+void rotate_raised(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const DType dtype = q->dtype;
+  const Tensor q_turned = turned_raised(t, q, cos, sin, pairs);
+  const Tensor k_turned = turned_raised(t, k, cos, sin, pairs);
+  Tensor q_out = t.to(q_turned, dtype);
+  Tensor k_out = t.to(k_turned, dtype);
+  q = std::move(q_out);
+  k = std::move(k_out);
+}
+
 /// In fp32; what comes of it in the dtype that q and k have.
 void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
   const DType dtype = q->dtype;
@@ -83,8 +101,9 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 }  // namespace
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 7> names{"halves",      "back_again",   "pairs", "sliced",
-                                                  "sliced_each", "sliced_pairs", "none"};
+  constexpr std::array<std::string_view, 9> names{"halves",       "back_again",    "pairs",
+                                                  "raised_pairs", "raised_halves", "sliced",
+                                                  "sliced_each",  "sliced_pairs",  "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
@@ -92,10 +111,12 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   if (style == Rotary::none) return;
   Tensor cos = t.unsqueeze(cos_of, 1);
   Tensor sin = t.unsqueeze(sin_of, 1);
-  if (style == Rotary::sliced_pairs) {
+  if (style == Rotary::sliced_pairs || style == Rotary::raised_pairs) {
     cos = in_pairs(t, cos);
     sin = in_pairs(t, sin);
   }
+  const bool raised_pairs = style == Rotary::raised_pairs;
+  if (raised_pairs || style == Rotary::raised_halves) return rotate_raised(t, raised_pairs, q, k, cos, sin);
   if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);

@@ -1,4 +1,4 @@
-// The variables of a block's forward function that an op of an architecture file may name.
+// The variables of a model's or block's forward function that an op of an architecture file may name.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace oomplan::estimator {
 
-inline constexpr std::array<std::string_view, 4> variable_names{"hidden", "residual", "normed", "attention"};
+inline constexpr std::array<std::string_view, 5> variable_names{"hidden", "residual", "normed", "attention", "inputs"};
 
 inline Tensor& variable(Stream& s, std::size_t which) {
   switch (which) {
@@ -18,6 +18,8 @@ inline Tensor& variable(Stream& s, std::size_t which) {
       return s.normed;
     case 3:
       return s.attn_output;
+    case 4:
+      return s.inputs_embeds;
     default:
       return s.hidden;
   }

@@ -1,4 +1,5 @@
-// The cross entropy of BertForMaskedLM and RobertaForMaskedLM: no fp32 copy of the logits but autocast's.
+// The cross entropy of BertForMaskedLM and its like: no fp32 copy of the logits but autocast's, except in
+// ForMaskedLMLoss (loss/loss_utils.py).
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {
@@ -8,7 +9,8 @@ void play_masked_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
   s.logits = head.logits(play, s.hidden);
   InBucket bucket(t, Bucket::logits_and_loss);
-  s.loss = t.cross_entropy(t.view(s.logits, {-1, s.logits->sizes.back()}), t.view(s.labels, {-1}));
+  const Tensor logits = head.raised_in_loss ? t.to(s.logits, DType::fp32) : s.logits;
+  s.loss = t.cross_entropy(t.view(logits, {-1, logits->sizes.back()}), t.view(s.labels, {-1}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // transformers masking_utils.create_causal_mask: no tensor for sdpa and flash where no row is padded, a boolean mask
-// for sdpa where one is, an additive one in the model's dtype for eager attention.
+// for sdpa where one is or the model never does without (`always`), an additive one in the model's dtype for eager
+// attention, of which a model may make a boolean one again (`boolean`).
 #include "modules/attention_mask.hpp"
 
 namespace oomplan::estimator::ops {
@@ -7,7 +8,16 @@ namespace {
 
 class CausalMask final : public Module {
  public:
-  CausalMask(const Attributes& a, Builder&) : window_(a.integer("window", 0)), span_(a.span("span")) {}
+  CausalMask(const Attributes& a, Builder& b)
+      : window_(a.integer("window", 0)),
+        span_(a.span("span")),
+        always_(a.flag("always", false)),
+        boolean_(a.flag("boolean", false)) {
+    const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
+    if (kept == 0) return;
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    buffer_ = b.torch.empty({kept, kept}, DType::boolean, "buffer");
+  }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
@@ -15,8 +25,11 @@ class CausalMask final : public Module {
     InBucket scores(t, Bucket::attention_scores);
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.attention == Attention::flash_attention_2) return;
-    if (f.attention == Attention::sdpa && !f.padding_mask && !windowed) return;
-    s.arguments.mask(span_) = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype);
+    if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;
+    // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, but for these.
+    const bool sent = f.padding_mask || always_;
+    const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
+    s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
   }
 
  private:
@@ -31,6 +44,9 @@ class CausalMask final : public Module {
 
   std::int64_t window_;
   Span span_;
+  bool always_;
+  bool boolean_;
+  Tensor buffer_{};
 };
 
 }  // namespace

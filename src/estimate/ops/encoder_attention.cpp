@@ -1,4 +1,5 @@
-// BertAttention: self-attention over every position, then its output projection, dropout and post-norm.
+// BertAttention: self-attention over every position, then its output projection, dropout and post-norm; under other
+// names DistilBERT's.
 #include "modules/attention_core.hpp"
 #include "modules/layer_norm.hpp"
 #include "modules/linear.hpp"
@@ -15,11 +16,11 @@ class EncoderAttention final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
-    query_ = Linear(b, m + "self.query", width, width, true);
-    key_ = Linear(b, m + "self.key", width, width, true);
-    value_ = Linear(b, m + "self.value", width, width, true);
-    dense_ = Linear(b, m + "output.dense", width, width, true);
-    norm_ = LayerNorm(b, m + "output.LayerNorm", width);
+    query_ = Linear(b, m + a.text("query", "self.query"), width, width, true);
+    key_ = Linear(b, m + a.text("key", "self.key"), width, width, true);
+    value_ = Linear(b, m + a.text("value", "self.value"), width, width, true);
+    dense_ = Linear(b, m + a.text("dense", "output.dense"), width, width, true);
+    norm_ = LayerNorm(b, a.text("norm", m + "output.LayerNorm"), width);
   }
 
   void forward(Play& play, Stream& s) const override {

@@ -10,10 +10,12 @@ class FusedGatedMlp final : public Module {
   FusedGatedMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "silu"), b)),
         inner_(a.integer("inner")),
+        dropout_(a.number("dropout", 0.0)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
-    gate_up_ = Linear(b, m + "gate_up_proj", a.integer("width"), 2 * inner_, false);
-    down_ = Linear(b, m + "down_proj", inner_, a.integer("width"), false);
+    const bool bias = a.flag("bias", false);
+    gate_up_ = Linear(b, m + a.text("first", "gate_up_proj"), a.integer("width"), 2 * inner_, bias);
+    down_ = Linear(b, m + a.text("second", "down_proj"), inner_, a.integer("width"), bias);
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -21,13 +23,15 @@ class FusedGatedMlp final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     // Both halves have names until the function returns.
     const std::vector<Tensor> parts = t.split(gate_up_(play, s.hidden), inner_, s.hidden->dim() - 1);
-    const Tensor gated = t.mul(parts[1], activation_(t, parts[0]));
+    Tensor gated = t.mul(parts[1], activation_(t, parts[0]));
+    gated = t.dropout(gated, dropout_);
     s.hidden = down_(play, gated);
   }
 
  private:
   Activation activation_;
   std::int64_t inner_;
+  double dropout_;
   std::int32_t module_;
   Linear gate_up_{}, down_{};
 };

@@ -11,17 +11,20 @@ class PlainMlp final : public Module {
   PlainMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "gelu"), b)),
         dropout_(a.number("dropout", 0.0)),
+        inline_(a.module().empty()),
         module_(b.module_id(a.module())) {
     const std::string m = a.module().empty() ? "" : a.module() + ".";
     const bool bias = a.flag("bias", true);
-    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias);
-    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias);
+    const LinearKind kind = a.flag("matmul", false) ? LinearKind::matmul : LinearKind::linear;
+    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias, kind);
+    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias, kind);
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     Tensor hidden = first_(play, s.hidden);
+    if (inline_) s.hidden.reset();
     hidden = activation_(t, hidden);
     hidden = second_(play, hidden);
     s.hidden = t.dropout(hidden, dropout_);
@@ -30,6 +33,7 @@ class PlainMlp final : public Module {
  private:
   Activation activation_;
   double dropout_;
+  bool inline_;  ///< Lines of the block itself, whose one variable each of them assigns anew.
   std::int32_t module_;
   Linear first_{}, second_{};
 };

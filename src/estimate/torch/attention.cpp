@@ -171,10 +171,14 @@ Tensor Torch::safe_softmax(const Tensor& x) {
 Tensor Torch::math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, double p, bool causal,
                    bool gqa) {
   choose_kernel("math");
-  const Tensor query = mul_scalar(to(q, DType::fp32));
+  // The function has names for the fp32 copies until it returns.
+  const Tensor query_acc = to(q, DType::fp32);
+  const Tensor key_acc = to(k, DType::fp32);
+  const Tensor value_acc = to(v, DType::fp32);
+  const Tensor query = mul_scalar(query_acc);
   Tensor mask = bias;
-  Tensor key = to(k, DType::fp32);
-  Tensor value = to(v, DType::fp32);
+  Tensor key = key_acc;
+  Tensor value = value_acc;
   Restore scores(recorder.scope.bucket, Bucket::attention_scores);
   if (causal) mask = empty({q->sizes[2], k->sizes[2]}, DType::fp32, "aten::where");
   if (gqa && q->sizes[1] != k->sizes[1]) {

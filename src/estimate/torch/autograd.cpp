@@ -157,12 +157,9 @@ void Torch::backward(const Tensor& root) {
   backward_from(root, ones);
 }
 
-void Torch::backward_from(const Tensor& root, Tensor gradient) {
-  Restore no_grad(grad_enabled, false);
-  auto outer_queue = std::exchange(ready_, {});
-  const std::uint32_t visit = ++visit_;
-  std::vector<Node*> stack{root->grad_fn.get()};
-  stack.back()->visit = visit;
+void Torch::count_dependencies(Node* from, std::uint32_t visit) {
+  if (std::exchange(from->visit, visit) == visit) return;
+  std::vector<Node*> stack{from};
   while (!stack.empty()) {
     Node* n = stack.back();
     stack.pop_back();
@@ -173,8 +170,25 @@ void Torch::backward_from(const Tensor& root, Tensor gradient) {
       if (std::exchange(next->visit, visit) != visit) stack.push_back(next);
     }
   }
+}
+
+void Torch::backward_from(const Tensor& root, Tensor gradient) {
+  backward_from(root, std::move(gradient), Tensor(), Tensor());
+}
+
+void Torch::backward_from(const Tensor& root, Tensor gradient, const Tensor& second, Tensor gradient_of_second) {
+  Restore no_grad(grad_enabled, false);
+  auto outer_queue = std::exchange(ready_, {});
+  const std::uint32_t visit = ++visit_;
+  count_dependencies(root->grad_fn.get(), visit);
   root->grad_fn->buffer[root->output_nr] = std::move(gradient);
-  ready_.push_back(root->grad_fn.get());
+  if (second && second->grad_fn) {
+    count_dependencies(second->grad_fn.get(), visit);
+    second->grad_fn->buffer[second->output_nr] = std::move(gradient_of_second);
+    if (second->grad_fn->dependencies == 0) ready_.push_back(second->grad_fn.get());
+  }
+  if (root->grad_fn->dependencies == 0) ready_.push_back(root->grad_fn.get());
+  std::make_heap(ready_.begin(), ready_.end(), is_later);
   while (!ready_.empty()) {
     std::pop_heap(ready_.begin(), ready_.end(), is_later);
     Node* n = ready_.back();

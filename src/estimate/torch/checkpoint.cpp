@@ -5,6 +5,8 @@ namespace oomplan::estimator {
 namespace {
 
 void reentrant_backward(Torch& t, Node& n, Grads& g) {
+  // An output whose gradient nobody made gets one of zeros (ctx.set_materialize_grads).
+  if (n.output_count > 1 && !g.in[1]) g.in[1] = t.zeros(n.outputs[1].sizes, n.outputs[1].dtype);
   Tensor input = t.detach(t.unpack(n, 0));
   input->requires_grad = n.needs(0);
   t.enter_autocast(n.frame->autocast);
@@ -13,8 +15,9 @@ void reentrant_backward(Torch& t, Node& n, Grads& g) {
     Restore grad(t.grad_enabled, true);
     output = n.frame->forward(input);
   }
+  const Tensor beside = std::exchange(t.beside, {});
   t.exit_autocast();
-  t.backward_from(output, g.in[0]);
+  t.backward_from(output, g.in[0], beside, std::move(g.in[1]));
   output.reset();
   g.out[0] = std::move(input->grad);
 }
@@ -39,6 +42,7 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
       ++frame->refs;
     }
     output = attach(node, std::move(output));
+    if (beside) beside = attach(node, std::move(beside), 1);
   } else {
     frame->input = input;
     if (grad_enabled) keep_for_backward(input);
@@ -57,6 +61,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
   frame.forward(frame.input);
+  beside.reset();
   exit_autocast();
   recorder.unmute();
   frame.done = true;

@@ -13,6 +13,18 @@ Tensor Torch::index_rows(const Tensor& x, const Tensor& rows) {
   return attach(node, empty(sizes, x->dtype, "aten::index"));
 }
 
+// The index is a tensor of one number, from which a list of one is made.
+Tensor Torch::index_one(const Tensor& x, int dim) {
+  const Tensor index = empty({1}, DType::int64, "aten::_to_copy");
+  NodeRef node =
+      record("IndexBackward0", {&x}, [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+  if (node) node->dims = x->sizes;
+  save(node, 0, index);
+  Dims sizes = x->sizes;
+  sizes[dim] = 1;
+  return attach(node, empty(sizes, x->dtype, "aten::index"));
+}
+
 // derivatives.yaml: gather_backward(grad, self, dim, index, sparse_grad), which makes zeros and adds to them in place.
 Tensor Torch::gather_last(const Tensor& x, const Tensor& index) {
   NodeRef node = record("GatherBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {

@@ -89,6 +89,23 @@ Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
   return attach(node, product(*this, {a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::bmm"));
 }
 
+// derivatives.yaml takes the product and its multiple apart (maybe_multiply).
+Tensor Torch::baddbmm(const Tensor& z, const Tensor& x, const Tensor& y) {
+  const Tensor b = lowered(y);
+  const Tensor a = lowered(x);
+  const Tensor c = lowered(z);
+  NodeRef node = record("BaddbmmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor left = t.unpack(n, 0);
+    const Tensor right = t.unpack(n, 1);
+    g.out[1] = t.mul_scalar(t.bmm(t.transpose(left, 1, 2), g.in[0]));
+    g.out[0] = t.mul_scalar(t.bmm(g.in[0], t.transpose(right, 1, 2)));
+  });
+  save(node, 0, a);
+  save(node, 1, b);
+  recorder.multiply();
+  return attach(node, empty({a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::baddbmm"));
+}
+
 namespace {
 
 /// should_fold: is an n-d by 2-d product one big 2-d product?

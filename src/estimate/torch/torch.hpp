@@ -71,6 +71,8 @@ class Torch {
   Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
   std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
+  std::vector<Tensor> unbind(const Tensor& x, int dim);  ///< Of a dimension of at most four.
+  std::vector<Tensor> split_sizes(const Tensor& x, std::initializer_list<std::int64_t> sizes, int dim);
   Tensor detach(const Tensor& x);
 
   // --- copies --------------------------------------------------------------------------------------------------
@@ -83,7 +85,9 @@ class Torch {
   Tensor pad_last(const Tensor& x, std::int64_t by);
 
   // --- indexing ------------------------------------------------------------------------------------------------
-  Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
+  Tensor index_rows(const Tensor& x, const Tensor& rows);  ///< x[rows].
+  /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
+  Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
   /// The highest of the last dimension, and where they were.
   std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
@@ -105,7 +109,13 @@ class Torch {
   Tensor silu(const Tensor& x);
   Tensor gelu(const Tensor& x);
   Tensor dropout(const Tensor& x, double p);  ///< In training; x itself where p is 0.
+  Tensor expm1(const Tensor& x);
+  Tensor softplus(const Tensor& x);
+  Tensor minimum(const Tensor& x, const Tensor& y);
+  Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+  Tensor masked_fill(const Tensor& x, const Tensor& mask);
   Tensor add_(const Tensor& x, const Tensor& y);
+  Tensor div_scalar_(const Tensor& x);
   Tensor div_(const Tensor& x, const Tensor& by);
   /// An elementwise op outside autograd: its output alone.
   Tensor pointwise(std::initializer_list<const Tensor*> inputs, DType dtype, const char* op);
@@ -123,6 +133,8 @@ class Torch {
   Tensor mm(const Tensor& a, const Tensor& b);
   Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
   Tensor bmm(const Tensor& a, const Tensor& b);
+  /// torch.baddbmm(c, a, b, alpha=…) of a multiple that is not 1; c needs no gradient, and is none where beta is 0.
+  Tensor baddbmm(const Tensor& c, const Tensor& a, const Tensor& b);
   Tensor matmul(const Tensor& a, const Tensor& b);
   Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
   /// torch._grouped_mm: rows of a, sorted by group, with each group's own matrix (weight: groups × out × in).
@@ -139,6 +151,8 @@ class Torch {
   // --- autograd ------------------------------------------------------------------------------------------------
   void backward(const Tensor& root);
   void backward_from(const Tensor& root, Tensor gradient);
+  /// From two roots at once; the second may have come of what the first was made of.
+  void backward_from(const Tensor& root, Tensor gradient, const Tensor& second, Tensor gradient_of_second);
   /// Runs `forward` so that what it saves is recomputed in backward.
   Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant);
 
@@ -168,6 +182,7 @@ class Torch {
   Tensor raised(const Tensor& x);
 
   GradientHook* gradient_hook = nullptr;
+  Tensor beside{};                     ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
@@ -183,6 +198,8 @@ class Torch {
   /// What is kept for backward is an activation, unless it is known to be something else.
   void keep_for_backward(const Tensor& tensor);
   void accumulate(Node& node, const Tensor& gradient);
+  /// Counts what each node below has to wait for.
+  void count_dependencies(Node* from, std::uint32_t visit);
   void take_gradient(const Tensor& leaf, const Tensor& gradient);
   void evaluate(Node& node);
   void add_to_buffer(Node& node, int nr, Tensor gradient);

@@ -146,7 +146,7 @@ TEST(ArchitectureFile, AnUnknownTypeIsAnErrorWithThoseKnown) {
             "config.json:1:16: error: model_type \"gemma9\" is not an architecture that is known "
             "[catalog/unknown-architecture]\n    {\"model_type\": \"gemma9\"}\n                   ^\n");
   EXPECT_NE(text.find("hint: known: "), std::string::npos);
-  EXPECT_NE(text.find("tiny and tiny_two."), std::string::npos) << text;
+  EXPECT_NE(text.find("tiny, tiny_two and xlm-roberta."), std::string::npos) << text;
 }
 
 TEST(ArchitectureFile, ValuesOfTheWrongKindOrSize) {
@@ -322,6 +322,7 @@ std::string kinds(const std::string& rules, const std::string& more = "", const 
 TEST(ArchitectureFile, KindsOfLayersByRule) {
   EXPECT_EQ(kinds("  a: [{pattern: [sliding, full]}]\n"), "(s)-(s)-(s)-");
   EXPECT_EQ(kinds("  a: [{every: 3, is: full}, {is: sliding}]\n"), "(s)(s)-(s)(s)-");
+  EXPECT_EQ(kinds("  a: [{period: 3, is: full}, {is: sliding}]\n"), "-(s)(s)-(s)(s)");
   EXPECT_EQ(kinds("  a: [{first: 2, is: dense}, {is: experts}]\n"), "--(e)(e)(e)(e)");
   EXPECT_EQ(kinds("  a: [{from: 4, is: sliding}, {is: full}]\n"), "----(s)(s)");
   EXPECT_EQ(kinds("  a: [{listed: dense_layers, is: dense}, {is: experts}]\n", R"(, "dense_layers": [0, 4])"),

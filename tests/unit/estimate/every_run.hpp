@@ -31,6 +31,12 @@ inline void liger(TrainingPlan& p) {
   p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = true;
 }
 
+/// Whose blocks return their attention's weights, and have eager attention alone.
+inline example::Keys bloom() {
+  return {
+      {"model_type", "\"bloom\""}, {"hidden_size", "256"}, {"n_layer", "2"}, {"n_head", "4"}, {"vocab_size", "1000"}};
+}
+
 inline std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -115,6 +121,17 @@ inline std::vector<Named> runs() {
          p.kernels.attention.value = Attention::eager;
        }),
        example::gpt2()},
+      {"Bloom, checkpointed, padded", changed([](TrainingPlan& p) {
+         p.kernels.attention.value = Attention::eager;
+         p.checkpointing.on.value = p.batch.padding_mask.value = true;
+       }),
+       bloom()},
+      {"Bloom, LoRA, reentrant", changed([](TrainingPlan& p) {
+         lora(p);
+         p.kernels.attention.value = Attention::eager;
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+       }),
+       bloom()},
       {"Liger's layers and loss, checkpointed", changed([&](TrainingPlan& p) {
          amp(p);
          liger(p);

@@ -58,6 +58,37 @@ TEST_F(Checkpoint, ReentrantRunsTheWholeFunctionAgain) {
   EXPECT_TRUE(x->grad);
 }
 
+// What it returns beside its output gets a gradient of zeros, made before anything is run again.
+TEST_F(Checkpoint, ReentrantGivesASecondOutputAGradientOfZeros) {
+  const auto two = [this](Tensor in) {
+    t.beside = t.silu(in);
+    return t.silu(t.beside);
+  };
+  const Tensor out = t.checkpoint(x, two, true);
+  const Tensor second = std::exchange(t.beside, {});
+  EXPECT_EQ(second->grad_fn.get(), out->grad_fn.get());
+  const Watch watch(t);
+  t.backward(out);
+  EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::zeros", "aten::silu", "aten::silu",
+                                        "aten::silu_backward", "aten::silu_backward"));
+  EXPECT_TRUE(x->grad);
+  EXPECT_FALSE(t.beside);
+}
+
+TEST_F(Checkpoint, RecomputationLetsGoOfASecondOutput) {
+  const Tensor out = t.checkpoint(
+      x,
+      [this](Tensor in) {
+        t.beside = t.silu(in);
+        return t.silu(t.beside);
+      },
+      false);
+  t.beside.reset();
+  t.backward(out);
+  EXPECT_FALSE(t.beside);
+  EXPECT_TRUE(x->grad);
+}
+
 TEST_F(Checkpoint, LeavesNothingBehindButTheGradient) {
   for (const bool reentrant : {false, true}) {
     x->grad.reset();

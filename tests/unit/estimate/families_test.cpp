@@ -1,0 +1,221 @@
+// What sets a family apart, by formula, on models small enough to count by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+using example::Keys;
+using ::testing::ElementsAre;
+
+constexpr std::int64_t batch = 4;
+constexpr std::int64_t length = 256;
+constexpr std::int64_t width = 256;
+constexpr std::int64_t squares = batch * length * length;
+
+Keys falcon(const Keys& changes = {}) {
+  return example::with({{"model_type", "\"falcon\""},
+                        {"hidden_size", "256"},
+                        {"num_hidden_layers", "2"},
+                        {"num_attention_heads", "4"},
+                        {"vocab_size", "1000"}},
+                       changes);
+}
+
+Keys falcon_of_groups(const Keys& changes = {}) {
+  return example::with(falcon({{"new_decoder_architecture", "true"}, {"num_kv_heads", "2"}}), changes);
+}
+
+Keys opt(const Keys& changes = {}) {
+  return example::with({{"model_type", "\"opt\""},
+                        {"hidden_size", "256"},
+                        {"ffn_dim", "1024"},
+                        {"num_hidden_layers", "2"},
+                        {"num_attention_heads", "4"},
+                        {"vocab_size", "1000"}},
+                       changes);
+}
+
+Keys bigcode(const Keys& changes = {}) {
+  return example::with(example::gpt2({{"model_type", "\"gpt_bigcode\""}, {"n_positions", "1024"}}), changes);
+}
+
+Keys gptj(const Keys& changes = {}) {
+  return example::with(example::gpt2({{"model_type", "\"gptj\""}, {"n_positions", "1024"}, {"rotary_dim", "32"}}),
+                       changes);
+}
+
+Keys bloom(const Keys& changes = {}) {
+  return example::with(
+      {{"model_type", "\"bloom\""}, {"hidden_size", "256"}, {"n_layer", "2"}, {"n_head", "4"}, {"vocab_size", "1000"}},
+      changes);
+}
+
+Keys mpt() {
+  return {{"model_type", "\"mpt\""}, {"d_model", "256"}, {"n_layers", "2"}, {"n_heads", "4"}, {"vocab_size", "1000"}};
+}
+
+Keys modernbert(const Keys& changes = {}) {
+  return example::with({{"model_type", "\"modernbert\""},
+                        {"hidden_size", "256"},
+                        {"intermediate_size", "512"},
+                        {"num_hidden_layers", "3"},
+                        {"num_attention_heads", "4"},
+                        {"vocab_size", "1000"}},
+                       changes);
+}
+
+TrainingPlan plan(Attention attention, bool checkpointed = false) {
+  TrainingPlan p = example::plan(batch, length);
+  p.kernels.attention.value = attention;
+  p.checkpointing.on.value = checkpointed;
+  return p;
+}
+
+Footprint played(const TrainingPlan& p, const Keys& model) { return example::played(p, example::architecture(model)); }
+
+std::int64_t parameters(const Keys& model, Attention attention = Attention::sdpa) {
+  return played(plan(attention), model).parameters;
+}
+
+std::int64_t scores_in_the_loss(const TrainingPlan& p, const Keys& model) {
+  return at(example::peak_of(played(p, model), Phase::loss, 1).by_bucket, Bucket::attention_scores).count();
+}
+
+std::int64_t inputs(const Keys& model, Attention attention) {
+  return at(example::peak_of(played(plan(attention), model), Phase::loss, 1).by_bucket, Bucket::inputs).count();
+}
+
+std::string refusal(const TrainingPlan& p, const Keys& model) {
+  const auto out = estimate(p, example::architecture(model));
+  return out.ok() ? "" : out.errors().front().code + ": " + out.errors().front().message;
+}
+
+TEST(Falcon, HasAMaskThoughNoRowIsPadded) {
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::sdpa, true), falcon()), squares);
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::flash_attention_2, true), falcon()), 0);
+}
+
+TEST(Falcon, OneHeadOfKeysIsLeftToArithmetic) {
+  EXPECT_THAT(played(plan(Attention::sdpa), falcon()).attention_kernels, ElementsAre("math"));
+  EXPECT_THAT(played(plan(Attention::sdpa), falcon_of_groups()).attention_kernels, ElementsAre("efficient"));
+}
+
+TEST(Falcon, OfGroupsHasANormForEachSideUnlessToldOne) {
+  const std::int64_t of_two = parameters(falcon_of_groups());
+  EXPECT_EQ(of_two - parameters(falcon_of_groups({{"num_ln_in_parallel_attn", "1"}})), 2 * 2 * width);
+  EXPECT_EQ(of_two - parameters(falcon()), 2 * (2 * 64 * width + 2 * width));  // And one more head of keys and values.
+}
+
+TEST(Falcon, WhatIsNotPlayedIsNotIgnored) {
+  EXPECT_THAT(example::architecture(falcon({{"alibi", "true"}})).not_played, ElementsAre("ALiBi"));
+  EXPECT_THAT(example::architecture(falcon({{"bias", "true"}})).not_played, ElementsAre("a bias in each linear layer"));
+  EXPECT_NE(refusal(plan(Attention::sdpa), falcon({{"parallel_attn", "false"}})), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), falcon({{"multi_query", "false"}})), "");
+}
+
+TEST(Opt, ProjectsWhereTheEmbeddingIsNarrower) {
+  const std::int64_t narrower = parameters(opt({{"word_embed_proj_dim", "128"}}));
+  EXPECT_EQ(parameters(opt()) - narrower, 1000 * 128 - 2 * 128 * width);
+}
+
+TEST(Opt, NormsAfterInsteadOfBeforeLeaveOutTheLast) {
+  EXPECT_EQ(parameters(opt()) - parameters(opt({{"do_layer_norm_before", "false"}})), 2 * width);
+  EXPECT_EQ(parameters(opt()) - parameters(opt({{"layer_norm_elementwise_affine", "false"}})), 5 * 2 * width);
+}
+
+TEST(Opt, AddressesTwoPositionsMoreThanItHas) {
+  EXPECT_EQ(parameters(opt()) - parameters(opt({{"max_position_embeddings", "1024"}})), 1024 * width);
+  EXPECT_EQ(refusal(plan(Attention::sdpa), opt({{"max_position_embeddings", "256"}})), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), opt({{"max_position_embeddings", "255"}})), "");
+}
+
+TEST(BigCode, KeepsAMaskOfAllPositions) {
+  const std::int64_t more = inputs(bigcode({{"n_positions", "2048"}}), Attention::sdpa);
+  EXPECT_EQ(more - inputs(bigcode(), Attention::sdpa), 2048 * 2048 - 1024 * 1024);
+}
+
+TEST(BigCode, SharesOneHeadOfKeys) {
+  const std::int64_t of_each = parameters(bigcode({{"multi_query", "false"}}));
+  EXPECT_EQ(of_each - parameters(bigcode()), 2 * 2 * (width - 64) * (width + 1));
+}
+
+TEST(GptJ, HasATableOfPositionsInEachLayer) {
+  const std::int64_t more = inputs(gptj({{"n_positions", "2048"}}), Attention::eager);
+  EXPECT_EQ(more - inputs(gptj(), Attention::eager), 2 * 1024 * 32 * 4);
+}
+
+TEST(EagerAlone, AnotherKernelIsNotTaken) {
+  for (const Keys& model : {bloom(), mpt(), gptj()}) {
+    EXPECT_THAT(refusal(plan(Attention::sdpa), model), ::testing::StartsWith("estimate/unmodelled"));
+    EXPECT_THAT(refusal(plan(Attention::flash_attention_2), model), ::testing::StartsWith("estimate/unmodelled"));
+    EXPECT_EQ(refusal(plan(Attention::eager), model), "");
+    EXPECT_NE(example::architecture(model).no_sdpa, "");
+  }
+}
+
+TEST(Mpt, ItsMaskIsBooleanAgain) {
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::eager, true), mpt()), squares);
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::eager, true), bloom()), 2 * squares);
+}
+
+// A block returns its weights too, which live until the next block has returned.
+TEST(Bloom, TheWeightsOfTheBlockBeforeAreHeld) {
+  const auto forward = [](const char* layers) {
+    const Footprint f = played(plan(Attention::eager, true), bloom({{"n_layer", layers}}));
+    return at(example::peak_of(f, Phase::forward, 1).by_bucket, Bucket::attention_scores).count();
+  };
+  EXPECT_EQ(forward("2") - forward("1"), 2 * 4 * squares);
+  EXPECT_EQ(forward("3"), forward("2"));
+}
+
+TEST(Nemotron, ItsNormKeepsWhatAutocastMadeOfItsInput) {
+  TrainingPlan p = plan(Attention::sdpa);
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  p.precision.autocast.value = Autocast::bf16;
+  const auto kept = [&](const char* type) {
+    const Keys model =
+        example::llama({{"model_type", type}, {"num_key_value_heads", "4"}, {"hidden_act", "\"relu2\""}});
+    return at(example::peak_of(played(p, model), Phase::loss, 1).by_bucket, Bucket::activations).count();
+  };
+  EXPECT_GT(kept("\"nemotron\""), 0);
+  EXPECT_LT(kept("\"nemotron\""), kept("\"llama\""));
+}
+
+TEST(Apertus, ItsActivationHasTwoWeights) {
+  const Keys model = example::llama({{"model_type", "\"apertus\""}});
+  const std::int64_t attention = 2 * width * width + 2 * width * 128 + 2 * 64;
+  const std::int64_t layer = attention + 2 * 512 * width + 2 + 2 * width;
+  EXPECT_EQ(parameters(model), 2 * 1000 * width + 2 * layer + width);
+  EXPECT_NE(refusal(plan(Attention::sdpa), example::with(model, {{"hidden_act", "\"silu\""}})), "");
+}
+
+TEST(ModernBert, ItsFirstLayerHasNoNorm) {
+  const std::int64_t layer = 3 * width * width + width * width + 3 * 512 * width + 2 * width;
+  const std::int64_t three = parameters(modernbert());
+  EXPECT_EQ(parameters(modernbert({{"num_hidden_layers", "4"}})) - three, layer);
+  EXPECT_EQ(three - parameters(modernbert({{"num_hidden_layers", "1"}})), 2 * layer);
+  EXPECT_EQ(parameters(modernbert({{"num_hidden_layers", "1"}})),
+            1000 * width + 1000 + width + layer - width + width + width * width + width);
+}
+
+TEST(ModernBert, OnlyItsWindowsNeedAMask) {
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::sdpa, true), modernbert()), squares);
+  EXPECT_EQ(scores_in_the_loss(plan(Attention::sdpa, true), modernbert({{"local_attention", "1024"}})), 0);
+}
+
+TEST(Exaone, LayersOfFullAttentionTurnNothingBesideSlidingOnes) {
+  const auto turned = [](const char* window) {
+    const Keys model = example::llama({{"model_type", "\"exaone4\""},
+                                       {"sliding_window", window},
+                                       {"layer_types", "[\"full_attention\", \"full_attention\"]"}});
+    return example::architecture(model).body[0].kinds[0][1].find("rotary") == nullptr;
+  };
+  EXPECT_TRUE(turned("null"));
+  EXPECT_FALSE(turned("4096"));
+}
+
+}  // namespace
+}  // namespace oomplan
