@@ -55,6 +55,7 @@ struct Architecture {
   std::optional<bool> liger{};      ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
                                     ///< ops here play them; none: not known.
   bool cut_cross_entropy = false;   ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
+  std::vector<std::string> expert_names{};  ///< Gate, up and down, as peft knew them before they were fused.
   bool sequence_classifier = true;  ///< Whether transformers has ...ForSequenceClassification.
   std::string no_sdpa{};            ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =

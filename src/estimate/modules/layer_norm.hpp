@@ -1,4 +1,4 @@
-// torch.nn.LayerNorm with weight and bias.
+// torch.nn.LayerNorm: with weight and bias, with a weight alone, or with neither.
 #pragma once
 
 #include <string>
@@ -7,14 +7,18 @@
 
 namespace oomplan::estimator {
 
+enum class Affine { weight_and_bias, weight, none };
+
 class LayerNorm {
  public:
   LayerNorm() = default;
-  LayerNorm(Builder& b, const std::string& name, std::int64_t width)
-      : weight_(b.weight(name + ".weight", {width}, Part::norm)),
-        bias_(b.weight(name + ".bias", {width}, Part::norm)),
-        module_(b.module_id(name)) {}
+  LayerNorm(Builder& b, const std::string& name, std::int64_t width, Affine affine = Affine::weight_and_bias)
+      : module_(b.module_id(name)) {
+    if (affine != Affine::none) weight_ = b.weight(name + ".weight", {width}, Part::norm);
+    if (affine == Affine::weight_and_bias) bias_ = b.weight(name + ".bias", {width}, Part::norm);
+  }
 
+  explicit operator bool() const { return module_ >= 0; }
   Tensor operator()(Play& play, const Tensor& x) const {
     Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
     return play.torch.layer_norm(x, weight_, bias_);

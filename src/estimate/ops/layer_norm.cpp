@@ -6,10 +6,15 @@ namespace {
 
 class LayerNormStep final : public Module {
  public:
-  LayerNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width")) {}
+  LayerNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width"), affine(a)) {}
   void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
 
  private:
+  static Affine affine(const Attributes& a) {
+    if (!a.flag("affine", true)) return Affine::none;
+    return a.flag("bias", true) ? Affine::weight_and_bias : Affine::weight;
+  }
+
   LayerNorm norm_;
 };
 

@@ -89,6 +89,19 @@ Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
   return attach(node, product(*this, {a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::bmm"));
 }
 
+// derivatives.yaml takes the product and its multiple apart.
+Tensor Torch::baddbmm(const Tensor& c, const Tensor& a, const Tensor& b) {
+  NodeRef node = record("BaddbmmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor left = n.needs(1) ? t.unpack(n, 0) : Tensor();
+    const Tensor right = n.needs(0) ? t.unpack(n, 1) : Tensor();
+    if (n.needs(0)) g.out[0] = t.mul_scalar(t.bmm(g.in[0], t.transpose(right, 1, 2)));
+    if (n.needs(1)) g.out[1] = t.mul_scalar(t.bmm(t.transpose(left, 1, 2), g.in[0]));
+  });
+  if (node && node->needs(1)) save(node, 0, a);
+  if (node && node->needs(0)) save(node, 1, b);
+  return attach(node, product(*this, c->sizes, c->dtype, "aten::baddbmm"));
+}
+
 namespace {
 
 /// should_fold: is an n-d by 2-d product one big 2-d product?

@@ -71,6 +71,7 @@ class Torch {
   Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
   std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
+  std::vector<Tensor> split_sizes(const Tensor& x, std::initializer_list<std::int64_t> sizes, int dim);
   Tensor detach(const Tensor& x);
 
   // --- copies --------------------------------------------------------------------------------------------------
@@ -85,6 +86,12 @@ class Torch {
   // --- indexing ------------------------------------------------------------------------------------------------
   Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
+  /// x[rows] += source, in place; x begins without a gradient.
+  Tensor index_add_(const Tensor& x, const Tensor& rows, const Tensor& source);
+  /// Each row `times` times, one after the other.
+  Tensor repeat_rows(const Tensor& x, std::int64_t times);
+  /// x with a number where the mask says so.
+  Tensor masked_fill(const Tensor& x, const Tensor& mask);
   /// The highest of the last dimension, and where they were.
   std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
 
@@ -95,6 +102,8 @@ class Torch {
   Tensor add_scalar(const Tensor& x);
   Tensor mul_scalar(const Tensor& x);
   Tensor div_scalar(const Tensor& x);
+  Tensor div(const Tensor& x, const Tensor& by);
+  Tensor clamp(const Tensor& x);
   Tensor pow_scalar(const Tensor& x);
   Tensor rsqrt(const Tensor& x);
   Tensor neg(const Tensor& x);
@@ -122,6 +131,8 @@ class Torch {
   Tensor mm(const Tensor& a, const Tensor& b);
   Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
   Tensor bmm(const Tensor& a, const Tensor& b);
+  /// c and the product, c without a gradient; outside autocast.
+  Tensor baddbmm(const Tensor& c, const Tensor& a, const Tensor& b);
   Tensor matmul(const Tensor& a, const Tensor& b);
   Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
   /// torch._grouped_mm: rows of a, sorted by group, with each group's own matrix (weight: groups × out × in).

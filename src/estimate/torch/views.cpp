@@ -172,21 +172,39 @@ Tensor Torch::select(const Tensor& x, int dim) {
                 [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
 }
 
+namespace {
+
+/// split_backward: what has no gradient is filled with zeros, then all are concatenated.
+void split_backward(Torch& t, Node& n, Grads& g) {
+  std::array<Tensor, 4> filled{};
+  DType dtype = DType::fp32;
+  for (int i = 0; i < n.output_count; ++i) {
+    if (g.in[static_cast<std::size_t>(i)]) dtype = g.in[static_cast<std::size_t>(i)]->dtype;
+  }
+  for (int i = 0; i < n.output_count; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    filled[k] = g.in[k] ? g.in[k] : t.zeros(n.outputs[k].sizes, dtype);
+  }
+  g.out[0] = t.empty(n.dims, dtype, "aten::cat");
+}
+
+}  // namespace
+
+std::vector<Tensor> Torch::split_sizes(const Tensor& x, std::initializer_list<std::int64_t> widths, int dim) {
+  NodeRef node = record("SplitWithSizesBackward0", {&x}, split_backward);
+  if (node) node->dims = x->sizes;
+  std::vector<Tensor> out;
+  for (const std::int64_t width : widths) {
+    Dims sizes = x->sizes;
+    sizes[dim] = width;
+    out.push_back(attach(node, view_as(x, sizes, x->strides), static_cast<int>(out.size())));
+  }
+  return out;
+}
+
 std::vector<Tensor> Torch::split(const Tensor& x, std::int64_t size, int dim) {
   const auto parts = static_cast<int>((x->sizes[dim] + size - 1) / size);
-  NodeRef node = record("SplitBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
-    // split_backward: what has no gradient is filled with zeros, then all are concatenated.
-    std::array<Tensor, 4> filled{};
-    DType dtype = DType::fp32;
-    for (int i = 0; i < n.output_count; ++i) {
-      if (g.in[static_cast<std::size_t>(i)]) dtype = g.in[static_cast<std::size_t>(i)]->dtype;
-    }
-    for (int i = 0; i < n.output_count; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      filled[k] = g.in[k] ? g.in[k] : t.zeros(n.outputs[k].sizes, dtype);
-    }
-    g.out[0] = t.empty(n.dims, dtype, "aten::cat");
-  });
+  NodeRef node = record("SplitBackward0", {&x}, split_backward);
   if (node) node->dims = x->sizes;
   std::vector<Tensor> out;
   for (int i = 0; i < parts; ++i) {
