@@ -25,13 +25,15 @@ def architectures():
     out = {}
     for file in (MODELS / "architectures").glob("*.yaml"):
         data = yaml.safe_load(file.read_text())
-        keys = []
+        keys, nested = [], []
         for key, declaration in data["config"].items():
-            keys += [key] + [alias for alias in declaration.get("aliases", []) if "." not in alias]
+            aliases = declaration.get("aliases", [])
+            keys += [key] + [alias for alias in aliases if "." not in alias]
+            nested += [alias.split(".", 1) for alias in aliases if "." in alias]
         rules = [rule for rules in data.get("kinds", {}).values() for rule in rules]
         lists = [rule[word] for rule in rules for word in ("key", "listed") if word in rule]
         for model_type in data["model_types"]:
-            out[model_type] = (keys + lists, list(data.get("not_played", {})))
+            out[model_type] = (keys + lists, nested, list(data.get("not_played", {})))
     return out
 
 
@@ -48,7 +50,7 @@ class Indented(yaml.SafeDumper):
         return super().increase_indent(flow, False)
 
 
-def preset(entry, aliases, keys, switches):
+def preset(entry, aliases, keys, nested, switches):
     config = entry["config"]
     kept = {"model_type": config["model_type"]}
     dtype = config.get("torch_dtype") or config.get("dtype")
@@ -56,9 +58,9 @@ def preset(entry, aliases, keys, switches):
         kept["torch_dtype"] = dtype
     kept |= {key: config[key] for key in keys if key in config and config[key] != []}
     kept |= {key: config[key] for key in switches if config.get(key)}
-    for rope in ("rope_parameters", "rope_scaling"):
-        if isinstance(config.get(rope), dict) and "partial_rotary_factor" in config[rope]:
-            kept[rope] = {"partial_rotary_factor": config[rope]["partial_rotary_factor"]}
+    for mapping, key in nested:
+        if isinstance(config.get(mapping), dict) and key in config[mapping]:
+            kept.setdefault(mapping, {})[key] = config[mapping][key]
     if "quantization_config" in config:
         kept["quantization_config"] = {"quant_method": config["quantization_config"].get("quant_method", "unknown")}
     out = {"aliases": aliases} if aliases else {}

@@ -17,7 +17,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 20> known_keys{"model_types",
+constexpr std::array<std::string_view, 21> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 20> known_keys{"model_types",
                                                       "expect",
                                                       "not_played",
                                                       "no_sdpa",
+                                                      "expert_names",
                                                       "cut_cross_entropy",
                                                       "sequence_classifier"};
 
@@ -184,6 +185,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.not_played = not_played(config, fields);
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
+  out.expert_names = fields.texts("expert_names");
   if (errors.empty()) read_body(out, fields, values);
   check_expectations(fields);
   if (!errors.empty()) return errors;

@@ -151,13 +151,20 @@ void Builder::finish_loading() {
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
   const std::string full = path(name);
   bool any = false;
+  const bool left_out = std::ranges::count(facts.unadapted, full.substr(full.rfind('.') + 1)) > 0;
   for (const std::string& target : facts.lora_targets) {
-    const bool all = target == "all-linear" && in_all_linear;
+    const bool all = target == "all-linear" && in_all_linear && !left_out;
     if (!all && full != target && !full.ends_with("." + target)) continue;
     matched_targets_.insert(target);
     any = true;
   }
   return any;
+}
+
+bool Builder::parameter_targeted(const std::string& name) {
+  const std::string full = path(name);
+  const auto is_it = [&](const std::string& target) { return full == target || full.ends_with("." + target); };
+  return facts.lora && std::ranges::any_of(facts.target_parameters, is_it);
 }
 
 std::vector<std::string> Builder::unmatched_targets() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "expert_targets.hpp"
 #include "mesh.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
@@ -172,6 +173,12 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   if (has_liger(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
 }
 
+void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const std::string refused = refused_targets(plan, architecture);
+  if (refused.empty()) return;
+  errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));
+}
+
 /// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
 void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
@@ -237,6 +244,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   check_mesh(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
+  check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
@@ -276,6 +284,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora = plan.adapter.kind.value == Adapter::lora;
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
+  f.target_parameters = plan.adapter.target_parameters.value;
+  name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
@@ -297,6 +307,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.checkpointing = plan.checkpointing.on.value;
   f.reentrant = plan.checkpointing.reentrant.value;
   f.attention = plan.kernels.attention.value;
+  f.experts = plan.kernels.experts.value;
+  f.routing = plan.kernels.routing.value;
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;

@@ -35,6 +35,9 @@ struct Facts {
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
   Location lora_targets_at{};
+  std::vector<std::string> unadapted{};          ///< Names that all-linear leaves out: peft has them for the experts'.
+  std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
+  bool gate_up_doubled = false;                  ///< The fused projection has twice the rank.
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -49,6 +52,8 @@ struct Facts {
   bool checkpointing = false;
   bool reentrant = false;
   Attention attention = Attention::sdpa;
+  ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
+  Routing routing = Routing::any;
   bool padding_mask = false;
   bool fp32_norms = false;
   bool fp32_while_loading = false;
@@ -157,6 +162,8 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  /// Whether an adapter is asked for on the parameter `name` by itself (tuners_utils.py: _inject_parameters).
+  bool parameter_targeted(const std::string& name);
   /// Of modules_to_save, what saved_copy() was asked of no module for.
   std::vector<std::string> unsaved_modules() const;
   /// The targets that no module had.

@@ -1,4 +1,5 @@
 // What a plan leaves open of the tensors: facts that are assumed as the most that they can be.
+#include <algorithm>
 #include <array>
 
 #include "oomplan/estimate/estimate.hpp"
@@ -9,15 +10,21 @@ namespace {
 struct Unknown {
   std::string_view name;
   std::string_view why;
-  bool (*is_open)(const TrainingPlan& plan);
+  bool (*is_open)(const TrainingPlan& plan, const Architecture& architecture);
   void (*take_least)(TrainingPlan& plan);
 };
+
+bool has_op(const Architecture& architecture, std::string_view op) {
+  const auto has = [&](const std::vector<OpSpec>& ops) { return std::ranges::count(ops, op, &OpSpec::op) > 0; };
+  return std::ranges::any_of(architecture.body,
+                             [&](const Segment& segment) { return std::ranges::any_of(segment.kinds, has); });
+}
 
 constexpr std::array unknowns{
     Unknown{"completion length",
             "no key says how many tokens of a row are its completion: from one to all but the first "
             "(completion_length says it)",
-            [](const TrainingPlan& plan) {
+            [](const TrainingPlan& plan, const Architecture&) {
               const RecipeKind kind = plan.recipe.kind.value;
               return (kind == RecipeKind::dpo || kind == RecipeKind::kto) && plan.batch.completion_length.value == 0 &&
                      plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
@@ -27,11 +34,20 @@ constexpr std::array unknowns{
             "torch.compile makes torchao's step: its buffers are those of torch 2.13's code for Triton; another "
             "version may "
             "need none",
-            [](const TrainingPlan& plan) {
+            [](const TrainingPlan& plan, const Architecture&) {
               const std::string& name = plan.optimizer.name.value;
               return name == "torchao_adamw_8bit" || name == "torchao_adamw_4bit";
             },
             [](TrainingPlan& plan) { plan.optimizer.name.value += "_in_one_kernel"; }},
+    Unknown{"expert routing",
+            "which tokens an expert gets is not known: from as many as any other expert to all of them "
+            "(expert_routing says it)",
+            [](const TrainingPlan& plan, const Architecture& architecture) {
+              const bool eager = plan.kernels.experts.value == ExpertsImplementation::eager;
+              const bool loops = has_op(architecture, "dbrx_moe") || (eager && has_op(architecture, "sparse_moe"));
+              return loops && plan.kernels.routing.value == Routing::any;
+            },
+            [](TrainingPlan& plan) { plan.kernels.routing.value = Routing::balanced; }},
 };
 
 }  // namespace
@@ -40,7 +56,7 @@ std::vector<Contribution> unknown_of(const TrainingPlan& plan, const Architectur
                                      const Footprint& footprint) {
   std::vector<Contribution> out;
   for (const Unknown& unknown : unknowns) {
-    if (!unknown.is_open(plan)) continue;
+    if (!unknown.is_open(plan, architecture)) continue;
     TrainingPlan least = plan;
     unknown.take_least(least);
     const Result<Footprint> peaks = estimate(least, architecture, Detail::peaks);

@@ -198,6 +198,7 @@ constexpr std::array codecs{
     codec<as::argparse_boolean>("argparse_boolean"),
     codec<asked>("asked"),
     codec<as::attention>("attention"),
+    codec<as::experts>("experts"),
     codec<auto_boolean>("auto_boolean"),
     codec<as::checked_boolean>("checked_boolean"),
     codec<comma_names>("comma_names"),

@@ -60,6 +60,7 @@ FactValue held(const Setting<T>& setting) {
 }
 
 bool always(const Plan& /*plan*/) { return true; }
+bool never(const Plan& /*plan*/) { return false; }
 
 /// What a row says beside its name and its place.
 struct About {
@@ -223,6 +224,14 @@ constexpr std::array rows{
                          "`peft-default` for peft's own choice for the model",
                          {},
                          adapts}),
+    fact<&Plan::adapter, &AdapterFacts::target_parameters, as::names>(
+        "lora_target_parameters",
+        {"parameters that carry LoRA by themselves (`experts.down_proj`), as peft's `target_parameters`",
+         {},
+         [](const Plan& plan) { return adapts(plan) && !plan.adapter.target_parameters.value.empty(); }}),
+    fact<&Plan::adapter, &AdapterFacts::folded_update, as::boolean>(
+        "lora_folded_update",
+        {"peft adds the update of such a parameter in one `baddbmm`, as from 0.21 on", {}, never}),
     fact<&Plan::adapter, &AdapterFacts::dora, as::boolean>(
         "dora", {"LoRA with a trained magnitude for each row of a weight (DoRA)",
                  {{{activations, 5}}},
@@ -274,6 +283,14 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
+    fact<&Plan::kernels, &KernelFacts::experts, as::experts>(
+        "experts_implementation",
+        {"how a mixture of experts runs them, as transformers names it", {{{activations, 7}, {temporaries, 7}}}}),
+    fact<&Plan::kernels, &KernelFacts::routing, as::routing>(
+        "expert_routing",
+        {"which tokens an expert gets: `balanced`, as many as any other; `any`, counted at the most",
+         {},
+         [](const Plan& plan) { return plan.kernels.experts.value == ExpertsImplementation::eager; }}),
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "

@@ -36,6 +36,14 @@ inline constexpr std::array<std::string_view, 2> quantized_linear_names{"bitsand
 enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
 inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
 
+/// How a mixture runs its experts, as transformers names it (`experts_implementation`).
+enum class ExpertsImplementation : std::uint8_t { eager, batched_mm, grouped_mm };
+inline constexpr std::array<std::string_view, 3> experts_names{"eager", "batched_mm", "grouped_mm"};
+
+/// Which tokens a mixture's experts get. any: one expert all of them, and all experts some.
+enum class Routing : std::uint8_t { any, balanced };
+inline constexpr std::array<std::string_view, 2> routing_names{"any", "balanced"};
+
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
@@ -170,8 +178,10 @@ struct PrecisionFacts {
 struct AdapterFacts {
   Setting<Adapter> kind{};
   Setting<std::int64_t> rank{};
-  Setting<std::vector<std::string>> targets{};  ///< Module names ("q_proj"), or the one entry "all-linear" or
-                                                ///< "peft-default" (until with_model_defaults()).
+  Setting<std::vector<std::string>> targets{};            ///< Module names ("q_proj"), or the one entry "all-linear" or
+                                                          ///< "peft-default" (until with_model_defaults()).
+  Setting<std::vector<std::string>> target_parameters{};  ///< peft's: parameters that carry LoRA by themselves.
+  Setting<bool> folded_update{};  ///< peft adds W + ΔW of such a parameter in one baddbmm (from 0.21 on).
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
   Setting<bool> dora{};
@@ -182,6 +192,8 @@ struct AdapterFacts {
 /// Which functions compute what the model's own code would.
 struct KernelFacts {
   Setting<Attention> attention{};
+  Setting<ExpertsImplementation> experts{};
+  Setting<Routing> routing{};      ///< Matters where experts are eager.
   Setting<bool> lora_qkv{};        ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
   Setting<bool> lora_o{};          ///< … for the attention's output
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.

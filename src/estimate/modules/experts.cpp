@@ -1,26 +1,36 @@
 #include "modules/experts.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 namespace oomplan::estimator {
 namespace {
-
-/// peft turns some names of modules into the experts' parameters (`target_parameters`); which, depends on the family.
-bool adapted(const Facts& facts, const std::string& names) {
-  std::istringstream words(names);
-  for (std::string word; words >> word;) {
-    const auto names_it = [&](const std::string& target) { return target == word || target.ends_with("." + word); };
-    if (facts.lora && std::ranges::any_of(facts.lora_targets, names_it)) return true;
-  }
-  return false;
-}
 
 Tensor grouped_linear(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& offsets) {
   return t.grouped_mm(t.to(x, weight->dtype), weight, offsets);
 }
 
+/// Each row with a matrix of its own (_batched_linear).
+Tensor batched_linear(Torch& t, const Tensor& x, const Tensor& weights) {
+  return t.squeeze(t.bmm(weights, t.unsqueeze(x, 2)), 2);
+}
+
 }  // namespace
+
+std::vector<std::int64_t> tokens_of_experts(Routing routing, std::int64_t experts, std::int64_t tokens,
+                                            std::int64_t each) {
+  const bool crowded = routing == Routing::any && experts > 1;
+  const std::int64_t spread = crowded ? experts - 1 : experts;
+  const std::int64_t pairs = saturating_mul(tokens, crowded ? each - 1 : each);
+  std::vector<std::int64_t> out;
+  for (std::int64_t e = 0; e < spread; ++e) out.push_back(pairs / spread + (e < pairs % spread ? 1 : 0));
+  if (crowded) out.push_back(tokens);
+  std::erase(out, 0);
+  return out;
+}
+
+Tensor weights_at(Torch& t, const Tensor& weights, const Tensor& token) {
+  return t.index_rows(t.view(weights, {-1, 1}), token);
+}
 
 Experts::Experts(const Attributes& a, Builder& b, const std::string& name)
     : count_(a.integer("experts")),
@@ -28,9 +38,10 @@ Experts::Experts(const Attributes& a, Builder& b, const std::string& name)
       activation_(find_activation(a.text("activation", "silu"), b)),
       module_(b.module_id(name)) {
   const std::int64_t width = a.integer("width");
-  gate_up_ = b.weight(name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width}, Part::expert);
-  down_ = b.weight(name + ".down_proj", {count_, width, inner_}, Part::expert);
-  if (adapted(b.facts, a.text("adapted_by", ""))) a.unmodelled("LoRA adapters of a mixture's experts");
+  const std::int64_t times = b.facts.gate_up_doubled ? 2 : 1;
+  gate_up_ =
+      AdaptedParameter(b, name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width}, Part::expert, times);
+  down_ = AdaptedParameter(b, name + ".down_proj", {count_, width, inner_}, Part::expert);
 }
 
 Tensor Experts::gated(Torch& t, const Tensor& both) const {
@@ -38,13 +49,27 @@ Tensor Experts::gated(Torch& t, const Tensor& both) const {
   return t.mul(activation_(t, parts[0]), parts[1]);
 }
 
-Tensor Experts::operator()(Play& play, const Tensor& hidden, const Tensor& weights, const Tensor& index) const {
+Tensor Experts::operator()(Play& play, const Tensor& hidden, const Routed& routed) const {
+  Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
+  Weight down(play, down_);  // peft wraps it around the other.
+  Weight gate_up(play, gate_up_);
+  switch (play.facts.experts) {
+    case ExpertsImplementation::eager:
+      return eager(play, hidden, routed, gate_up, down);
+    case ExpertsImplementation::batched_mm:
+      return batched(play, hidden, routed, gate_up, down);
+    case ExpertsImplementation::grouped_mm:
+      break;
+  }
+  return grouped(play, hidden, routed, gate_up, down);
+}
+
+Tensor Experts::grouped(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
   Torch& t = play.torch;
-  Restore module(t.recorder.scope.module, std::int32_t{module_});
   const std::int64_t tokens = hidden->sizes[0];
-  const std::int64_t each = index->sizes[1];
+  const std::int64_t each = routed.index->sizes[1];
   const std::int64_t all = saturating_mul(tokens, each);
-  const Tensor sample_weights = t.view(weights, {all});
+  const Tensor sample_weights = t.view(routed.weights, {all});
   const Tensor expert_ids = t.empty({all}, DType::int64, "aten::sort");
   const Tensor perm = t.empty({all}, DType::int64, "aten::sort");
   const Tensor selected = t.index_rows(hidden, t.empty({all}, DType::int64, "aten::floor_divide"));
@@ -52,15 +77,58 @@ Tensor Experts::operator()(Play& play, const Tensor& hidden, const Tensor& weigh
   const Tensor histc_input = t.empty({all}, DType::int32, "aten::_to_copy");
   const Tensor tokens_per_expert = t.empty({count_}, DType::int32, "aten::histc");
   const Tensor offsets = t.empty({count_}, DType::int32, "aten::cumsum");
-  Tensor out = grouped_linear(t, selected, gate_up_, offsets);
+  Tensor out = grouped_linear(t, selected, gate_up(), offsets);
   out = gated(t, out);
-  out = grouped_linear(t, out, down_, offsets);
+  out = grouped_linear(t, out, down(), offsets);
   Tensor weighted = t.mul(out, t.unsqueeze(selected_weights, 1));
   const Tensor inverse = t.empty({all}, DType::int64, "aten::empty_like");
   t.empty({all}, DType::int64, "aten::arange");
   weighted = t.index_rows(weighted, inverse);
   const Tensor sum = t.sum_dim(t.view(weighted, {tokens, each, -1}), 1, false);
   return t.to(sum, hidden->dtype);
+}
+
+Tensor Experts::batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
+  Torch& t = play.torch;
+  const std::int64_t tokens = hidden->sizes[0];
+  const std::int64_t each = routed.index->sizes[1];
+  const Tensor selected = t.repeat_rows(hidden, each);
+  const Tensor sample_weights = t.view(routed.weights, {-1});
+  const Tensor expert_ids = t.view(routed.index, {-1});
+  Tensor selected_weights = t.index_rows(gate_up(), expert_ids);
+  Tensor out = batched_linear(t, selected, selected_weights);
+  out = gated(t, out);
+  selected_weights = t.index_rows(down(), expert_ids);
+  out = batched_linear(t, out, selected_weights);
+  const Tensor weighted = t.mul(out, t.unsqueeze(sample_weights, 1));
+  const Tensor sum = t.sum_dim(t.view(weighted, {tokens, each, -1}), 1, false);
+  return t.to(sum, hidden->dtype);
+}
+
+Tensor Experts::eager(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
+  Torch& t = play.torch;
+  const std::int64_t tokens = hidden->sizes[0];
+  const std::int64_t each = routed.index->sizes[1];
+  const std::vector<std::int64_t> shares = tokens_of_experts(play.facts.routing, count_, tokens, each);
+  const Tensor final_states = t.pointwise({&hidden}, hidden->dtype, "aten::zeros_like");
+  const Tensor expert_mask = t.empty({tokens, each, count_ + 1}, DType::int64, "aten::zeros");
+  t.empty({count_ + 1}, DType::int64, "aten::sum");
+  const Tensor expert_hit = t.empty({std::ssize(shares), 1}, DType::int64, "aten::nonzero");
+  Tensor token;
+  Tensor current;
+  std::vector<Tensor> parts;
+  Tensor states;
+  for (const std::int64_t share : shares) {
+    token = t.empty({share, 2}, DType::int64, "aten::nonzero");
+    const Tensor rows = t.alias(token, {share}, {2});
+    current = t.index_rows(hidden, rows);
+    parts = t.split(t.linear(current, t.select(gate_up(), 0), {}), inner_, 1);
+    states = t.mul(activation_(t, parts[0]), parts[1]);
+    states = t.linear(states, t.select(down(), 0), {});
+    states = t.mul(states, weights_at(t, routed.weights, rows));
+    t.index_add_(final_states, rows, t.to(states, final_states->dtype));
+  }
+  return final_states;
 }
 
 }  // namespace oomplan::estimator

@@ -1,31 +1,47 @@
-// The experts of a mixture as transformers 5 keeps them: two 3-D parameters, no linear layers, so that neither 4-bit
-// loading nor LoRA's module names reach them (integrations/moe.py).
+// The experts of a mixture as transformers 5 keeps them: two 3-D parameters, no linear layers, so that 4-bit loading
+// does not reach them (integrations/moe.py).
 #pragma once
 
 #include <string>
 
 #include "modules/activation.hpp"
+#include "modules/adapted_parameter.hpp"
+#include "modules/router.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
+
+/// How many tokens each expert gets that gets some. Where tokens may crowd, the last has them all, since then most of
+/// the others' is held already.
+std::vector<std::int64_t> tokens_of_experts(Routing routing, std::int64_t experts, std::int64_t tokens,
+                                            std::int64_t each);
+
+/// top_k_weights[token_idx, top_k_pos, None]
+Tensor weights_at(Torch& t, const Tensor& weights, const Tensor& token);
 
 class Experts {
  public:
   Experts() = default;
   Experts(const Attributes& attributes, Builder& builder, const std::string& name);
 
-  /// grouped_mm_experts_forward, transformers' default: hidden is tokens × width, weights and index tokens × experts of
-  /// each token. Its sizes do not depend on the routing.
-  Tensor operator()(Play& play, const Tensor& hidden, const Tensor& weights, const Tensor& index) const;
+  /// Hidden is tokens × width.
+  Tensor operator()(Play& play, const Tensor& hidden, const Routed& routed) const;
 
  private:
+  using Weight = AdaptedParameter::Active;
+  /// grouped_mm_experts_forward, transformers' default. Its sizes do not depend on the routing.
+  Tensor grouped(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
+  /// batched_mm_experts_forward: each token with weights of its own.
+  Tensor batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
+  /// The family's own loop over the experts.
+  Tensor eager(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
   Tensor gated(Torch& t, const Tensor& both) const;
 
   std::int64_t count_ = 0;
   std::int64_t inner_ = 0;
   Activation activation_ = nullptr;
-  Tensor gate_up_{};
-  Tensor down_{};
+  AdaptedParameter gate_up_{};
+  AdaptedParameter down_{};
   std::int32_t module_ = -1;
 };
 

@@ -67,6 +67,54 @@ void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tenso
   k = std::move(k_turned);
 }
 
+/// cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], dim=-1) of every other element.
+Tensor interleaved(Torch& t, const Tensor& x1, const Tensor& x2, const Tensor& cos, const Tensor& sin) {
+  const auto product = [&](const Tensor& x, const Tensor& by) { return t.mul(x, by); };
+  const auto difference = [&] {
+    const Tensor straight = product(x1, cos);
+    const Tensor crossed = product(x2, sin);
+    return t.sub(straight, crossed);
+  };
+  const auto sum = [&] {
+    const Tensor straight = product(x2, cos);
+    const Tensor crossed = product(x1, sin);
+    return t.add(straight, crossed);
+  };
+  const Tensor first = difference();
+  const Tensor second = sum();
+  return t.cat({first, second}, 3);
+}
+
+void rotate_interleaved(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const std::int64_t half = cos->sizes.back() / 2;
+  const Tensor c = t.slice(cos, 3, 0, half);
+  const Tensor s = t.slice(sin, 3, 0, half);
+  const Tensor q1 = t.every_other(q);
+  const Tensor q2 = t.every_other(q);
+  const Tensor k1 = t.every_other(k);
+  const Tensor k2 = t.every_other(k);
+  Tensor q_turned = interleaved(t, q1, q2, c, s);
+  Tensor k_turned = interleaved(t, k1, k2, c, s);
+  q = std::move(q_turned);
+  k = std::move(k_turned);
+}
+
+/// view_as_real and view_as_complex want a contiguous gradient.
+Tensor contiguous_gradient(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("ViewAsComplexBackward0", {&x},
+                          [](Torch& torch, Node&, Grads& g) { g.out[0] = torch.contiguous(g.in[0]); });
+  return t.attach(node, t.view_as(x, x->sizes, x->strides));
+}
+
+/// view_as_real(view_as_complex(x.float()) * freqs): a complex number is counted as two of fp32.
+void rotate_complex(Torch& t, Tensor& q, Tensor& k, const Tensor& freqs) {
+  const DType dtype = q->dtype;
+  const Tensor numbers_of_q = contiguous_gradient(t, t.to(q, DType::fp32));
+  const Tensor numbers_of_k = contiguous_gradient(t, t.to(k, DType::fp32));
+  q = t.to(contiguous_gradient(t, t.mul(numbers_of_q, freqs)), dtype);
+  k = t.to(contiguous_gradient(t, t.mul(numbers_of_k, freqs)), dtype);
+}
+
 /// (x.float() * cos) + (rotate_half(x).float() * sin), or rotate_half(x.float()) where halves are turned.
 Tensor turned_raised(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin, bool pairs) {
   const Tensor straight = t.mul(t.to(x, DType::fp32), cos);
@@ -101,14 +149,15 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 }  // namespace
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 9> names{"halves",       "back_again",    "pairs",
-                                                  "raised_pairs", "raised_halves", "sliced",
-                                                  "sliced_each",  "sliced_pairs",  "none"};
+  constexpr std::array<std::string_view, 11> names{"halves",        "back_again", "pairs",       "raised_pairs",
+                                                   "raised_halves", "sliced",     "sliced_each", "sliced_pairs",
+                                                   "interleaved",   "complex",    "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
 void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, const Tensor& sin_of) {
   if (style == Rotary::none) return;
+  if (style == Rotary::complex) return rotate_complex(t, q, k, t.unsqueeze(cos_of, 1));
   Tensor cos = t.unsqueeze(cos_of, 1);
   Tensor sin = t.unsqueeze(sin_of, 1);
   if (style == Rotary::sliced_pairs || style == Rotary::raised_pairs) {
@@ -118,6 +167,7 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   const bool raised_pairs = style == Rotary::raised_pairs;
   if (raised_pairs || style == Rotary::raised_halves) return rotate_raised(t, raised_pairs, q, k, cos, sin);
   if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
+  if (style == Rotary::interleaved) return rotate_interleaved(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);
 }

@@ -16,6 +16,8 @@ enum class Rotary {
   sliced,         ///< GPT-NeoX: a part of the head's width, the rest put behind it.
   sliced_each,    ///< Phi-3: so, q done before k is begun.
   sliced_pairs,   ///< GLM-4: a part, every other element of it turned.
+  interleaved,    ///< DeepSeek-V3: the even and the odd elements turned, one half behind the other.
+  complex,        ///< DeepSeek-V2, Llama 4: pairs as complex numbers, in fp32; cos is both.
   none,
 };
 

@@ -1,5 +1,5 @@
 // Attention with rotary embeddings whose q, k and v come of one projection: cut after one another (Phi-3), or head by
-// head (GPT-NeoX).
+// head (GPT-NeoX), or clamped and split (DBRX).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rotary.hpp"
@@ -7,7 +7,7 @@
 namespace oomplan::estimator::ops {
 namespace {
 
-constexpr std::array<std::string_view, 2> layouts{"one_after_another", "by_heads"};
+constexpr std::array<std::string_view, 3> layouts{"one_after_another", "by_heads", "clamped"};
 
 class FusedRotaryAttention final : public Module {
  public:
@@ -16,6 +16,7 @@ class FusedRotaryAttention final : public Module {
         q_(a.integer("heads") * head_dim_),
         kv_(q_ / a.quotient("heads", "kv_heads")),
         by_heads_(a.choice("layout", layouts) == 1),
+        clamped_(a.choice("layout", layouts) == 2),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
         rotary_(rotary_style(a, "rotary")),
         module_(b.module_id(a.module())) {
@@ -36,9 +37,15 @@ class FusedRotaryAttention final : public Module {
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    const Tensor qkv = qkv_(play, x);
+    Tensor qkv = qkv_(play, x);
+    if (clamped_) qkv = t.clamp(qkv);
     Tensor q, k, v;
-    if (by_heads_) {
+    if (clamped_) {
+      const std::vector<Tensor> split = t.split_sizes(qkv, {q_, kv_, kv_}, 2);
+      q = heads(t, split[0]);
+      k = heads(t, split[1]);
+      v = heads(t, split[2]);
+    } else if (by_heads_) {
       const Tensor by_heads = t.transpose(t.view(qkv, {x->sizes[0], x->sizes[1], -1, 3 * head_dim_}), 1, 2);
       const std::vector<Tensor> parts = t.split(by_heads, head_dim_, 3);
       q = parts[0];
@@ -58,6 +65,7 @@ class FusedRotaryAttention final : public Module {
   std::int64_t q_;
   std::int64_t kv_;
   bool by_heads_;
+  bool clamped_;
   AttentionKind kind_;
   Rotary rotary_;
   std::int32_t module_;

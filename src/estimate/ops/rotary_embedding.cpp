@@ -9,7 +9,8 @@ class RotaryEmbedding final : public Module {
   RotaryEmbedding(const Attributes& a, Builder& b)
       : half_(a.integer("head_dim") / 2),
         span_(static_cast<std::size_t>(a.span("span"))),
-        in_fp32_(a.flag("in_fp32", false)) {
+        in_fp32_(a.flag("in_fp32", false)),
+        complex_(a.flag("complex", false)) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -23,18 +24,28 @@ class RotaryEmbedding final : public Module {
     Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
     const Tensor freqs = t.empty({1, length, half_}, DType::fp32, "aten::mul");
     positions.reset();
+    s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
+    if (complex_) return rotations(t, freqs, s.arguments.cos[span_]);
     const Tensor emb = t.cat({freqs, freqs}, 2);  // Or freqs repeated, as Cohere: one tensor of the same size.
     const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
     const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
     s.arguments.cos[span_] = t.to(cos, dtype);
     s.arguments.sin[span_] = t.to(sin, dtype);
-    s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
   }
 
  private:
+  /// torch.polar(ones_like(freqs), freqs) * attention_scaling: complex numbers, counted as two of fp32.
+  void rotations(Torch& t, const Tensor& freqs, Tensor& out) const {
+    const Dims sizes{1, freqs->sizes[1], 2 * half_};
+    const Tensor ones = t.empty(freqs->sizes, DType::fp32, "aten::ones_like");
+    const Tensor polar = t.empty(sizes, DType::fp32, "aten::polar");
+    out = t.empty(sizes, DType::fp32, "aten::mul");
+  }
+
   std::int64_t half_;
   std::size_t span_;
   bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
+  bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
   Tensor inverse_frequencies_{};
   Tensor original_{};
 };

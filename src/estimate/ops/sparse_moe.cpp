@@ -1,78 +1,92 @@
 // A mixture of experts in place of an MLP: a router, the experts, and for some families an expert that all tokens share
-// (MixtralSparseMoeBlock, Qwen2MoeSparseMoeBlock, Qwen3MoeSparseMoeBlock, OlmoeSparseMoeBlock, GraniteMoeMoE).
+// (MixtralSparseMoeBlock, Qwen2MoeSparseMoeBlock, GraniteMoeMoE, DeepseekV3MoE and their like).
 #include "modules/experts.hpp"
 #include "modules/linear.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-/// How a family's router makes weights of its logits.
-enum class Router {
-  softmax,     ///< Mixtral: softmax in fp32, the highest, divided by their sum; in fp32.
-  cast_back,   ///< Qwen: so, divided where the config says so, and in the logits' dtype.
-  of_highest,  ///< Granite: the highest logits in fp32, their softmax in the hidden states' dtype.
+/// When the shared expert runs, and what becomes of its result.
+enum class Shared {
+  first_weighted,  ///< Qwen: before the router, times the sigmoid of a gate of its own.
+  first,           ///< ERNIE 4.5, HunYuan: before the router, added.
+  second,          ///< Afmoe: after the router, and the experts' result added to its.
+  last,            ///< DeepSeek: after the experts.
 };
-constexpr std::array<std::string_view, 3> routers{"softmax", "cast_back", "of_highest"};
+constexpr std::array<std::string_view, 4> shared_names{"first_weighted", "first", "second", "last"};
 
 class SparseMoe final : public Module {
  public:
   SparseMoe(const Attributes& a, Builder& b)
-      : router_(static_cast<Router>(a.choice("router", routers))),
-        each_(a.integer("per_token")),
-        divided_(a.flag("divided", true)),
+      : jitter_(a.number("jitter", 0.0)),
+        shared_at_(static_cast<Shared>(a.choice("shared_at", shared_names))),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
-    const std::int64_t width = a.integer("width");
-    gate_ = b.weight(m + a.text("gate", "gate") + ".weight", {a.integer("experts"), width}, Part::router);
+    router_ = Router(a, b, m + a.text("gate", "gate"));
     experts_ = Experts(a, b, m + "experts");
     if (a.find("shared") == nullptr) return;
+    const std::string name = m + a.text("shared_name", "shared_expert");
+    const std::int64_t width = a.integer("width");
     const std::int64_t shared = a.integer("shared");
+    const bool bias = a.flag("shared_bias", false);
     activation_ = find_activation(a.text("activation", "silu"), b);
-    shared_gate_ = Linear(b, m + "shared_expert.gate_proj", width, shared, false);
-    shared_up_ = Linear(b, m + "shared_expert.up_proj", width, shared, false);
-    shared_down_ = Linear(b, m + "shared_expert.down_proj", shared, width, false);
-    shared_weight_ = Linear(b, m + "shared_expert_gate", width, 1, false);
+    shared_gate_ = Linear(b, name + ".gate_proj", width, shared, bias);
+    shared_up_ = Linear(b, name + ".up_proj", width, shared, bias);
+    shared_down_ = Linear(b, name + ".down_proj", shared, width, bias);
+    if (shared_at_ == Shared::first_weighted) shared_weight_ = Linear(b, m + "shared_expert_gate", width, 1, false);
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Dims sizes = s.hidden->sizes;
+    const bool noisy = jitter_ > 0.0 && t.training;
+    if (noisy) s.hidden = noised(t, s.hidden, false);
+    if (noisy) s.hidden = noised(t, s.hidden, true);
     const Tensor hidden = t.view(s.hidden, {-1, sizes.back()});
-    Tensor shared = activation_ != nullptr ? shared_expert(play, hidden) : Tensor();
-    const auto [weights, index] = routed(t, hidden);
-    Tensor out = experts_(play, hidden, weights, index);
-    if (shared) {
-      shared = t.mul(t.sigmoid(shared_weight_(play, hidden)), shared);
-      out = t.add(out, shared);
-    }
+    const bool first = shared_at_ == Shared::first || shared_at_ == Shared::first_weighted;
+    Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
+    const Routed routed = router_(play, hidden);
+    if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
+    Tensor out = experts_(play, hidden, routed);
+    if (activation_ != nullptr) out = with_shared(play, hidden, shared, out);
     s.hidden = t.view(out, sizes);
   }
 
  private:
+  /// hidden_states *= noise, in place: of the block, and then of the router, through a view (autograd's CopySlices).
+  static Tensor noised(Torch& t, const Tensor& x, bool through_view) {
+    const BackwardFn plain = [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.mul(g.in[0], torch.unpack(n, 0)); };
+    const BackwardFn slices = [](Torch& torch, Node& n, Grads& g) {
+      const Tensor result = torch.empty(g.in[0]->sizes, g.in[0]->dtype, "aten::new_empty_strided");
+      const Tensor copy = torch.empty(g.in[0]->sizes, g.in[0]->dtype, "aten::clone");
+      const Tensor product = torch.mul(copy, torch.unpack(n, 0));
+      g.out[0] = result;
+    };
+    NodeRef node = t.record(through_view ? "CopySlices" : "MulBackward0", {&x}, through_view ? slices : plain);
+    t.save(node, 0, t.pointwise({&x}, x->dtype, "aten::empty_like"));
+    return t.attach(node, x);
+  }
+
   Tensor shared_expert(Play& play, const Tensor& x) const {
     Torch& t = play.torch;
     const Tensor gate = activation_(t, shared_gate_(play, x));
     return shared_down_(play, t.mul(gate, shared_up_(play, x)));
   }
 
-  std::pair<Tensor, Tensor> routed(Torch& t, const Tensor& hidden) const {
-    const Tensor logits = t.linear(hidden, gate_, {});
-    if (router_ == Router::of_highest) {
-      const auto [highest, index] = t.topk_last(t.to(logits, DType::fp32), each_);
-      return {t.to(t.softmax_last(highest), hidden->dtype), index};
+  Tensor with_shared(Play& play, const Tensor& hidden, Tensor& shared, const Tensor& out) const {
+    Torch& t = play.torch;
+    if (shared_at_ == Shared::last) return t.add(out, shared_expert(play, hidden));
+    if (shared_at_ == Shared::first_weighted) {
+      shared = t.mul(t.sigmoid(shared_weight_(play, hidden)), shared);
     }
-    auto [weights, index] = t.topk_last(t.softmax_last(t.to(logits, DType::fp32)), each_);
-    if (divided_) weights = t.div_(weights, t.sum_dim(weights, 1, true));
-    if (router_ == Router::cast_back) weights = t.to(weights, logits->dtype);
-    return {weights, index};
+    return t.add(out, shared);
   }
 
-  Router router_;
-  std::int64_t each_;
-  bool divided_;
+  double jitter_;  ///< Of the inputs, as PhiMoE's.
+  Shared shared_at_;
   std::int32_t module_;
-  Tensor gate_{};
+  Router router_{};
   Experts experts_{};
   Activation activation_ = nullptr;  ///< Of the shared expert.
   Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{};

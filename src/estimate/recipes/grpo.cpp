@@ -114,7 +114,7 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& rows) {
   const Tensor ratio = t.exp(t.sub(scores, t.detach(scores)));
   const Tensor unclipped = t.mul(ratio, advantages);
   const Tensor clipped = t.mul(t.mul_scalar(ratio), advantages);
-  Tensor losses = t.neg(t.mul(unclipped, clipped));  // torch.min saves both, as a product does.
+  Tensor losses = t.neg(t.minimum(unclipped, clipped));
   if (stage.plan().recipe.reference.value != Reference::none) {
     const Tensor apart = t.sub(t.detach(scores), scores);
     losses = t.add(losses, t.mul_scalar(t.sub(t.exp(apart), apart)));

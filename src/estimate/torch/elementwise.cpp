@@ -152,6 +152,37 @@ Tensor Torch::div_scalar(const Tensor& x) {
   return attach(node, pointwise({&x}, x->dtype, "aten::div"));
 }
 
+// div_tensor_other_backward: -grad * ((self / other) / other).
+Tensor Torch::div(const Tensor& x, const Tensor& by) {
+  NodeRef node = record("DivBackward0", {&x, &by}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor other = t.unpack(n, 0);
+    const Tensor self = n.needs(1) ? t.unpack(n, 1) : Tensor();
+    if (n.needs(1)) {
+      const Tensor negative = t.neg(g.in[0]);
+      const Tensor once = t.pointwise({&self, &other}, self->dtype, "aten::div");
+      const Tensor twice = t.pointwise({&once, &other}, self->dtype, "aten::div");
+      g.out[1] = t.mul(negative, twice);
+    }
+    if (n.needs(0)) g.out[0] = t.pointwise({&g.in[0], &other}, g.in[0]->dtype, "aten::div");
+  });
+  save(node, 0, by);
+  if (node && node->needs(1)) save(node, 1, x);
+  return attach(node, pointwise({&x, &by}, promoted(x, by), "aten::div"));
+}
+
+// where(self >= min && self <= max, grad, 0)
+Tensor Torch::clamp(const Tensor& x) {
+  NodeRef node = record("ClampBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor self = t.unpack(n, 0);
+    const Tensor above = t.pointwise({&self}, DType::boolean, "aten::ge");
+    const Tensor below = t.pointwise({&self}, DType::boolean, "aten::le");
+    const Tensor within = t.pointwise({&above, &below}, DType::boolean, "aten::logical_and");
+    g.out[0] = t.pointwise({&within, &g.in[0]}, g.in[0]->dtype, "aten::where");
+  });
+  save(node, 0, x);
+  return attach(node, pointwise({&x}, x->dtype, "aten::clamp"));
+}
+
 Tensor Torch::pow_scalar(const Tensor& input) {
   const Tensor x = raised(input);
   NodeRef node = record("PowBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {

@@ -37,6 +37,25 @@ Tensor Torch::gather_last(const Tensor& x, const Tensor& index) {
   return attach(node, empty(index->sizes, x->dtype, "aten::gather"));
 }
 
+// derivatives.yaml's formula names source, for its shape alone.
+Tensor Torch::index_add_(const Tensor& x, const Tensor& rows, const Tensor& source) {
+  NodeRef node = record("IndexAddBackward0", {&x, &source}, [](Torch& t, Node& n, Grads& g) {
+    const Tensor from = t.unpack(n, 1);
+    if (n.needs(1)) g.out[1] = t.empty(from->sizes, g.in[0]->dtype, "aten::index_select");
+    if (n.needs(0)) g.out[0] = g.in[0];
+  });
+  save(node, 0, rows);
+  save(node, 1, source);
+  return attach(node, x);
+}
+
+// aten/src/ATen/native/Repeat.cpp, of one number of repeats: an expanded view, copied.
+Tensor Torch::repeat_rows(const Tensor& x, std::int64_t times) {
+  const Dims& s = x->sizes;
+  const Tensor wide = expand(unsqueeze(x, 1), {s[0], times, s[1]});
+  return view(contiguous(wide), {saturating_mul(s[0], times), s[1]});
+}
+
 std::pair<Tensor, Tensor> Torch::topk_last(const Tensor& x, std::int64_t count) {
   NodeRef node = record("TopkBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
     const Tensor index = t.unpack(n, 0);

@@ -95,15 +95,14 @@ Tensor Torch::baddbmm(const Tensor& z, const Tensor& x, const Tensor& y) {
   const Tensor a = lowered(x);
   const Tensor c = lowered(z);
   NodeRef node = record("BaddbmmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) {
-    const Tensor left = t.unpack(n, 0);
-    const Tensor right = t.unpack(n, 1);
-    g.out[1] = t.mul_scalar(t.bmm(t.transpose(left, 1, 2), g.in[0]));
-    g.out[0] = t.mul_scalar(t.bmm(g.in[0], t.transpose(right, 1, 2)));
+    const Tensor left = n.needs(1) ? t.unpack(n, 0) : Tensor();
+    const Tensor right = n.needs(0) ? t.unpack(n, 1) : Tensor();
+    if (n.needs(0)) g.out[0] = t.mul_scalar(t.bmm(g.in[0], t.transpose(right, 1, 2)));
+    if (n.needs(1)) g.out[1] = t.mul_scalar(t.bmm(t.transpose(left, 1, 2), g.in[0]));
   });
-  save(node, 0, a);
-  save(node, 1, b);
-  recorder.multiply();
-  return attach(node, empty({a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::baddbmm"));
+  if (node && node->needs(1)) save(node, 0, a);
+  if (node && node->needs(0)) save(node, 1, b);
+  return attach(node, product(*this, {a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::baddbmm"));
 }
 
 namespace {

@@ -89,6 +89,10 @@ class Torch {
   /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
   Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
+  /// x[rows] += source, in place; x begins without a gradient.
+  Tensor index_add_(const Tensor& x, const Tensor& rows, const Tensor& source);
+  /// Each row `times` times, one after the other.
+  Tensor repeat_rows(const Tensor& x, std::int64_t times);
   /// The highest of the last dimension, and where they were.
   std::pair<Tensor, Tensor> topk_last(const Tensor& x, std::int64_t count);
 
@@ -99,6 +103,8 @@ class Torch {
   Tensor add_scalar(const Tensor& x);
   Tensor mul_scalar(const Tensor& x);
   Tensor div_scalar(const Tensor& x);
+  Tensor div(const Tensor& x, const Tensor& by);
+  Tensor clamp(const Tensor& x);
   Tensor pow_scalar(const Tensor& x);
   Tensor rsqrt(const Tensor& x);
   Tensor exp(const Tensor& x);
@@ -113,7 +119,7 @@ class Torch {
   Tensor softplus(const Tensor& x);
   Tensor minimum(const Tensor& x, const Tensor& y);
   Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-  Tensor masked_fill(const Tensor& x, const Tensor& mask);
+  Tensor masked_fill(const Tensor& x, const Tensor& mask);  ///< With a number where the mask says so.
   Tensor add_(const Tensor& x, const Tensor& y);
   Tensor div_scalar_(const Tensor& x);
   Tensor div_(const Tensor& x, const Tensor& by);

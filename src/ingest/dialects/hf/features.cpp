@@ -49,7 +49,6 @@ constexpr std::array named{
     Feature{"model_init_kwargs.attn_implementation", "attention implementation", is_other_attention},
     Feature{"model_init_kwargs.use_kernels", "Hub kernels"},
     Feature{"model_init_kwargs.quantization_config", "quantization by model_init_kwargs"},
-    Feature{"lora_target_parameters", "LoRA on parameters"},
     Feature{"lora_task_type", "LoRA task type", is_other_task},
     Feature{"config_overrides", "a model of overridden config"},
     Feature{"config_name", "a model of another config"},

@@ -1,0 +1,46 @@
+#include "modules/adapted_parameter.hpp"
+
+namespace oomplan::estimator {
+
+AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Dims& sizes, Part part,
+                                   std::int64_t rank_times)
+    : weight_(b.weight(name, sizes, part)) {
+  if (!b.parameter_targeted(name)) return;
+  const bool of_experts = sizes.size() == 3;
+  const std::int64_t groups = of_experts ? sizes[0] : 1;
+  const std::int64_t rank = saturating_mul(saturating_mul(b.facts.lora_rank, rank_times), groups);
+  const std::int64_t in = sizes.back();
+  const std::int64_t out = of_experts ? sizes[1] : sizes[0];
+  lora_a_ = b.adapter_weight(name + ".lora_A", {rank, in}, b.facts.adapter);
+  lora_b_ = b.adapter_weight(name + ".lora_B", {out, rank}, b.facts.adapter);
+}
+
+// ParamWrapper.get_delta_factors of experts, get_delta_weight of a matrix; then parametrize.register_parametrization,
+// which computes the parameter once to look at its shape.
+AdaptedParameter::Active::Active(Play& play, const AdaptedParameter& parameter) : play_(play), parameter_(parameter) {
+  if (!parameter.adapted(play.facts)) return;
+  Torch& t = play.torch;
+  const Tensor& weight = parameter.weight_;
+  if (weight->dim() == 2) {
+    right_ = t.to(t.mul_scalar(t.matmul(parameter.lora_b_, parameter.lora_a_)), weight->dtype);
+  } else {
+    const std::int64_t experts = weight->sizes[0];
+    const Tensor a = t.reshape(parameter.lora_a_, {experts, -1, weight->sizes[2]});
+    const Tensor b = t.permute(t.reshape(parameter.lora_b_, {weight->sizes[1], -1, experts}), {2, 0, 1});
+    left_ = t.to(b, weight->dtype);
+    right_ = t.to(a, weight->dtype);
+  }
+  parameter.updated(t, left_, right_);
+}
+
+const Tensor& AdaptedParameter::Active::operator()() {
+  if (!right_) return parameter_.weight_;
+  if (!value_) value_ = parameter_.updated(play_.torch, left_, right_);
+  return value_;
+}
+
+Tensor AdaptedParameter::updated(Torch& t, const Tensor& left, const Tensor& right) const {
+  return left ? t.baddbmm(weight_, left, right) : t.add(weight_, right);
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,43 @@
+// A parameter that peft can adapt by itself (`target_parameters`): lora.ParamWrapper around its module.
+#pragma once
+
+#include <string>
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+class AdaptedParameter {
+ public:
+  AdaptedParameter() = default;
+  /// `name` is the parameter's ("mlp.experts.down_proj"); `rank_times` multiplies the plan's rank.
+  AdaptedParameter(Builder& builder, const std::string& name, const Dims& sizes, Part part,
+                   std::int64_t rank_times = 1);
+
+  /// While one lives, the module sees the updated parameter, as inside ParamWrapper._activate_lora.
+  class Active {
+   public:
+    Active(Play& play, const AdaptedParameter& parameter);
+    /// The parameter as the module reads it: itself, or itself and its update, which is made at the first call.
+    const Tensor& operator()();
+
+   private:
+    Play& play_;
+    const AdaptedParameter& parameter_;
+    Tensor left_{};
+    Tensor right_{};  ///< Of a matrix: the update itself, and nothing in left_.
+    Tensor value_{};
+  };
+
+  const Tensor& plain() const { return weight_; }
+
+ private:
+  bool adapted(const Facts& facts) const { return bool(lora_a_) && !facts.adapters_off; }
+  Tensor updated(Torch& t, const Tensor& left, const Tensor& right) const;
+
+  Tensor weight_{};
+  Tensor lora_a_{};
+  Tensor lora_b_{};
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,95 @@
+// Llama4TextAttention: turned as complex numbers before heads come first, then normed without a weight; layers that
+// turn nothing scale their queries by position.
+#include "modules/attention_core.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+/// view_as_complex and view_as_real take contiguous gradients.
+Tensor as_pairs(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("ViewAsRealBackward0", {&x},
+                          [](Torch& torch, Node&, Grads& g) { g.out[0] = torch.contiguous(g.in[0]); });
+  return t.attach(node, t.view_as(x, x->sizes, x->strides));
+}
+
+/// Llama4TextL2Norm
+Tensor normed(Torch& t, const Tensor& x) {
+  const Tensor raised = t.to(x, DType::fp32);
+  const Tensor root = t.rsqrt(t.add_scalar(t.mean_last(t.pow_scalar(raised))));
+  return t.to(t.mul(raised, root), x->dtype);
+}
+
+class Llama4Attention final : public Module {
+ public:
+  Llama4Attention(const Attributes& a, Builder& b)
+      : head_dim_(a.integer("head_dim")),
+        turned_(a.flag("turned", true)),
+        normed_(a.flag("normed", true)),
+        by_position_(a.flag("scaled_by_position", false)),
+        kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    const std::int64_t q = saturating_mul(a.integer("heads"), head_dim_);
+    const std::int64_t kv = q / a.quotient("heads", "kv_heads");
+    const bool bias = a.flag("bias", false);
+    q_proj_ = Linear(b, m + "q_proj", width, q, bias);
+    k_proj_ = Linear(b, m + "k_proj", width, kv, bias);
+    v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
+    o_proj_ = Linear(b, m + "o_proj", q, width, bias);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const Tensor& x = s.hidden;
+    const Dims heads{x->sizes[0], x->sizes[1], -1, head_dim_};
+    Tensor q = t.view(q_proj_(play, x), heads);
+    Tensor k = t.view(k_proj_(play, x), heads);
+    const Tensor v = t.transpose(t.view(v_proj_(play, x), heads), 1, 2);
+    if (turned_) rotate(t, q, k, t.unsqueeze(s.arguments.cos[0], 2));
+    if (turned_ && normed_) {
+      q = normed(t, q);
+      k = normed(t, k);
+    }
+    if (by_position_ && !turned_) q = scaled(t, q);
+    q = t.transpose(q, 1, 2);
+    k = t.transpose(k, 1, 2);
+    const Tensor out = t.reshape(attend(play, s, q, k, v, kind_), {x->sizes[0], x->sizes[1], -1});
+    s.hidden = o_proj_(play, out);
+  }
+
+ private:
+  static void rotate(Torch& t, Tensor& q, Tensor& k, const Tensor& freqs) {
+    const DType dtype = q->dtype;
+    const Tensor numbers_of_q = as_pairs(t, t.to(q, DType::fp32));
+    const Tensor numbers_of_k = as_pairs(t, t.to(k, DType::fp32));
+    const Tensor q_out = as_pairs(t, t.mul(numbers_of_q, freqs));
+    const Tensor k_out = as_pairs(t, t.mul(numbers_of_k, freqs));
+    Tensor q_turned = t.to(q_out, dtype);
+    k = t.to(k_out, dtype);
+    q = std::move(q_turned);
+  }
+
+  /// (query_states * attn_scales).to(query_states.dtype), by scales in fp32.
+  static Tensor scaled(Torch& t, const Tensor& q) {
+    const Tensor scales = t.empty({1, q->sizes[1], 1, 1}, DType::fp32, "aten::add");
+    return t.to(t.mul(q, t.expand(scales, {q->sizes[0], q->sizes[1], 1, 1})), q->dtype);
+  }
+
+  std::int64_t head_dim_;
+  bool turned_;
+  bool normed_;
+  bool by_position_;
+  AttentionKind kind_;
+  std::int32_t module_;
+  Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
+};
+
+}  // namespace
+
+extern const OpType llama4_attention;
+const OpType llama4_attention{"llama4_attention", make_module<Llama4Attention>};
+
+}  // namespace oomplan::estimator::ops
