@@ -50,14 +50,14 @@ struct Architecture {
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
   std::int64_t layers = 0;               ///< Of all segments.
   bool tied_embeddings = false;
-  std::int64_t max_positions = 0;   ///< Longest sequence that the position embedding can address; 0: no limit.
-  std::int64_t parameters = 0;      ///< The exact count that the preset states; 0: none stated.
-  std::optional<bool> liger{};      ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
-                                    ///< ops here play them; none: not known.
-  bool cut_cross_entropy = false;   ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
+  std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.
+  std::int64_t parameters = 0;     ///< The exact count that the preset states; 0: none stated.
+  std::optional<bool> liger{};     ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
+                                   ///< ops here play them; none: not known.
+  bool cut_cross_entropy = false;  ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
   std::vector<std::string> expert_names{};  ///< Gate, up and down, as peft knew them before they were fused.
-  bool sequence_classifier = true;  ///< Whether transformers has ...ForSequenceClassification.
-  std::string no_sdpa{};            ///< Where transformers says that it has no sdpa for the model; empty: it has.
+  bool sequence_classifier = true;          ///< Whether transformers has ...ForSequenceClassification.
+  std::string no_sdpa{};  ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.

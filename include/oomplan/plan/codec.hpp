@@ -93,8 +93,7 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
-inline constexpr auto experts =
-    choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
+inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
@@ -108,6 +107,8 @@ inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>(
 inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
 inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");
 inline constexpr auto row_values = choice<RowValues, row_values_names>("one of int64, int32, int16, bytes");
+inline constexpr auto parameter_update =
+    choice<ParameterUpdate, parameter_update_names>("one of unknown, summed, folded");
 inline constexpr auto adapter_dtype = choice<AdapterDType, adapter_dtype_names>("one of fp32, bf16, as_base");
 }  // namespace as
 

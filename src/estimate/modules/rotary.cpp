@@ -149,8 +149,8 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 }  // namespace
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 10> names{"halves", "back_again",  "pairs",        "raised_pairs",
-                                                   "sliced", "sliced_each", "sliced_pairs", "interleaved",
+  constexpr std::array<std::string_view, 10> names{"halves",  "back_again",  "pairs",        "raised_pairs",
+                                                   "sliced",  "sliced_each", "sliced_pairs", "interleaved",
                                                    "complex", "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }

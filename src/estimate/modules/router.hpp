@@ -27,13 +27,13 @@ class Router {
 
   /// How a family's router makes weights of its logits.
   enum class Style {
-    softmax,         ///< Mixtral: softmax in fp32, the highest, divided by their sum; in fp32.
-    cast_back,       ///< Qwen: so, divided where the config says so, and in the logits' dtype.
-    of_highest,      ///< Granite: the highest logits in fp32, their softmax in the hidden states' dtype.
-    sigmoid_groups,  ///< DeepSeek-V3: in fp32, sigmoid, a correction, the best groups, gathered, scaled.
-    softmax_groups,  ///< Mistral 4: so with a softmax and no correction, in the model's dtype.
-    scaled,          ///< DeepSeek-V2: in fp32, softmax, the highest of all, scaled.
-    scaled_groups,   ///< So, of the best groups.
+    softmax,            ///< Mixtral: softmax in fp32, the highest, divided by their sum; in fp32.
+    cast_back,          ///< Qwen: so, divided where the config says so, and in the logits' dtype.
+    of_highest,         ///< Granite: the highest logits in fp32, their softmax in the hidden states' dtype.
+    sigmoid_groups,     ///< DeepSeek-V3: in fp32, sigmoid, a correction, the best groups, gathered, scaled.
+    softmax_groups,     ///< Mistral 4: so with a softmax and no correction, in the model's dtype.
+    scaled,             ///< DeepSeek-V2: in fp32, softmax, the highest of all, scaled.
+    scaled_groups,      ///< So, of the best groups.
     corrected_softmax,  ///< ERNIE 4.5: in fp32 whatever autocast says, softmax, a correction, gathered, divided.
     corrected_sigmoid,  ///< MiniMax-M2: sigmoid in fp32, a correction, gathered, divided in place.
     scaled_sigmoid,     ///< Afmoe: so, divided and scaled.

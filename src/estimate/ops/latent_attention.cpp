@@ -1,5 +1,5 @@
-// DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all heads
-// (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
+// DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all
+// heads (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
@@ -85,8 +85,7 @@ class LatentAttention final : public Module {
   std::pair<Tensor, Tensor> expanded(Play& play, const Tensor& latent, const Tensor& turned) const {
     Torch& t = play.torch;
     const Dims& sizes = latent->sizes;
-    const Tensor both =
-        t.transpose(t.view(kv_b_proj_(play, latent), {sizes[0], sizes[1], -1, nope_ + values_}), 1, 2);
+    const Tensor both = t.transpose(t.view(kv_b_proj_(play, latent), {sizes[0], sizes[1], -1, nope_ + values_}), 1, 2);
     const std::vector<Tensor> parts = t.split_sizes(both, {nope_, values_}, 3);
     const Tensor shared = t.expand(turned, {sizes[0], heads_, sizes[1], turned_});
     Tensor keys = t.empty({sizes[0], heads_, sizes[1], nope_ + turned_}, both->dtype, "aten::new_empty");

@@ -1,5 +1,5 @@
-// Llama4TextAttention: turned as complex numbers before heads come first, then normed without a weight; layers that turn
-// nothing scale their queries by position.
+// Llama4TextAttention: turned as complex numbers before heads come first, then normed without a weight; layers that
+// turn nothing scale their queries by position.
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 

@@ -35,8 +35,8 @@ class Llama4Moe final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
-    gate_up_ = AdaptedParameter(b, m + "experts.gate_up_proj", {experts_, width, saturating_mul(2, inner_)},
-                                Part::expert);
+    gate_up_ =
+        AdaptedParameter(b, m + "experts.gate_up_proj", {experts_, width, saturating_mul(2, inner_)}, Part::expert);
     down_ = AdaptedParameter(b, m + "experts.down_proj", {experts_, inner_, width}, Part::expert);
     router_ = b.weight(m + "router.weight", {experts_, width}, Part::router);
     if (b.facts.lora && b.targeted(m + "router", true)) {

@@ -19,7 +19,8 @@ class SparseMoe final : public Module {
  public:
   SparseMoe(const Attributes& a, Builder& b)
       : jitter_(a.number("jitter", 0.0)),
-        shared_at_(static_cast<Shared>(a.choice("shared_at", shared_names))), module_(b.module_id(a.module())) {
+        shared_at_(static_cast<Shared>(a.choice("shared_at", shared_names))),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     router_ = Router(a, b, m + a.text("gate", "gate"));
     experts_ = Experts(a, b, m + "experts");
