@@ -138,7 +138,8 @@ TrainingPlan plan_of(const json& c) {
   p.kernels.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
   p.kernels.experts.value = experts_of(c.value("experts", "grouped_mm"));
   p.kernels.routing.value = Routing::balanced;  // As the cases assume it.
-  p.adapter.folded_update.value = true;
+  const bool older = c.value("peft", "0.21.2") == "0.19.1";
+  p.adapter.update.value = older ? ParameterUpdate::summed : ParameterUpdate::folded;
   p.recipe.outputs_kept.value = !c.value("del_out", false);
   p.optimizer.set_grads_to_none.value = c.value("set_to_none", true);
   // One of ones changes nothing: transformers looks and drops it.

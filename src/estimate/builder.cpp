@@ -45,7 +45,7 @@ bool is_raised(std::string_view name) {
 }  // namespace
 
 Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
-  const DType dtype = facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights;
+  const DType dtype = own_dtype.value_or(facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights);
   loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
   return register_weight(name, sizes, dtype, part, !facts.lora);
 }

@@ -13,18 +13,38 @@ bool names(const std::string& target, const std::string& name) {
   return target == name || target.ends_with("." + name);
 }
 
-bool asked(const std::vector<std::string>& targets, const std::string& name) {
-  return std::ranges::any_of(targets, [&](const std::string& t) { return t == all_linear || names(t, name); });
+bool any_names(const std::vector<std::string>& targets, const std::string& name) {
+  return std::ranges::any_of(targets, [&](const std::string& target) { return names(target, name); });
 }
 
-/// The parameters that these targets come to, where the family has gate, up and down under `expert_names`.
+/// Whether a linear layer of the model is called as the experts' matrices were: a dense layer's, a shared expert's.
+bool has_linear(const Architecture& architecture, const std::string& name) {
+  const auto has = [&](const OpSpec& op) {
+    return name == "gate_proj" && (op.op == "gated_mlp" || op.op == "gated_attention" || op.find("shared") != nullptr);
+  };
+  return std::ranges::any_of(architecture.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, has); });
+  });
+}
+
+/// all-linear as peft hears of it. From 0.21 on it is told so, and knows that experts and routers were linear layers;
+/// before, a framework gives it the names of those that are.
+void spell_out(const Architecture& architecture, ParameterUpdate update, std::vector<std::string>& targets) {
+  const std::vector<std::string>& experts = architecture.expert_names;
+  if (experts.size() != 3 || std::ranges::count(targets, all_linear) == 0) return;
+  const bool told = update == ParameterUpdate::folded;
+  if (told) targets.emplace_back("gate");
+  if (told || has_linear(architecture, experts[0])) targets.insert(targets.end(), experts.begin(), experts.end());
+}
+
+/// The parameters that these targets come to, where the family has gate, up and down under `experts`.
 std::vector<std::string> parameters_of(const std::vector<std::string>& targets,
-                                       const std::vector<std::string>& expert_names) {
+                                       const std::vector<std::string>& experts) {
   std::vector<std::string> out;
-  if (expert_names.size() != 3) return out;
-  if (asked(targets, "gate")) out.emplace_back("gate.weight");
-  if (asked(targets, expert_names[0])) out.emplace_back("gate_up_proj");
-  if (asked(targets, expert_names[2])) out.emplace_back("down_proj");
+  if (experts.size() != 3) return out;
+  if (any_names(targets, "gate")) out.emplace_back("gate.weight");
+  if (any_names(targets, experts[0])) out.emplace_back("gate_up_proj");
+  if (any_names(targets, experts[2])) out.emplace_back("down_proj");
   return out;
 }
 
@@ -32,6 +52,7 @@ std::vector<std::string> parameters_of(const std::vector<std::string>& targets,
 
 void name_experts(const Architecture& architecture, Facts& facts) {
   const std::vector<std::string>& experts = architecture.expert_names;
+  spell_out(architecture, facts.update, facts.lora_targets);
   const std::vector<std::string> made = parameters_of(facts.lora_targets, experts);
   if (made.empty()) return;
   facts.gate_up_doubled = std::ranges::count(made, "gate_up_proj") > 0;
@@ -45,18 +66,18 @@ void name_experts(const Architecture& architecture, Facts& facts) {
 
 std::string refused_targets(const TrainingPlan& plan, const Architecture& architecture) {
   const AdapterFacts& adapter = plan.adapter;
-  const std::vector<std::string>& experts = architecture.expert_names;
-  const std::vector<std::string>& targets = adapter.targets.value;
   if (adapter.kind.value == Adapter::none) return {};
-  const bool made = !parameters_of(targets, experts).empty();
-  if (experts.size() == 3 && asked(targets, experts[0]) != asked(targets, experts[1])) {
+  const std::vector<std::string>& experts = architecture.expert_names;
+  std::vector<std::string> targets = adapter.targets.value;
+  spell_out(architecture, adapter.update.value, targets);
+  if (experts.size() == 3 && any_names(targets, experts[0]) != any_names(targets, experts[1])) {
     return fmt::format("LoRA on one of {} and {}, which peft refuses, as they are one parameter of the experts,",
                        experts[0], experts[1]);
   }
-  if (!made && adapter.target_parameters.value.empty()) return {};
+  if (parameters_of(targets, experts).empty() && adapter.target_parameters.value.empty()) return {};
   if (adapter.dropout.value > 0.0) return "LoRA with dropout on the experts' parameters, which peft refuses,";
   if (adapter.dora.value) return "DoRA on the experts' parameters, which peft refuses,";
-  if (!adapter.folded_update.value) return "LoRA on the experts' parameters as peft before 0.21 has it";
+  if (adapter.update.value == ParameterUpdate::unknown) return "LoRA on parameters by this version of peft";
   return {};
 }
 

@@ -284,6 +284,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora = plan.adapter.kind.value == Adapter::lora;
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
+  f.update = plan.adapter.update.value;
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;

@@ -38,6 +38,7 @@ struct Facts {
   std::vector<std::string> unadapted{};          ///< Names that all-linear leaves out: peft has them for the experts'.
   std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
   bool gate_up_doubled = false;                  ///< The fused projection has twice the rank.
+  ParameterUpdate update = ParameterUpdate::folded;
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -174,6 +175,7 @@ class Builder {
   const Architecture& architecture;
   Policy& policy;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
+  std::optional<DType> own_dtype{};    ///< Of weights whose module says so, whatever the model is loaded in.
   std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
   Parameters parameters{};             ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.

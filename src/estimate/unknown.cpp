@@ -62,6 +62,7 @@ std::vector<Contribution> unknown_of(const TrainingPlan& plan, const Architectur
     const Result<Footprint> peaks = estimate(least, architecture, Detail::peaks);
     if (!peaks) continue;
     const Bytes depends = footprint.peak.tensors() - peaks->peak.tensors();
+    if (depends <= Bytes()) continue;
     out.push_back({std::string(unknown.name), std::string(unknown.why), {}, depends});
   }
   return out;

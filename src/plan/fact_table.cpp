@@ -60,7 +60,6 @@ FactValue held(const Setting<T>& setting) {
 }
 
 bool always(const Plan& /*plan*/) { return true; }
-bool never(const Plan& /*plan*/) { return false; }
 
 /// What a row says beside its name and its place.
 struct About {
@@ -98,6 +97,7 @@ constexpr FactRow fact(std::string_view name, const About& about) {
 // ---- When a fact matters -------------------------------------------------------------------------------------------
 
 bool adapts(const Plan& plan) { return plan.adapter.kind.value != Adapter::none; }
+bool adapts_parameters(const Plan& plan) { return adapts(plan) && !plan.adapter.target_parameters.value.empty(); }
 bool quantizes(const Plan& plan) { return plan.quantization.kind.value != Quantization::none; }
 bool in_4_bits(const Plan& plan) { return quantizes(plan) && plan.quantization.kind.value != Quantization::int8; }
 bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
@@ -228,10 +228,13 @@ constexpr std::array rows{
         "lora_target_parameters",
         {"parameters that carry LoRA by themselves (`experts.down_proj`), as peft's `target_parameters`",
          {},
-         [](const Plan& plan) { return adapts(plan) && !plan.adapter.target_parameters.value.empty(); }}),
-    fact<&Plan::adapter, &AdapterFacts::folded_update, as::boolean>(
-        "lora_folded_update",
-        {"peft adds the update of such a parameter in one `baddbmm`, as from 0.21 on", {}, never}),
+         adapts_parameters}),
+    fact<&Plan::adapter, &AdapterFacts::update, as::parameter_update>(
+        "lora_parameter_update",
+        {"how peft adds the update of such a parameter: `folded`, in one product (from 0.21 on); `summed`, made apart "
+         "(0.19); `unknown`, not estimated",
+         {},
+         adapts_parameters}),
     fact<&Plan::adapter, &AdapterFacts::dora, as::boolean>(
         "dora", {"LoRA with a trained magnitude for each row of a weight (DoRA)",
                  {{{activations, 5}}},
@@ -285,7 +288,9 @@ constexpr std::array rows{
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
     fact<&Plan::kernels, &KernelFacts::experts, as::experts>(
         "experts_implementation",
-        {"how a mixture of experts runs them, as transformers names it", {{{activations, 7}, {temporaries, 7}}}}),
+        {"how a mixture of experts runs them, as transformers names it",
+         {{{activations, 7}, {temporaries, 7}}},
+         [](const Plan& plan) { return plan.kernels.experts.value != ExpertsImplementation::grouped_mm; }}),
     fact<&Plan::kernels, &KernelFacts::routing, as::routing>(
         "expert_routing",
         {"which tokens an expert gets: `balanced`, as many as any other; `any`, counted at the most",

@@ -108,6 +108,8 @@ inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>(
 inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
 inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");
 inline constexpr auto row_values = choice<RowValues, row_values_names>("one of int64, int32, int16, bytes");
+inline constexpr auto parameter_update =
+    choice<ParameterUpdate, parameter_update_names>("one of unknown, summed, folded");
 inline constexpr auto adapter_dtype = choice<AdapterDType, adapter_dtype_names>("one of fp32, bf16, as_base");
 }  // namespace as
 

@@ -80,6 +80,11 @@ inline constexpr std::array<std::string_view, 4> weights_dtype_names{"checkpoint
 enum class AdapterDType : std::uint8_t { fp32, bf16, as_base };
 inline constexpr std::array<std::string_view, 3> adapter_dtype_names{"fp32", "bf16", "as_base"};
 
+/// How peft makes W + ΔW of a parameter that carries LoRA by itself. summed: ΔW, then the sum (0.19). folded: both in
+/// one baddbmm (from 0.21 on). unknown: of a version that nobody read; not estimated.
+enum class ParameterUpdate : std::uint8_t { unknown, summed, folded };
+inline constexpr std::array<std::string_view, 3> parameter_update_names{"unknown", "summed", "folded"};
+
 /// A feature that the config asks for, that affects memory, and that the estimator does not play yet. One of these
 /// makes the answer "cannot be decided": no number is given that ignores it.
 struct Unmodelled {
@@ -181,7 +186,7 @@ struct AdapterFacts {
   Setting<std::vector<std::string>> targets{};            ///< Module names ("q_proj"), or the one entry "all-linear" or
                                                           ///< "peft-default" (until with_model_defaults()).
   Setting<std::vector<std::string>> target_parameters{};  ///< peft's: parameters that carry LoRA by themselves.
-  Setting<bool> folded_update{};  ///< peft adds W + ΔW of such a parameter in one baddbmm (from 0.21 on).
+  Setting<ParameterUpdate> update{};
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
   Setting<bool> dora{};

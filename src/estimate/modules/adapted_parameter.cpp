@@ -1,6 +1,15 @@
 #include "modules/adapted_parameter.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// (product * scaling).to(dtype), each let go as soon as the next is made.
+Tensor times_scaling(Torch& t, Tensor product, DType dtype) {
+  product = t.mul_scalar(product);
+  return t.to(product, dtype);
+}
+
+}  // namespace
 
 AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Dims& sizes, Part part,
                                    std::int64_t rank_times)
@@ -22,13 +31,15 @@ AdaptedParameter::Active::Active(Play& play, const AdaptedParameter& parameter) 
   Torch& t = play.torch;
   const Tensor& weight = parameter.weight_;
   if (weight->dim() == 2) {
-    right_ = t.to(t.mul_scalar(t.matmul(parameter.lora_b_, parameter.lora_a_)), weight->dtype);
+    right_ = times_scaling(t, t.matmul(parameter.lora_b_, parameter.lora_a_), weight->dtype);
   } else {
     const std::int64_t experts = weight->sizes[0];
     const Tensor a = t.reshape(parameter.lora_a_, {experts, -1, weight->sizes[2]});
     const Tensor b = t.permute(t.reshape(parameter.lora_b_, {weight->sizes[1], -1, experts}), {2, 0, 1});
-    left_ = t.to(b, weight->dtype);
-    right_ = t.to(a, weight->dtype);
+    const bool folded = play.facts.update == ParameterUpdate::folded;
+    // get_delta_weight of 0.19: torch.einsum("o r e, e r i -> e o i", …), times a number.
+    right_ = folded ? t.to(a, weight->dtype) : times_scaling(t, t.bmm(b, a), weight->dtype);
+    if (folded) left_ = t.to(b, weight->dtype);
   }
   parameter.updated(t, left_, right_);
 }
@@ -40,7 +51,10 @@ const Tensor& AdaptedParameter::Active::operator()() {
 }
 
 Tensor AdaptedParameter::updated(Torch& t, const Tensor& left, const Tensor& right) const {
-  return left ? t.baddbmm(weight_, left, right) : t.add(weight_, right);
+  t.enter_autocast(std::nullopt);  // What stands for a parameter may not change its dtype.
+  Tensor out = left ? t.baddbmm(weight_, left, right) : t.add(weight_, right);
+  t.exit_autocast();
+  return out;
 }
 
 }  // namespace oomplan::estimator

@@ -25,7 +25,7 @@ class AdaptedParameter {
     Play& play_;
     const AdaptedParameter& parameter_;
     Tensor left_{};
-    Tensor right_{};  ///< Of a matrix: the update itself, and nothing in left_.
+    Tensor right_{};  ///< Where left_ is nothing, the update itself.
     Tensor value_{};
   };
 

@@ -18,13 +18,16 @@ Tensor batched_linear(Torch& t, const Tensor& x, const Tensor& weights) {
 
 std::vector<std::int64_t> tokens_of_experts(Routing routing, std::int64_t experts, std::int64_t tokens,
                                             std::int64_t each) {
-  const bool crowded = routing == Routing::any && experts > 1;
-  const std::int64_t spread = crowded ? experts - 1 : experts;
-  const std::int64_t pairs = saturating_mul(tokens, crowded ? each - 1 : each);
+  constexpr std::int64_t after = 2;
+  const bool crowded = routing == Routing::any && experts > after + 1;
+  const std::int64_t pairs = saturating_mul(tokens, each);
+  const std::int64_t most = std::clamp<std::int64_t>(pairs - after, 0, tokens);
+  const std::int64_t spread = crowded ? experts - after - 1 : experts;
+  const std::int64_t rest = crowded ? pairs - most - after : pairs;
   std::vector<std::int64_t> out;
-  for (std::int64_t e = 0; e < spread; ++e) out.push_back(pairs / spread + (e < pairs % spread ? 1 : 0));
-  if (crowded) out.push_back(tokens);
-  std::erase(out, 0);
+  for (std::int64_t e = 0; e < spread; ++e) out.push_back(rest / spread + (e < rest % spread ? 1 : 0));
+  if (crowded) out.insert(out.end(), {most, 1, 1});
+  std::erase_if(out, [](std::int64_t share) { return share <= 0; });
   return out;
 }
 

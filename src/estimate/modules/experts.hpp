@@ -11,8 +11,9 @@
 
 namespace oomplan::estimator {
 
-/// How many tokens each expert gets that gets some. Where tokens may crowd, the last has them all, since then most of
-/// the others' is held already.
+/// How many tokens each expert gets that gets some. Where tokens may crowd, the last but two has them all: backward,
+/// which begins with the last, then holds what was saved for nearly all tokens, and the gradients that two experts have
+/// made.
 std::vector<std::int64_t> tokens_of_experts(Routing routing, std::int64_t experts, std::int64_t tokens,
                                             std::int64_t each);
 

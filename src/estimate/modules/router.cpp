@@ -24,6 +24,9 @@ bool is_corrected(Style style) {
          style == Style::scaled_sigmoid;
 }
 
+/// torch.nn.Linear(…, dtype=torch.float32), torch.zeros(…, dtype=torch.float32)
+bool in_fp32(Style style) { return style == Style::corrected_softmax || style == Style::linear; }
+
 /// top_k_index of what is then let go.
 Tensor best(Torch& t, const Tensor& scores, std::int64_t count) { return t.topk_last(scores, count).second; }
 
@@ -38,6 +41,7 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
       divided_(a.flag("divided", true)),
       module_(b.module_id(name)) {
   const std::int64_t width = a.integer("width");
+  Restore own(b.own_dtype, in_fp32(style_) ? std::optional(DType::fp32) : b.own_dtype);
   if (style_ == Style::linear) {
     linear_ = Linear(b, name, width, experts_, false);
   } else {
@@ -61,7 +65,9 @@ Routed Router::operator()(Play& play, const Tensor& hidden) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (style_ == Style::linear) {
-    const Tensor logits = linear_(play, hidden);
+    const Tensor& weight = linear_.weight(play.facts);  // None where it is quantised.
+    const bool raises = weight && weight->dtype == DType::fp32;
+    const Tensor logits = linear_(play, raises ? t.to(hidden, DType::fp32) : hidden);
     return of_softmax(t, logits);
   }
   AdaptedParameter::Active weight(play, weight_);

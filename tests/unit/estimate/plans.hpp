@@ -36,6 +36,15 @@ inline Keys qwen3(const Keys& changes = {}) {
   return with(llama({{"model_type", "\"qwen3\""}, {"head_dim", "64"}}), changes);
 }
 
+/// The same with 8 experts of width 32, 2 for each token.
+inline Keys qwen3_moe(const Keys& changes = {}) {
+  return with(qwen3({{"model_type", "\"qwen3_moe\""},
+                     {"num_experts", "8"},
+                     {"num_experts_per_tok", "2"},
+                     {"moe_intermediate_size", "32"}}),
+              changes);
+}
+
 inline Keys mistral(const Keys& changes = {}) {
   return with(llama({{"model_type", "\"mistral\""}, {"sliding_window", "null"}}), changes);
 }
@@ -79,6 +88,8 @@ inline TrainingPlan plan(std::int64_t batch, std::int64_t length) {
   p.batch.gradient_accumulation_steps.value = 1;
   p.precision.weights_dtype.value = WeightsDType::bf16;
   p.kernels.attention.value = Attention::sdpa;
+  p.kernels.experts.value = ExpertsImplementation::grouped_mm;
+  p.adapter.update.value = ParameterUpdate::folded;
   p.optimizer.name.value = "sgd";
   p.recipe.outputs_kept.value = true;
   p.optimizer.set_grads_to_none.value = true;

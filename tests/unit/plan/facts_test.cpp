@@ -73,6 +73,13 @@ const std::vector<std::string> values{"true",
                                       "liger_fused_linear",
                                       "liger_0_8_0_fused_linear",
                                       "cut_cross_entropy",
+                                      "grouped_mm",
+                                      "batched_mm",
+                                      "any",
+                                      "balanced",
+                                      "unknown",
+                                      "summed",
+                                      "folded",
                                       "grpo"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
@@ -131,13 +138,15 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "modules_to_save", "model"));
-  EXPECT_THAT(that_move(Bucket::activations), ElementsAre("sequence_length", "micro_batch_size",
-                                                          "gradient_checkpointing", "attention", "dora", "model"));
+  EXPECT_THAT(that_move(Bucket::activations),
+              ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "dora",
+                          "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
-  EXPECT_THAT(that_move(Bucket::temporaries), ElementsAre("sequence_length", "micro_batch_size", "optimizer", "model"));
+  EXPECT_THAT(that_move(Bucket::temporaries),
+              ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::inputs), ElementsAre("sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::slack), ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::fragmentation),
@@ -164,6 +173,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.adapter.kind.value = Adapter::lora;
   plan.adapter.modules_to_save.value = {"lm_head"};
   plan.adapter.dora.value = true;
+  plan.adapter.target_parameters.value = {"experts.down_proj"};
   plan.quantization.kind.value = Quantization::nf4;
   plan.checkpointing.on.value = true;
   plan.batch.lengths.value = {512, 64, 2048};
