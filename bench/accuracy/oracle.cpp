@@ -48,6 +48,12 @@ std::string unsupported_option(const json& c) {
   return "";
 }
 
+/// A model that was measured with another head than that of its family here.
+std::string unsupported_head(const json& model) {
+  const std::string arch = model.value("arch", "causal");
+  return arch == "causal" || arch == "mlm" ? "" : "arch " + arch;
+}
+
 std::string optimizer_of(const std::string& name) {
   static const std::map<std::string, std::string> names{{"adamw", "adamw_foreach"},
                                                         {"adamw_foreach", "adamw_foreach"},
@@ -181,6 +187,7 @@ Case case_of(const json& models, const json& c) {
   out.model = c.value("model", "?");
   out.plan = plan_of(c);
   out.unsupported = unsupported_option(c);
+  if (out.unsupported.empty()) out.unsupported = unsupported_head(models.at(out.model));
   if (!out.unsupported.empty()) return out;
   json config = models.at(out.model).at("config");
   config.update(c.value("config_override", json::object()));

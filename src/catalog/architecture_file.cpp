@@ -115,6 +115,17 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   return out;
 }
 
+/// What a checkpoint of an encoder was trained as, where that is not to predict masked tokens: a script that loads one
+/// asks for that head as a rule, and no key of a config says so.
+std::optional<std::string> other_head(const Document& config) {
+  const Node* classes = config.root.find("architectures");
+  if (classes == nullptr || !classes->is_sequence() || classes->items.empty()) return std::nullopt;
+  const std::string& name = classes->items.front().text;
+  const std::size_t at = name.find("For");
+  if (at == std::string::npos || name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining")) return std::nullopt;
+  return "the head of " + shown(name);
+}
+
 /// Whether the file names the key of config.json, played or not.
 bool declares(Fields& fields, std::string_view key) {
   return std::ranges::any_of(std::array{"config", "not_played"}, [&](std::string_view section) {
@@ -137,6 +148,11 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
+}
+
+void read_head(Architecture& out, const Document& config) {
+  if (out.task != Task::masked_lm) return;
+  if (std::optional<std::string> other = other_head(config)) out.not_played.push_back(*std::move(other));
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
@@ -187,6 +203,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   out.expert_names = fields.texts("expert_names");
   if (errors.empty()) read_body(out, fields, values);
+  read_head(out, config);
   check_expectations(fields);
   if (!errors.empty()) return errors;
   out.config = values.all();
