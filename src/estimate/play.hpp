@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "parameter.hpp"
@@ -35,6 +36,10 @@ struct Facts {
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
   Location lora_targets_at{};
+  std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
+  std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
+  Location trained_at{};
+  bool input_grads = false;  ///< The embedding's output is asked for a gradient (enable_input_require_grads).
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -155,6 +160,9 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  /// Whether the pattern holds for the module or parameter `name`, in all layers that the one being built stands for.
+  /// Where it does in some, or where that takes too long to say, that is a problem.
+  bool matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at);
   /// Of modules_to_save, what saved_copy() was asked of no module for.
   std::vector<std::string> unsaved_modules() const;
   /// The targets that no module had.
@@ -165,7 +173,9 @@ class Builder {
   const Architecture& architecture;
   Policy& policy;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
-  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
+  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for,
+  std::int64_t first_layer = 0;        ///< … from this one of its segment on,
+  std::int64_t layer_step = 1;         ///< … each so many further.
   Parameters parameters{};             ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
@@ -193,6 +203,7 @@ class Builder {
   void upcast();
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
+  bool unfrozen(const std::string& name);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 
