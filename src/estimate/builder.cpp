@@ -47,7 +47,51 @@ bool is_raised(std::string_view name) {
 Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
   const DType dtype = own_dtype.value_or(facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights);
   loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
-  return register_weight(name, sizes, dtype, part, !facts.lora);
+  return register_weight(name, sizes, dtype, part, unfrozen(name));
+}
+
+namespace {
+
+Diagnostic of_some_layers(const std::string& name, const Location& at) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format(
+      "a regular expression that holds for {} in some layers, or beside an adapter, is not modelled yet", name);
+  d.where = at;
+  return d;
+}
+
+std::string in_layer(std::string name, std::int64_t layer) {
+  const std::size_t star = name.find(".*");
+  if (star != std::string::npos) name.replace(star + 1, 1, std::to_string(layer));
+  return name;
+}
+
+}  // namespace
+
+bool Builder::matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at) {
+  std::optional<bool> all;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const std::string real = in_layer(name, first_layer + i * layer_step);
+    const std::optional<bool> here = whole ? pattern.matches_all(real) : pattern.matches_start(real);
+    if (here && (!all || all == here)) {
+      all = here;
+      continue;
+    }
+    if (problems.empty()) problems.push_back(of_some_layers(name, asked_at));
+    return false;
+  }
+  return all.value_or(false);
+}
+
+// Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
+bool Builder::unfrozen(const std::string& name) {
+  if (facts.trained.empty()) return !facts.lora;
+  const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
+  const bool any = std::ranges::any_of(
+      facts.trained, [&](const Pattern& pattern) { return matched(pattern, false, full, facts.trained_at); });
+  if (any && facts.lora && problems.empty()) problems.push_back(of_some_layers(full, facts.trained_at));
+  return any;
 }
 
 void Builder::cast(const Parameter& parameter, DType dtype) {
@@ -150,6 +194,11 @@ void Builder::finish_loading() {
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
   const std::string full = path(name);
+  if (facts.lora_pattern) {
+    const bool here = matched(*facts.lora_pattern, true, full, facts.lora_targets_at);
+    if (here) matched_targets_.insert(facts.lora_targets.front());
+    return here;
+  }
   bool any = false;
   const bool left_out = std::ranges::count(facts.unadapted, full.substr(full.rfind('.') + 1)) > 0;
   for (const std::string& target : facts.lora_targets) {
@@ -188,7 +237,8 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
-  Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, true);
+  const bool trains = facts.trained.empty() || unfrozen(name + ".default.weight");
+  Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, trains);
   of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);
   return p;

@@ -88,6 +88,32 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
 }
 
+bool is_pattern(const std::vector<std::string>& targets) {
+  return targets.size() == 1 && !is_module_name(targets.front());
+}
+
+void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto check = [&](const std::string& text, const Origin& at) {
+    if (!Pattern::parse(text))
+      errors.push_back(unmodelled(fmt::format("the regular expression \"{}\" is not read yet", text), at));
+  };
+  const auto& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value != Adapter::none && is_pattern(targets.value))
+    check(targets.value.front(), targets.origin);
+  for (const std::string& text : plan.recipe.trained.value) check(text, plan.recipe.trained.origin);
+  if (!plan.recipe.trained.value.empty() && !plan.adapter.modules_to_save.value.empty()) {
+    errors.push_back(
+        unmodelled("trained_parameters beside modules_to_save are not modelled yet", plan.recipe.trained.origin));
+  }
+}
+
+// axolotl/train.py: expressions with these names ask for the embedding's output's gradient.
+bool trains_embeddings(const TrainingPlan& plan) {
+  return std::ranges::any_of(plan.recipe.trained.value, [](const std::string& text) {
+    return text.find("lm_head") != std::string::npos || text.find("embed_tokens") != std::string::npos;
+  });
+}
+
 // transformers leaves a model alone that Liger has nothing for, and its loss with it (_apply_liger_kernel_to_instance).
 const Objective* objective_of(const TrainingPlan& plan, const Architecture& architecture) {
   const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.value_or(true);
@@ -233,6 +259,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
                                             task_names[static_cast<std::size_t>(architecture.task)]),
                                 plan.recipe.loss.origin));
   }
+  check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
@@ -288,6 +315,11 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
+  if (f.lora && is_pattern(f.lora_targets))
+    f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
+  for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
+  f.trained_at = plan.recipe.trained.origin.where;
+  f.input_grads = (f.lora && plan.checkpointing.on.value) || trains_embeddings(plan);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;

@@ -112,6 +112,8 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, std
   builder.repeats = unit.times;
   for (int i = 0; i < unit.layers; ++i) {
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
+    builder.first_layer = unit.number + i;
+    builder.layer_step = unit.layers;
     const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
     make_steps(segment.kinds[kind], builder, out.emplace_back());
   }
@@ -141,7 +143,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   make_body(repetition, builder, model.body);
   make_steps(architecture.tail, builder, model.tail);
   make_head(architecture.head, builder, model);
-  if (facts.lora && builder.trained == 0 && builder.problems.empty())
+  if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);

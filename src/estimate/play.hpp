@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "parameter.hpp"
@@ -39,6 +40,10 @@ struct Facts {
   std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
   bool gate_up_doubled = false;                  ///< The fused projection has twice the rank.
   ParameterUpdate update = ParameterUpdate::folded;
+  std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
+  std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
+  Location trained_at{};
+  bool input_grads = false;  ///< The embedding's output is asked for a gradient (enable_input_require_grads).
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -165,6 +170,9 @@ class Builder {
   bool targeted(const std::string& name, bool in_all_linear);
   /// Whether an adapter is asked for on the parameter `name` by itself (tuners_utils.py: _inject_parameters).
   bool parameter_targeted(const std::string& name);
+  /// Whether the pattern holds for the module or parameter `name`, in all layers that the one being built stands for.
+  /// Where it does in some, or where that takes too long to say, that is a problem.
+  bool matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at);
   /// Of modules_to_save, what saved_copy() was asked of no module for.
   std::vector<std::string> unsaved_modules() const;
   /// The targets that no module had.
@@ -176,7 +184,9 @@ class Builder {
   Policy& policy;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
   std::optional<DType> own_dtype{};    ///< Of weights whose module says so, whatever the model is loaded in.
-  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for.
+  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for,
+  std::int64_t first_layer = 0;        ///< … from this one of its segment on,
+  std::int64_t layer_step = 1;         ///< … each so many further.
   Parameters parameters{};             ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
@@ -204,6 +214,7 @@ class Builder {
   void upcast();
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
+  bool unfrozen(const std::string& name);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 

@@ -1,16 +1,15 @@
 #include <algorithm>
-#include <cctype>
 
+#include "oomplan/core/pattern.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {
 
-// A regular expression, which peft matches against the modules' full names.
-bool is_pattern(const std::string& target) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
-  return !std::ranges::all_of(target, plain);
+// One is matched against the modules' full names; in a list of names peft takes it for a name.
+bool is_played(const std::vector<std::string>& targets) {
+  return std::ranges::all_of(targets, is_module_name) || (targets.size() == 1 && Pattern::parse(targets.front()));
 }
 
 // A key that asks for this training may have been noted by its dialect already.
@@ -30,7 +29,7 @@ void note_trainer(TrainingPlan& plan) {
 void note_unplayed(TrainingPlan& plan) {
   note_trainer(plan);
   const auto& targets = plan.adapter.targets;
-  if (plan.adapter.kind.value == Adapter::none || std::ranges::none_of(targets.value, is_pattern)) return;
+  if (plan.adapter.kind.value == Adapter::none || is_played(targets.value)) return;
   plan.unmodelled.push_back({"LoRA targets by a regular expression", "lora_targets", targets.origin.where});
 }
 

@@ -310,6 +310,12 @@ constexpr std::array rows{
                                  "asks of bitsandbytes"}),
     fact<&Plan::optimizer, &OptimizerFacts::set_grads_to_none, as::boolean>(
         "set_grads_to_none", {"`zero_grad(set_to_none=True)`: gradients are freed between steps"}),
+    fact<&Plan::recipe, &RecipeFacts::trained, as::names>(
+        "trained_parameters", {"regular expressions (Python's) of the parameters that are trained, from their names' "
+                               "beginning; empty: all that "
+                               "the method trains",
+                               {},
+                               [](const Plan& plan) { return !plan.recipe.trained.value.empty(); }}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
     fact<&Plan::recipe, &RecipeFacts::label_smoothing, as::boolean>(

@@ -115,6 +115,7 @@ std::vector<std::string> modules(Dice& dice) {
 // What every framework's dialect has in common.
 TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   TrainingPlan plan = any_plan(dice);
+  plan.recipe.trained.value = {};  // A key for it is Axolotl's alone.
   plan.dialect = dialect;
   plan.adapter.targets.value = modules(dice);
   plan.optimizer.name.value = modelled_optimizer(dice);
@@ -224,6 +225,8 @@ TrainingPlan axolotl_plan(Dice& dice) {
   const bool lowered = flash || plan.recipe.loss.value == Loss::cut_cross_entropy;
   plan.precision.fp32_norms.value = !lowered && raised;
   plan.precision.fp32_while_loading.value = lowered && raised;
+  // Its dots mean themselves: of other expressions it has no word.
+  if (dice.flip()) plan.recipe.trained.value = {"^lm_head\\.weight$", "layers\\.[0-9]+"};
   return plan;
 }
 

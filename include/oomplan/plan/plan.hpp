@@ -115,8 +115,11 @@ struct RecipeFacts {
                                 ///< grpo: the policy scores a rollout before its steps.
   Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
   Setting<Loss> loss{};
-  Setting<bool> outputs_kept{};     ///< The model's output object (logits) lives through backward.
-  Setting<bool> use_cache{};        ///< The forward pass fills a key-value cache.
+  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the
+  /// method trains. A model with an adapter has "base_model.model." before its names.
+  Setting<std::vector<std::string>> trained{};
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };

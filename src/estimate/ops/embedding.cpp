@@ -24,7 +24,7 @@ class Embedding final : public Module {
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
-    if (play.facts.lora && play.facts.checkpointing) s.inputs_embeds->requires_grad = true;
+    if (play.facts.input_grads) s.inputs_embeds->requires_grad = true;
     if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.hidden = s.inputs_embeds;
   }

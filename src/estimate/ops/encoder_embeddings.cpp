@@ -37,7 +37,7 @@ class EncoderEmbeddings final : public Module {
         from_tokens_ ? t.empty({f.batch, f.length}, DType::int64, "aten::add") : t.slice(position_ids_, 1, 0, f.length);
     const Tensor types = t.expand(t.empty(position_ids->sizes, DType::int64, "aten::gather"), {f.batch, f.length});
     const Tensor tokens = t.embedding(tokens_, s.input_ids);
-    if (f.lora && f.checkpointing) tokens->requires_grad = true;
+    if (f.input_grads) tokens->requires_grad = true;
     const Tensor typed = t.embedding(types_, types);
     Tensor embeddings = t.add(tokens, typed);
     const Tensor positions = t.embedding(positions_, position_ids);

@@ -228,6 +228,26 @@ TEST(Axolotl, PretrainingPacksARowOfAllItsSequences) {
   EXPECT_EQ(plan_from(stream).batch.sequence_length.value, 1024);
 }
 
+TEST(Axolotl, UnfrozenParametersAreExpressionsWhoseDotsAreDots) {
+  const TrainingPlan plan =
+      plan_from(full + "unfrozen_parameters: ['^lm_head.weight$', 'layers.4[4-9].+x', 'a.b[:32000]', 'c[12]']\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_THAT(plan.recipe.trained.value, ElementsAre("^lm_head\\.weight$", "layers\\.4[4-9].+x", "a\\.b", "c"));
+  EXPECT_FALSE(plan.checkpointing.reentrant.value);
+}
+
+TEST(Axolotl, AnExpressionOfTargetsDecidesWhichKernelsTakeOver) {
+  const std::string lora = full + "adapter: lora\nlora_r: 8\n";
+  const std::string qkv = "lora_target_modules: 'model.layers.[\\d]+.(mlp|self_attn).(up|gate|q|k|v)_proj'\n";
+  const TrainingPlan plan = plan_from(lora + qkv);
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_TRUE(plan.kernels.lora_qkv.value);
+  EXPECT_FALSE(plan.kernels.lora_o.value);
+  EXPECT_FALSE(plan.kernels.lora_mlp.value) << "down_proj has no adapter";
+  EXPECT_THAT(features(plan_from(lora + "lora_target_modules: '(?=a)b'\n")),
+              ElementsAre("lora_targets: LoRA targets by a regular expression"));
+}
+
 TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
   const std::string plugin =
       full + "flash_attention: true\nplugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\n";

@@ -410,8 +410,9 @@ TEST(Hf, MappingsAreMappings) {
   EXPECT_THAT(features(plan_from(sft + "model_init_kwargs: {revision: main}\n")), IsEmpty());
 }
 
-TEST(Hf, TargetsByPatternAreNotPlayed) {
-  EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: '.*proj'\n")),
+TEST(Hf, TargetsByPatternArePlayedWhereItIsRead) {
+  EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: '.*proj'\n")), IsEmpty());
+  EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: '(?=q).*proj'\n")),
               ElementsAre("lora_targets: LoRA targets by a regular expression"));
   EXPECT_THAT(features(plan_from(sft + "use_peft: true\nlora_target_modules: all-linear\n")), IsEmpty());
 }

@@ -95,8 +95,10 @@ TEST(Oomplan, UnmodelledFeaturesComeBack) {
   EXPECT_THAT(write_plan(plan, "oomplan"), HasSubstr("unmodelled: [FSDP, DeepSpeed]\n"));
 }
 
-TEST(Oomplan, TargetsByARegularExpressionAreUnmodelled) {
-  const TrainingPlan plan = plan_from(least + "adapter: lora\nlora_targets: ['model.layers.[0-9]+.q_proj']\n");
+TEST(Oomplan, TargetsByRegularExpressionsBesideOthersAreUnmodelled) {
+  const std::string lora = least + "adapter: lora\nlora_targets: ";
+  EXPECT_THAT(features(plan_from(lora + "['model.layers.[0-9]+.q_proj']\n")), IsEmpty());
+  const TrainingPlan plan = plan_from(lora + "['model.layers.[0-9]+.q_proj', k_proj]\n");
   EXPECT_THAT(features(plan), ElementsAre("lora_targets: LoRA targets by a regular expression"));
 }
 

@@ -183,6 +183,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.recipe.kind.value = RecipeKind::kto;
   plan.recipe.reference_rows.value = 4;
   plan.kernels.liger_glu.value = true;
+  plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
                                                 "evaluation_length"));  // Not DPO's; as training's.

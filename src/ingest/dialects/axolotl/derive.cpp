@@ -11,6 +11,7 @@
 #include "../../optimizers.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
 
 namespace oomplan::ingestion {
@@ -164,7 +165,7 @@ void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
       if (std::ranges::count(beyond, name) > 0) cannot(draft, "LoRA on " + name, "lora_target_modules", targets.origin);
     }
     targets = {{"all-linear"}, a.get<bool>("lora_target_linear").origin};
-  } else if (targets.value.empty() && has_adapter(a)) {
+  } else if (targets.value.empty() && has_adapter(a) && !asks_for(draft, "lora_target_parameters")) {
     miss(draft, document, "lora_targets", {"lora_target_linear", "lora_target_modules"},
          "neither lora_target_linear nor lora_target_modules is given",
          "add lora_target_linear: true or --set lora_target_modules=[…]");
@@ -181,9 +182,27 @@ bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& dra
          !(lora && a.on("load_in_8bit"));
 }
 
+// By the names that models of text, and those within multimodal ones, have.
+bool covers(const Pattern& pattern, std::span<const std::string_view> group) {
+  constexpr std::array<std::string_view, 4> bases{"model.", "model.language_model.", "language_model.model.",
+                                                  "model.text_model."};
+  const auto is_module = [&](std::string_view base, std::string_view part, std::string_view name) {
+    std::string full(base);
+    full.append("layers.0.").append(part).append(name);
+    return pattern.matches_all(full).value_or(false);
+  };
+  return std::ranges::all_of(group, [&](std::string_view name) {
+    return std::ranges::any_of(bases, [&](std::string_view base) {
+      return is_module(base, "self_attn.", name) || is_module(base, "mlp.", name);
+    });
+  });
+}
+
 // A kernel takes over where every module of its group carries an adapter.
 bool covers(const std::vector<std::string>& targets, std::span<const std::string_view> group) {
   if (std::ranges::count(targets, "all-linear") > 0) return true;
+  const bool expression = targets.size() == 1 && !is_module_name(targets.front());
+  if (const auto pattern = expression ? Pattern::parse(targets.front()) : std::nullopt) return covers(*pattern, group);
   return std::ranges::all_of(group, [&](std::string_view name) { return std::ranges::count(targets, name) > 0; });
 }
 
@@ -300,8 +319,30 @@ void plan_embedding_state(const Axolotl& a, TrainingPlan& plan) {
   if (!state.value) derive(state.origin, "for which axolotl 0.18.0 makes the optimizer itself, all of it 8-bit");
 }
 
+// utils/freeze.py, LayerNamePattern: a dot is a dot but before "+", and a range of rows behind the name is taken off.
+std::string freezing_pattern(std::string_view text) {
+  const std::size_t open = text.ends_with(']') ? text.rfind('[') : std::string_view::npos;
+  const bool rows = open != std::string_view::npos && open > 0 &&
+                    text.find_first_not_of("0123456789:", open + 1) == text.size() - 1 &&
+                    std::ranges::count(text.substr(open), ':') <= 1;
+  if (rows) text = text.substr(0, open);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '.' && (i + 1 == text.size() || text[i + 1] != '+')) out += '\\';
+    out += text[i];
+  }
+  return out;
+}
+
+void plan_freezing(const Axolotl& a, TrainingPlan& plan) {
+  const auto given = a.get<std::vector<std::string>>("unfrozen_parameters");
+  if (!given.value) return;
+  plan.recipe.trained = {{}, given.origin};
+  for (const std::string& text : *given.value) plan.recipe.trained.value.push_back(freezing_pattern(text));
+}
+
 void plan_step(const Axolotl& a, const Inputs& inputs, Draft& draft) {
-  const bool reentrant = !axolotl::is_rl(inputs) && !asks_for(draft, "unfrozen_parameters");
+  const bool reentrant = !axolotl::is_rl(inputs) && draft.plan.recipe.trained.value.empty();
   draft.plan.checkpointing.reentrant =
       setting(a.get<bool>("gradient_checkpointing_kwargs.use_reentrant"), reentrant, own("normalize_config"));
   plan_embedding_state(a, draft.plan);
@@ -404,6 +445,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_quantization(a, plan);
   plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
+  plan_freezing(a, plan);
   plan_step(a, inputs, draft);
   plan_liger(a, plan);
   plan_cut_cross_entropy(a, inputs, draft, document);

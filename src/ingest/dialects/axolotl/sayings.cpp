@@ -45,6 +45,16 @@ Said optimizer_name(const TrainingPlan& plan) {
   return name == muon.plan ? std::string(muon.theirs) : trainer_name(name);
 }
 
+// Axolotl puts the backslashes before dots itself.
+Said unfrozen(const TrainingPlan& plan) {
+  std::vector<std::string> out = plan.recipe.trained.value;
+  for (std::string& text : out) {
+    for (std::size_t at = 0; (at = text.find("\\.", at)) != std::string::npos; ++at) text.erase(at, 1);
+  }
+  if (out.empty()) return {};
+  return find_codec("names")->write(out);
+}
+
 Said targets(const TrainingPlan& plan) {
   if (!adapts(plan) || all_linear(plan)) return {};
   return find_codec("names")->write(plan.adapter.targets.value);
@@ -91,6 +101,7 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
     {"loss", "liger_fused_linear_cross_entropy",
      [](const TrainingPlan& p) { return flag_where(has_liger(p), has_liger_loss(p)); }},
+    {"trained_parameters", "unfrozen_parameters", unfrozen},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
     {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
