@@ -81,7 +81,7 @@ class Pattern::Reader {
   bool piece(Sequence& sequence, std::size_t depth) {
     Piece out;
     if (!one(out, depth) || !repeat(out)) return false;
-    sequence.push_back(std::move(out));
+    sequence.push_back(out);
     return true;
   }
 

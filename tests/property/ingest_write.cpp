@@ -134,7 +134,11 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.optimizer.fp32_embedding_state.value = true;
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
-  if (dialect == "axolotl") plan.runtime.alloc_conf.value = "expandable_segments:True";
+  const bool axolotl = dialect == "axolotl";
+  if (axolotl) plan.runtime.alloc_conf.value = "expandable_segments:True";
+  if (!axolotl) plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
+  plan.kernels.routing.value = Routing::any;
+  plan.adapter.update.value = axolotl ? ParameterUpdate::summed : ParameterUpdate::folded;
   for (Setting<bool>* fact :
        {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp, &plan.precision.fp32_norms,
         &plan.precision.fp32_while_loading, &plan.precision.backward_in_autocast, &plan.quantization.kbit_upcast,

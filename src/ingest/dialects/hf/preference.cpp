@@ -19,7 +19,7 @@ constexpr auto dpo_own = std::to_array<std::string_view>(
      "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
 constexpr auto orpo_own = std::to_array<std::string_view>({"beta", "disable_dropout", "max_completion_length"});
 constexpr auto cpo_own = std::to_array<std::string_view>(
-    {"beta", "cpo_alpha", "disable_dropout", "label_smoothing", "max_completion_length", "simpo_gamma"});
+    {"alpha", "beta", "cpo_alpha", "disable_dropout", "label_smoothing", "max_completion_length", "simpo_gamma"});
 constexpr auto kto_own =
     std::to_array<std::string_view>({"beta", "desirable_weight", "disable_dropout", "ref_model_mixup_alpha",
                                      "ref_model_sync_steps", "undesirable_weight"});
