@@ -356,7 +356,8 @@ TEST(Axolotl, WhatItRefusesIsRefused) {
   EXPECT_THAT(one("warmup_ratio: 0.1\nwarmup_steps: 0\n"), IsEmpty());
   EXPECT_THAT(one("dpo_norm_loss: false\n"), ElementsAre(HasSubstr("dpo_norm_loss: axolotl 0.18.0 no longer")));
   EXPECT_THAT(one("unsloth_rope: false\ndpo_norm_loss:\nrope_scaling: {}\n"), IsEmpty());
-  EXPECT_THAT(one("early_stopping_patience: 3\nsave_steps: 10\n"), ElementsAre(HasSubstr("wants eval_steps beside it")));
+  EXPECT_THAT(one("early_stopping_patience: 3\nsave_steps: 10\n"),
+              ElementsAre(HasSubstr("wants eval_steps beside it")));
   EXPECT_THAT(one("chat_template: jinja\n"), ElementsAre(HasSubstr("wants chat_template_jinja")));
   EXPECT_THAT(one("streaming: true\n"), ElementsAre(HasSubstr("wants max_steps")));
   EXPECT_THAT(one("save_safetensors: false\n"), ElementsAre(HasSubstr("takes only true")));
