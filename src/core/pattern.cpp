@@ -1,5 +1,6 @@
 #include "oomplan/core/pattern.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -13,7 +14,7 @@ using Letters = std::bitset<256>;
 constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t deepest = 16;
 constexpr std::size_t longest = 4096;
-constexpr int most_steps = 20'000;
+constexpr std::int64_t most_steps = 20'000;
 constexpr int most_frames = 1'000;
 
 std::size_t code(char c) { return static_cast<unsigned char>(c); }
@@ -82,6 +83,8 @@ class Pattern::Reader {
   bool piece(Sequence& sequence, std::size_t depth) {
     Piece out;
     if (!one(out, depth) || !repeat(out)) return false;
+    const bool repeated = out.least != 1 || out.most != 1;
+    if (repeated && (out.kind == Kind::begin || out.kind == Kind::end)) return false;
     sequence.push_back(out);
     return true;
   }
@@ -125,8 +128,9 @@ class Pattern::Reader {
 
   bool letter(Letters& out) {
     const char first = text_[at_++];
-    if (first == '\\') return escape(out);
-    const bool span = is('-') && at_ + 1 < text_.size() && text_[at_ + 1] != ']';
+    const auto spans = [&] { return is('-') && at_ + 1 < text_.size() && text_[at_ + 1] != ']'; };
+    if (first == '\\') return escape(out) && !spans();
+    const bool span = spans();
     const char last = span ? text_[at_ + 1] : first;
     if (span) at_ += 2;
     if (last == '\\' || code(last) < code(first)) return false;
@@ -176,7 +180,8 @@ class Pattern::Matcher {
  public:
   using Next = std::function<bool(std::size_t)>;
 
-  Matcher(const Pattern& pattern, std::string_view name) : groups_(pattern.groups_), name_(name) {}
+  Matcher(const Pattern& pattern, std::string_view name, Budget& budget)
+      : groups_(pattern.groups_), name_(name), budget_(budget) {}
 
   bool group(std::size_t index, std::size_t at, const Next& next) {
     for (const Sequence& sequence : groups_[index]) {
@@ -189,7 +194,7 @@ class Pattern::Matcher {
 
  private:
   bool run(const Sequence& sequence, std::size_t piece, std::size_t at, const Next& next) {
-    if (++steps_ > most_steps || frames_ > most_frames) gave_up_ = true;
+    if (is_spent() || frames_ > most_frames) gave_up_ = true;
     if (gave_up_) return false;
     if (piece == sequence.size()) return next(at);
     ++frames_;
@@ -208,6 +213,7 @@ class Pattern::Matcher {
     return !gave_up_ && done >= p.least && run(sequence, piece + 1, at, next);
   }
 
+  bool is_spent() { return ++steps_ > most_steps || --budget_.steps < 0; }
   bool counted(bool out) {
     --frames_;
     return out;
@@ -218,7 +224,7 @@ class Pattern::Matcher {
   }
 
   bool one(const Piece& p, std::size_t at, const Next& next) {
-    if (++steps_ > most_steps) return give_up();
+    if (is_spent()) return give_up();
     if (p.kind == Kind::group) return group(p.group, at, next);
     if (p.kind == Kind::begin) return at == 0 && next(at);
     if (p.kind == Kind::end) return at == name_.size() && next(at);
@@ -227,19 +233,21 @@ class Pattern::Matcher {
 
   const std::vector<std::vector<Sequence>>& groups_;
   std::string_view name_;
-  int steps_ = 0;
+  Budget& budget_;
+  std::int64_t steps_ = 0;
   int frames_ = 0;
   bool gave_up_ = false;
 };
 
 std::optional<Pattern> Pattern::parse(std::string_view text) {
   Pattern out;
-  if (text.size() > longest || !Reader(text, out.groups_).whole()) return std::nullopt;
+  const bool ascii = std::ranges::all_of(text, [](char c) { return code(c) < 0x80; });
+  if (!ascii || text.size() > longest || !Reader(text, out.groups_).whole()) return std::nullopt;
   return out;
 }
 
-std::optional<bool> Pattern::matches(std::string_view name, bool whole) const {
-  Matcher matcher(*this, name);
+std::optional<bool> Pattern::matches(std::string_view name, bool whole, Budget& budget) const {
+  Matcher matcher(*this, name, budget);
   const bool found = matcher.group(0, 0, [&](std::size_t at) { return !whole || at == name.size(); });
   return matcher.gave_up() && !found ? std::nullopt : std::optional(found);
 }

@@ -61,6 +61,14 @@ Diagnostic of_some_layers(const std::string& name, const Location& at) {
   return d;
 }
 
+Diagnostic too_slow(const std::string& name, const Location& at) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("whether a regular expression holds for {} takes too many steps to say", name);
+  d.where = at;
+  return d;
+}
+
 std::string in_layer(std::string name, std::int64_t layer) {
   const std::size_t star = name.find(".*");
   if (star != std::string::npos) name.replace(star + 1, 1, std::to_string(layer));
@@ -71,15 +79,13 @@ std::string in_layer(std::string name, std::int64_t layer) {
 
 bool Builder::matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at) {
   std::optional<bool> all;
-  for (std::int64_t i = 0; i < repeats; ++i) {
+  for (std::int64_t i = 0; i < repeats && problems.empty(); ++i) {
     const std::string real = in_layer(name, first_layer + i * layer_step);
-    const std::optional<bool> here = whole ? pattern.matches_all(real) : pattern.matches_start(real);
-    if (here && (!all || all == here)) {
-      all = here;
-      continue;
-    }
-    if (problems.empty()) problems.push_back(of_some_layers(name, asked_at));
-    return false;
+    const std::optional<bool> here =
+        whole ? pattern.matches_all(real, pattern_budget_) : pattern.matches_start(real, pattern_budget_);
+    if (!here) problems.push_back(too_slow(name, asked_at));
+    if (here && all && all != here) problems.push_back(of_some_layers(name, asked_at));
+    all = here;
   }
   return all.value_or(false);
 }

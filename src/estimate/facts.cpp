@@ -97,6 +97,11 @@ void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
     if (!Pattern::parse(text))
       errors.push_back(unmodelled(fmt::format("the regular expression \"{}\" is not read yet", text), at));
   };
+  constexpr std::size_t most_expressions = 64;
+  if (plan.recipe.trained.value.size() > most_expressions) {
+    const std::string what = fmt::format("more than {} regular expressions of parameters", most_expressions);
+    return errors.push_back(unmodelled(what + " are not modelled", plan.recipe.trained.origin));
+  }
   const auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value != Adapter::none && is_pattern(targets.value))
     check(targets.value.front(), targets.origin);
@@ -196,10 +201,21 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   if (batches > 0 && batches < plan.batch.gradient_accumulation_steps.value) {
     cannot("more than one rollout in a step", plan.recipe.rollout_batches.origin);
   }
+  if (plan.batch.sequence_length.value <= plan.batch.completion_length.value) {
+    cannot(fmt::format("GRPO with rows of {} tokens, of which completions of {} leave none to the prompt,",
+                       plan.batch.sequence_length.value, plan.batch.completion_length.value),
+           plan.batch.sequence_length.origin);
+  }
   if (has_liger(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
 }
 
 void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  // peft looks for the experts by the names that they had as modules of their own, which no module here has.
+  if (adapter.kind.value != Adapter::none && !architecture.expert_names.empty() && is_pattern(adapter.targets.value)) {
+    errors.push_back(
+        unmodelled("LoRA by a regular expression on a mixture of experts is not modelled yet", adapter.targets.origin));
+  }
   const std::string refused = refused_targets(plan, architecture);
   if (refused.empty()) return;
   errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));

@@ -97,6 +97,15 @@ Diagnostic no_target(const Facts& facts, const Builder& builder) {
   return d;
 }
 
+Diagnostic nothing_trained(const Facts& facts, const Builder& builder) {
+  Diagnostic d;
+  d.code = "estimate/no-target";
+  d.message = "no parameter of " + builder.architecture.source +
+              " is one that the expressions name: nothing would be trained, and backward() stops";
+  d.where = facts.trained_at;
+  return d;
+}
+
 Diagnostic not_saved(const Facts& facts, const Builder& builder, const std::string& module) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
@@ -145,6 +154,9 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   make_head(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
+  // Without enable_input_require_grads nothing asks for a gradient, and backward() raises.
+  if (!facts.trained.empty() && builder.trained == 0 && !facts.input_grads && builder.problems.empty())
+    builder.problems.push_back(nothing_trained(facts, builder));
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();

@@ -171,7 +171,8 @@ class Builder {
   /// Whether an adapter is asked for on the parameter `name` by itself (tuners_utils.py: _inject_parameters).
   bool parameter_targeted(const std::string& name);
   /// Whether the pattern holds for the module or parameter `name`, in all layers that the one being built stands for.
-  /// Where it does in some, or where that takes too long to say, that is a problem.
+  /// Where it does in some, or where that takes too long to say, that is a problem; after one nothing is asked any
+  /// more.
   bool matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at);
   /// Of modules_to_save, what saved_copy() was asked of no module for.
   std::vector<std::string> unsaved_modules() const;
@@ -203,6 +204,7 @@ class Builder {
     std::string after{};
   };
 
+  Pattern::Budget pattern_budget_{};
   std::set<std::string> matched_targets_{};
   std::set<std::string> saved_modules_{};
   std::set<StorageId> of_adapters_{};

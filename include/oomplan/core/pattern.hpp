@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,19 @@ namespace oomplan {
 /// Literals, ".", classes, \d \w \s and escaped signs, groups (captured, or "(?:"), "|", "?", "*", "+", {m,n}, ^ and $.
 class Pattern {
  public:
-  /// Nothing where the text has anything else, or is nested deeper than names need.
+  /// Nothing where the text has anything else, is no ASCII, or is longer or nested deeper than names need.
   static std::optional<Pattern> parse(std::string_view text);
 
+  /// Steps that are left to all matches that share it.
+  struct Budget {
+    std::int64_t steps = 5'000'000;
+  };
+
   /// re.fullmatch, re.match. Nothing where it would take too many steps to say.
-  std::optional<bool> matches_all(std::string_view name) const { return matches(name, true); }
-  std::optional<bool> matches_start(std::string_view name) const { return matches(name, false); }
+  std::optional<bool> matches_all(std::string_view name, Budget& budget) const { return matches(name, true, budget); }
+  std::optional<bool> matches_start(std::string_view name, Budget& budget) const {
+    return matches(name, false, budget);
+  }
 
  private:
   enum class Kind { letter, group, begin, end };
@@ -33,7 +41,7 @@ class Pattern {
   class Reader;
   class Matcher;
 
-  std::optional<bool> matches(std::string_view name, bool whole) const;
+  std::optional<bool> matches(std::string_view name, bool whole, Budget& budget) const;
 
   std::vector<std::vector<Sequence>> groups_{};  ///< Each a choice of sequences; the first is the whole.
 };

@@ -11,12 +11,14 @@ namespace {
 bool whole(std::string_view pattern, std::string_view name) {
   const auto parsed = Pattern::parse(pattern);
   EXPECT_TRUE(parsed) << pattern;
-  return parsed && parsed->matches_all(name).value_or(false);
+  Pattern::Budget budget;
+  return parsed && parsed->matches_all(name, budget).value_or(false);
 }
 bool start(std::string_view pattern, std::string_view name) {
   const auto parsed = Pattern::parse(pattern);
   EXPECT_TRUE(parsed) << pattern;
-  return parsed && parsed->matches_start(name).value_or(false);
+  Pattern::Budget budget;
+  return parsed && parsed->matches_start(name, budget).value_or(false);
 }
 
 TEST(Pattern, HoldsForNamesAsPythonsDo) {
@@ -40,8 +42,8 @@ TEST(Pattern, HoldsForNamesAsPythonsDo) {
 }
 
 TEST(Pattern, ReadsNothingElse) {
-  for (const char* text :
-       {"(", ")", "a**", "[", "[]", "a{2", "a{3,2}", "*", R"(\b)", R"(\1)", "(?=a)", "(?P<n>a)", "\\", "[b-a]"})
+  for (const char* text : {"(", ")", "a**", "[", "[]", "a{2", "a{3,2}", "*", R"(\b)", R"(\1)", "(?=a)", "(?P<n>a)",
+                           "\\", "[b-a]", R"([\.-9])", R"([\d-z])", "^*a", "a$+", "\xC3\xA9?"})
     EXPECT_FALSE(Pattern::parse(text)) << text;
   EXPECT_FALSE(Pattern::parse(std::string(100, '(') + std::string(100, ')')));
 }
@@ -49,8 +51,20 @@ TEST(Pattern, ReadsNothingElse) {
 TEST(Pattern, GivesUpWhereThereAreTooManyWays) {
   const auto pattern = Pattern::parse("(a*)*(a*)*(a*)*b");
   ASSERT_TRUE(pattern);
-  EXPECT_FALSE(pattern->matches_all(std::string(64, 'a')));
-  EXPECT_FALSE(Pattern::parse("(x+x+)+y")->matches_all(std::string(3000, 'x')));
+  Pattern::Budget budget;
+  EXPECT_FALSE(pattern->matches_all(std::string(64, 'a'), budget));
+  EXPECT_FALSE(Pattern::parse("(x+x+)+y")->matches_all(std::string(3000, 'x'), budget));
+  EXPECT_TRUE(Pattern::parse("x+")->matches_all("xx", budget).value_or(false));
+}
+
+TEST(Pattern, AllMatchesShareABudget) {
+  Pattern::Budget budget{100};
+  const auto pattern = Pattern::parse("(.*)(.*)z");
+  int answered = 0;
+  while (answered < 100 && pattern->matches_all("abc", budget)) ++answered;
+  EXPECT_GT(answered, 0);
+  EXPECT_LT(answered, 20);
+  EXPECT_LT(budget.steps, 1);
 }
 
 TEST(Pattern, ANameIsNone) {

@@ -212,6 +212,7 @@ TEST(Hf, GrpoGeneratesElsewhereOrNotAtAll) {
   EXPECT_THAT(gaps(""), ElementsAre(HasSubstr("generation by transformers")));
   EXPECT_THAT(features(grpo_plan("sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
   EXPECT_THAT(features(grpo_plan("sync_ref_model: false\n")), IsEmpty());
+  EXPECT_THAT(features(grpo_plan("pad_to_multiple_of: 64\n")), ElementsAre(HasSubstr("padded to a multiple")));
   EXPECT_THAT(features(grpo_plan("reward_model_name_or_path: a/c\n")), ElementsAre(HasSubstr("reward_model")));
 }
 
@@ -223,6 +224,11 @@ TEST(Hf, GrpoRefusesRolloutsOfBrokenGroups) {
   EXPECT_THAT(error("generation_batch_size: 12\n"), testing::Contains(HasSubstr("multiple of the batches")));
   EXPECT_THAT(error("generation_batch_size: 8\nsteps_per_generation: 1\n"),
               testing::Contains(HasSubstr("refuses it beside steps_per_generation")));
+  EXPECT_THAT(error("auto_find_batch_size: true\n"), testing::Contains(HasSubstr("a rollout has whole groups")));
+  EXPECT_THAT(error("log_completions_hub_repo: a/b\n"), testing::Contains(HasSubstr("wants log_completions")));
+  EXPECT_THAT(error("vllm_importance_sampling_mode: most\n"), testing::Contains(HasSubstr("sequence_mask")));
+  EXPECT_THAT(error("beta: auto\n"), testing::Contains(HasSubstr("expected a number")));
+  EXPECT_THAT(error("sync_ref_model: auto\n"), testing::Contains(HasSubstr("sync_ref_model: expected")));
   EXPECT_THAT(error("max_length: 640\n"), testing::Contains(HasSubstr("GRPOConfig has no such argument")));
   EXPECT_THAT(error(""), testing::Contains(HasSubstr("how long prompts are")));
 }

@@ -172,6 +172,18 @@ void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
   }
 }
 
+// peft takes an expression as text only; of a list each entry is a module's name (tuners_utils.py:
+// check_target_module_exists).
+void check_expression(const Inputs& inputs, Draft& draft, const Document& document) {
+  const auto& targets = draft.plan.adapter.targets;
+  const Node* given = find_value(inputs, "lora_target_modules");
+  const bool listed = given != nullptr && given->kind != Node::Kind::string;
+  if (!listed || targets.value.size() != 1 || is_module_name(targets.value.front())) return;
+  conflict(draft, targets.origin, document,
+           "lora_target_modules: what a list holds are modules' names, and none is " + targets.value.front() +
+               "; as text it is a regular expression");
+}
+
 // Without a word about any of the four, axolotl switches them on (check_auto_enable_lora_kernels).
 bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& draft) {
   constexpr std::array<std::string_view, 4> keys{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
@@ -186,10 +198,11 @@ bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& dra
 bool covers(const Pattern& pattern, std::span<const std::string_view> group) {
   constexpr std::array<std::string_view, 4> bases{"model.", "model.language_model.", "language_model.model.",
                                                   "model.text_model."};
+  Pattern::Budget budget;
   const auto is_module = [&](std::string_view base, std::string_view part, std::string_view name) {
     std::string full(base);
     full.append("layers.0.").append(part).append(name);
-    return pattern.matches_all(full).value_or(false);
+    return pattern.matches_all(full, budget).value_or(false);
   };
   return std::ranges::all_of(group, [&](std::string_view name) {
     return std::ranges::any_of(bases, [&](std::string_view base) {
@@ -261,6 +274,7 @@ void plan_adapter(const Axolotl& a, const Inputs& inputs, Draft& draft, const Do
     plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
   }
   plan_targets(a, draft, document);
+  check_expression(inputs, draft, document);
   plan_kernels(a, inputs, draft);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <span>
 #include <type_traits>
 
 #include "derive.hpp"
@@ -88,12 +89,24 @@ void note_generation(const Inputs& inputs, Draft& draft) {
 void check_values(const Inputs& inputs, Draft& draft) {
   constexpr auto numbers = std::to_array<std::string_view>(
       {"generation_batch_size", "max_completion_length", "num_generations", "num_iterations", "steps_per_generation"});
-  constexpr auto flags = std::to_array<std::string_view>({"use_vllm", "vllm_importance_sampling_correction"});
+  constexpr auto flags =
+      std::to_array<std::string_view>({"cast_lm_head_to_fp32", "disable_dropout", "log_completions", "sync_ref_model",
+                                       "use_vllm", "vllm_importance_sampling_correction"});
+  constexpr auto modes =
+      std::to_array<std::string_view>({"sequence_mask", "sequence_truncate", "token_mask", "token_truncate"});
+  const auto refuse = [&](const Input& input, std::string_view expected, std::span<const std::string_view> choices) {
+    draft.errors.push_back(bad_value(input, expected, choices));
+  };
   for (const Input& input : inputs) {
+    if (input.value->kind == Node::Kind::null) continue;
     const bool number = std::ranges::count(numbers, input.key) > 0;
-    if (input.value->kind == Node::Kind::null || (!number && std::ranges::count(flags, input.key) == 0)) continue;
-    const ValueCodec* codec = find_codec(number ? "positive" : "argparse_boolean");
-    if (!codec->read(*input.value)) draft.errors.push_back(bad_value(input, std::string(codec->expected), {}));
+    if (number || std::ranges::count(flags, input.key) > 0) {
+      const ValueCodec* codec = find_codec(number ? "positive" : "argparse_boolean");
+      if (!codec->read(*input.value)) refuse(input, codec->expected, {});
+    }
+    if (input.key == "beta" && !find_codec("number")->read(*input.value)) refuse(input, "a number", {});
+    if (input.key == "vllm_importance_sampling_mode" && std::ranges::count(modes, input.value->text) == 0)
+      refuse(input, "one of sequence_mask, sequence_truncate, token_mask, token_truncate", modes);
   }
 }
 
@@ -111,6 +124,8 @@ void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
   plan.recipe.rollout_batches = batches_of(inputs, stack, plan);
   plan.recipe.second_term = scored_before(inputs, stack, plan);
   note_generation(inputs, draft);
+  if (const auto multiple = given<std::int64_t>(inputs, "pad_to_multiple_of"); multiple.value.value_or(1) > 1)
+    gap("prompts and completions padded to a multiple", "pad_to_multiple_of", multiple.origin, draft);
 }
 
 void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document) {
@@ -130,6 +145,11 @@ void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document
   } else if (rows.value && a_step > 0 && *rows.value % a_step != 0) {
     refuse(rows.origin, "generation_batch_size: TRL's GRPOConfig wants a multiple of the batches of all GPUs");
   }
+  if (const auto finds = given<bool>(inputs, "auto_find_batch_size"); is(finds, true))
+    refuse(finds.origin, "auto_find_batch_size: TRL's GRPOConfig refuses it, since a rollout has whole groups");
+  if (const auto repository = given<std::string>(inputs, "log_completions_hub_repo");
+      repository.value && !is(given<bool>(inputs, "log_completions"), true))
+    refuse(repository.origin, "log_completions_hub_repo: TRL's GRPOConfig wants log_completions beside it");
   const auto each = given<std::int64_t>(inputs, "num_generations");
   const std::int64_t generations = each.value.value_or(usual_generations);
   if (generations < 2) refuse(each.origin, "num_generations: TRL's GRPOConfig wants at least 2");

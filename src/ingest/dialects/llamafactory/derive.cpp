@@ -6,6 +6,7 @@
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
 #include "../trainer/arguments.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "sayings.hpp"
 
 namespace oomplan::ingestion {
@@ -154,6 +155,11 @@ void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
 // ---- All of it -----------------------------------------------------------------------------------------------------
 
 void check(const Arguments& args, Draft& draft, const Document& document) {
+  const auto& targets = draft.plan.adapter.targets;
+  if (targets.value.size() == 1 && !is_module_name(targets.value.front())) {
+    conflict(draft, targets.origin, document,
+             "lora_target: LLaMA-Factory takes names of modules, and none is " + targets.value.front());
+  }
   if (draft.plan.model.name.value.empty()) {
     miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
          "add model_name_or_path: … or --set plan.model=…");
