@@ -112,7 +112,8 @@ void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-// axolotl/train.py: expressions with these names ask for the embedding's output's gradient.
+// Where expressions have these names, the embedding's output is asked for a gradient (train.py:
+// enable_input_require_grads).
 bool trains_embeddings(const TrainingPlan& plan) {
   return std::ranges::any_of(plan.recipe.trained.value, [](const std::string& text) {
     return text.find("lm_head") != std::string::npos || text.find("embed_tokens") != std::string::npos;
@@ -245,7 +246,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
   // Axolotl gives the trainer a model that is loaded, adapter and all.
-  const bool loaded = k.axolotl_log_softmax.value;
+  const bool loaded = k.patched_log_softmax.value;
   if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }
@@ -361,7 +362,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
-  f.axolotl_log_softmax = plan.kernels.axolotl_log_softmax.value;
+  f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);

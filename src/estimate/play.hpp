@@ -68,7 +68,7 @@ struct Facts {
   bool liger_rms_norm = false;
   bool liger_rope = false;
   bool liger_glu = false;
-  bool axolotl_log_softmax = false;
+  bool patched_log_softmax = false;
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;

@@ -49,7 +49,7 @@ Scores score_by_logits(Stage& stage, Role role, const Facts& facts, Stream& s) {
   InBucket bucket(t, Bucket::logits_and_loss);
   const std::int64_t length = s.input_ids->sizes[1] - 1;
   const Tensor log_probs = selective_log_softmax(t, t.slice(s.logits, 1, 0, length), t.slice(s.input_ids, 1, 1, length),
-                                                 facts.axolotl_log_softmax);
+                                                 facts.patched_log_softmax);
   return {t.sum_last(log_probs), std::move(s.logits)};
 }
 

@@ -30,7 +30,7 @@ Diagnostic no_sdpa(const std::string& model_type, const Origin& origin) {
           {}};
 }
 
-/// The version behind the word "transformers" in "axolotl 0.18.0 on transformers 5.14.1", or in a source.
+/// The version behind the word "transformers" in "trl 1.16.0 on transformers 5.23.0", or in a source.
 std::string_view transformers_in(std::string_view text) {
   constexpr std::string_view name = "transformers ";
   const auto at = text.find(name);

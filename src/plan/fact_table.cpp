@@ -332,8 +332,8 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
                                                                 {"Liger's rotary embedding", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
-    fact<&Plan::kernels, &KernelFacts::axolotl_log_softmax, as::boolean>(
-        "axolotl_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
+    fact<&Plan::kernels, &KernelFacts::patched_log_softmax, as::boolean>(
+        "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -208,7 +208,7 @@ struct KernelFacts {
   Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
   Setting<bool> liger_rope{};
   Setting<bool> liger_glu{};            ///< LigerSiLUMulFunction or its like of GELU.
-  Setting<bool> axolotl_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
+  Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 

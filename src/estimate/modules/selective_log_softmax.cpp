@@ -23,7 +23,7 @@ Tensor trl_log_softmax(Torch& t, const Tensor& logits, const Tensor& index) {
 }
 
 /// It takes tokens one below the other: rows that do not lie so, as shifted ones of a batch, are copied.
-Tensor axolotl_log_softmax(Torch& t, const Tensor& logits, const Tensor& index) {
+Tensor patched_log_softmax(Torch& t, const Tensor& logits, const Tensor& index) {
   const Tensor flat = t.reshape(logits, {-1, logits->sizes.back()});
   const Tensor flat_index = t.reshape(index, {-1, 1});
   NodeRef node = t.record("_SelectiveLogSoftmaxTritonBackward", {&flat}, log_softmax_backward);
@@ -37,8 +37,8 @@ Tensor axolotl_log_softmax(Torch& t, const Tensor& logits, const Tensor& index) 
 
 }  // namespace
 
-Tensor selective_log_softmax(Torch& t, const Tensor& logits, const Tensor& index, bool axolotl) {
-  return axolotl ? axolotl_log_softmax(t, logits, index) : trl_log_softmax(t, logits, index);
+Tensor selective_log_softmax(Torch& t, const Tensor& logits, const Tensor& index, bool patched) {
+  return patched ? patched_log_softmax(t, logits, index) : trl_log_softmax(t, logits, index);
 }
 
 }  // namespace oomplan::estimator

@@ -8,6 +8,6 @@
 namespace oomplan::estimator {
 
 /// Of each label in `index` (rows × length) by `logits` (rows × length × vocabulary).
-Tensor selective_log_softmax(Torch& t, const Tensor& logits, const Tensor& index, bool axolotl);
+Tensor selective_log_softmax(Torch& t, const Tensor& logits, const Tensor& index, bool patched);
 
 }  // namespace oomplan::estimator

@@ -195,7 +195,7 @@ TEST(Axolotl, PreferencesAreThoseOfTheTrlThatItPins) {
   EXPECT_EQ(dpo.recipe.kind.value, RecipeKind::dpo);
   EXPECT_EQ(dpo.recipe.reference.value, Reference::adapter_off);
   EXPECT_EQ(dpo.recipe.loss.value, Loss::full_logits);
-  EXPECT_TRUE(dpo.kernels.axolotl_log_softmax.value);
+  EXPECT_TRUE(dpo.kernels.patched_log_softmax.value);
   EXPECT_EQ(dpo.batch.sequence_length.value, 500) << "TRL's collator rounds nothing up";
   EXPECT_EQ(dpo.adapter.dtype.value, AdapterDType::fp32);
   EXPECT_EQ(plan_from(qlora + "rl: kto\nremove_unused_columns: false\n").adapter.dtype.value, AdapterDType::bf16);

@@ -108,7 +108,7 @@ void plan_kernel(const Stack& stack, Draft& draft) {
     cannot("a loss of the model's own in preference training", plan.recipe.loss.origin, draft);
   plan.recipe.loss = {Loss::full_logits, trl(stack, "trainer, which takes the model's logits")};
   const bool scores = plan.recipe.kind.value != RecipeKind::reward;
-  plan.kernels.axolotl_log_softmax = {scores, stack.origin("axolotl", "_apply_trl_trainer_utils_patches")};
+  plan.kernels.patched_log_softmax = {scores, stack.origin("axolotl", "_apply_trl_trainer_utils_patches")};
 }
 
 // TRL's configs checkpoint where nobody says anything: the builder passes on what is not null.
