@@ -50,6 +50,10 @@ bool is_module_name(std::string_view text) {
   return true;
 }
 
+bool is_expression(const std::vector<std::string>& targets) {
+  return targets.size() == 1 && !is_module_name(targets.front());
+}
+
 class Pattern::Reader {
  public:
   Reader(std::string_view text, std::vector<std::vector<Sequence>>& groups) : text_(text), groups_(groups) {}

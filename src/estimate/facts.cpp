@@ -88,10 +88,6 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
 }
 
-bool is_pattern(const std::vector<std::string>& targets) {
-  return targets.size() == 1 && !is_module_name(targets.front());
-}
-
 void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
   const auto check = [&](const std::string& text, const Origin& at) {
     if (!Pattern::parse(text))
@@ -103,7 +99,7 @@ void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
     return errors.push_back(unmodelled(what + " are not modelled", plan.recipe.trained.origin));
   }
   const auto& targets = plan.adapter.targets;
-  if (plan.adapter.kind.value != Adapter::none && is_pattern(targets.value))
+  if (plan.adapter.kind.value != Adapter::none && is_expression(targets.value))
     check(targets.value.front(), targets.origin);
   for (const std::string& text : plan.recipe.trained.value) check(text, plan.recipe.trained.origin);
   if (!plan.recipe.trained.value.empty() && !plan.adapter.modules_to_save.value.empty()) {
@@ -129,8 +125,7 @@ const Objective* objective_of(const TrainingPlan& plan, const Architecture& arch
 void check_liger(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const KernelFacts& k = plan.kernels;
   const bool own = plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;  // Axolotl patches other models too.
-  const bool asked = own || plan.recipe.loss.value == Loss::liger_fused_linear || k.liger_rms_norm.value ||
-                     k.liger_rope.value || k.liger_glu.value;
+  const bool asked = own || plan.recipe.loss.value == Loss::liger_fused_linear || has_liger_layers(k);
   if (!asked || architecture.liger.value_or(false) || (architecture.liger && !own)) return;
   errors.push_back(unmodelled(fmt::format("Liger's kernels for {} are not modelled yet", architecture.model_type),
                               plan.recipe.loss.origin));
@@ -188,8 +183,6 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-bool has_liger(const KernelFacts& k) { return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value; }
-
 // What of GRPO no run was held against.
 void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
@@ -207,13 +200,14 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
                        plan.batch.sequence_length.value, plan.batch.completion_length.value),
            plan.batch.sequence_length.origin);
   }
-  if (has_liger(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  if (has_liger_layers(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
 }
 
 void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
   // peft looks for the experts by the names that they had as modules of their own, which no module here has.
-  if (adapter.kind.value != Adapter::none && !architecture.expert_names.empty() && is_pattern(adapter.targets.value)) {
+  if (adapter.kind.value != Adapter::none && !architecture.expert_names.empty() &&
+      is_expression(adapter.targets.value)) {
     errors.push_back(
         unmodelled("LoRA by a regular expression on a mixture of experts is not modelled yet", adapter.targets.origin));
   }
@@ -242,7 +236,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
   }
   const KernelFacts& k = plan.kernels;
-  if (whole && has_liger(k)) {
+  if (whole && has_liger_layers(k)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
   // Axolotl gives the trainer a model that is loaded, adapter and all.
@@ -332,7 +326,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
-  if (f.lora && is_pattern(f.lora_targets))
+  if (f.lora && is_expression(f.lora_targets))
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;

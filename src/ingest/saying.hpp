@@ -31,9 +31,4 @@ inline bool is_4bit(const TrainingPlan& plan) {
   return plan.quantization.kind.value != Quantization::none && !is_int8(plan);
 }
 
-/// One of Liger's layers; its losses are each dialect's own.
-inline bool has_liger_layers(const TrainingPlan& plan) {
-  return plan.kernels.liger_rms_norm.value || plan.kernels.liger_rope.value || plan.kernels.liger_glu.value;
-}
-
 }  // namespace oomplan::ingestion

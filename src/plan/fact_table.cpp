@@ -119,10 +119,7 @@ bool has_second_term(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto ||
          has_rollouts(plan);
 }
-bool has_liger(const Plan& plan) {
-  const KernelFacts& kernels = plan.kernels;
-  return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value;
-}
+bool has_liger(const Plan& plan) { return has_liger_layers(plan.kernels); }
 bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
 bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
 bool is_fsdp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }

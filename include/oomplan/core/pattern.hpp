@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,5 +49,8 @@ class Pattern {
 
 /// Whether a name holds no sign of a regular expression but the dot.
 bool is_module_name(std::string_view text);
+
+/// Whether LoRA targets are one regular expression: one entry that no module can be called.
+bool is_expression(const std::vector<std::string>& targets);
 
 }  // namespace oomplan

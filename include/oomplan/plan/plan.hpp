@@ -212,6 +212,11 @@ struct KernelFacts {
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 
+/// One of Liger's layers; its losses are values of Loss.
+inline bool has_liger_layers(const KernelFacts& k) {
+  return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value;
+}
+
 /// All but `kind` matter where weights are quantized.
 struct QuantizationFacts {
   Setting<Quantization> kind{};

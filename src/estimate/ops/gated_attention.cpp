@@ -1,6 +1,6 @@
 // AfmoeAttention: norms of the heads, and an output that a projection of the input gates; only some layers turn.
 #include "modules/attention_core.hpp"
-#include "modules/linear.hpp"
+#include "modules/head_projections.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
 
@@ -13,19 +13,12 @@ class GatedAttention final : public Module {
       : head_dim_(a.integer("head_dim")),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
         rotary_(rotary_style(a, "rotary")),
-        module_(b.module_id(a.module())) {
+        module_(b.module_id(a.module())),
+        projections_(a, b) {
     const std::string m = a.module() + ".";
-    const std::int64_t width = a.integer("width");
-    const std::int64_t q = saturating_mul(a.integer("heads"), head_dim_);
-    const std::int64_t kv = q / a.quotient("heads", "kv_heads");
-    const bool bias = a.flag("bias", false);
-    q_proj_ = Linear(b, m + "q_proj", width, q, bias);
-    k_proj_ = Linear(b, m + "k_proj", width, kv, bias);
-    v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
-    o_proj_ = Linear(b, m + "o_proj", q, width, bias);
     q_norm_ = RmsNorm(b, m + "q_norm", head_dim_, rms_style(a, "norm"));
     k_norm_ = RmsNorm(b, m + "k_norm", head_dim_, rms_style(a, "norm"));
-    gate_proj_ = Linear(b, m + "gate_proj", width, q, false);
+    gate_proj_ = Linear(b, m + "gate_proj", a.integer("width"), saturating_mul(a.integer("heads"), head_dim_), false);
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -33,9 +26,9 @@ class GatedAttention final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& x = s.hidden;
     const Dims heads{x->sizes[0], x->sizes[1], -1, head_dim_};
-    Tensor q = t.view(q_proj_(play, x), heads);
-    Tensor k = t.view(k_proj_(play, x), heads);
-    Tensor v = t.view(v_proj_(play, x), heads);
+    Tensor q = t.view(projections_.q(play, x), heads);
+    Tensor k = t.view(projections_.k(play, x), heads);
+    Tensor v = t.view(projections_.v(play, x), heads);
     const Tensor gate = gate_proj_(play, x);
     q = t.transpose(q_norm_(play, q), 1, 2);
     k = t.transpose(k_norm_(play, k), 1, 2);
@@ -43,7 +36,7 @@ class GatedAttention final : public Module {
     rotate(t, rotary_, q, k, s.arguments.cos[0], s.arguments.sin[0]);
     Tensor out = t.view(attend(play, s, q, k, v, kind_), {x->sizes[0], x->sizes[1], -1});
     out = t.mul(out, t.sigmoid(gate));
-    s.hidden = o_proj_(play, out);
+    s.hidden = projections_.o(play, out);
   }
 
  private:
@@ -51,7 +44,8 @@ class GatedAttention final : public Module {
   AttentionKind kind_;
   Rotary rotary_;
   std::int32_t module_;
-  Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{}, gate_proj_{};
+  HeadProjections projections_;
+  Linear gate_proj_{};
   RmsNorm q_norm_{}, k_norm_{};
 };
 

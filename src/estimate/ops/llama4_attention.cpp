@@ -1,7 +1,7 @@
 // Llama4TextAttention: turned as complex numbers before heads come first, then normed without a weight; layers that
 // turn nothing scale their queries by position.
 #include "modules/attention_core.hpp"
-#include "modules/linear.hpp"
+#include "modules/head_projections.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -28,26 +28,17 @@ class Llama4Attention final : public Module {
         normed_(a.flag("normed", true)),
         by_position_(a.flag("scaled_by_position", false)),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
-        module_(b.module_id(a.module())) {
-    const std::string m = a.module() + ".";
-    const std::int64_t width = a.integer("width");
-    const std::int64_t q = saturating_mul(a.integer("heads"), head_dim_);
-    const std::int64_t kv = q / a.quotient("heads", "kv_heads");
-    const bool bias = a.flag("bias", false);
-    q_proj_ = Linear(b, m + "q_proj", width, q, bias);
-    k_proj_ = Linear(b, m + "k_proj", width, kv, bias);
-    v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
-    o_proj_ = Linear(b, m + "o_proj", q, width, bias);
-  }
+        module_(b.module_id(a.module())),
+        projections_(a, b) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& x = s.hidden;
     const Dims heads{x->sizes[0], x->sizes[1], -1, head_dim_};
-    Tensor q = t.view(q_proj_(play, x), heads);
-    Tensor k = t.view(k_proj_(play, x), heads);
-    const Tensor v = t.transpose(t.view(v_proj_(play, x), heads), 1, 2);
+    Tensor q = t.view(projections_.q(play, x), heads);
+    Tensor k = t.view(projections_.k(play, x), heads);
+    const Tensor v = t.transpose(t.view(projections_.v(play, x), heads), 1, 2);
     if (turned_) rotate(t, q, k, t.unsqueeze(s.arguments.cos[0], 2));
     if (turned_ && normed_) {
       q = normed(t, q);
@@ -57,7 +48,7 @@ class Llama4Attention final : public Module {
     q = t.transpose(q, 1, 2);
     k = t.transpose(k, 1, 2);
     const Tensor out = t.reshape(attend(play, s, q, k, v, kind_), {x->sizes[0], x->sizes[1], -1});
-    s.hidden = o_proj_(play, out);
+    s.hidden = projections_.o(play, out);
   }
 
  private:
@@ -84,7 +75,7 @@ class Llama4Attention final : public Module {
   bool by_position_;
   AttentionKind kind_;
   std::int32_t module_;
-  Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
+  HeadProjections projections_;
 };
 
 }  // namespace

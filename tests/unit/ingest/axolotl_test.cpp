@@ -188,66 +188,6 @@ TEST(Axolotl, LoraKernelsAreOnUnlessSomethingIsSaid) {
   EXPECT_THAT(features(plan_from(lora + "lora_target_modules: [o_proj]\n")), IsEmpty());
 }
 
-TEST(Axolotl, PreferencesAreThoseOfTheTrlThatItPins) {
-  const std::string lora = full + off + "adapter: lora\nlora_r: 8\nlora_target_linear: true\n";
-  const TrainingPlan dpo = plan_from(lora + "rl: dpo\nsequence_len: 500\n");
-  EXPECT_THAT(features(dpo), IsEmpty());
-  EXPECT_EQ(dpo.recipe.kind.value, RecipeKind::dpo);
-  EXPECT_EQ(dpo.recipe.reference.value, Reference::adapter_off);
-  EXPECT_EQ(dpo.recipe.loss.value, Loss::full_logits);
-  EXPECT_TRUE(dpo.kernels.patched_log_softmax.value);
-  EXPECT_EQ(dpo.batch.sequence_length.value, 500) << "TRL's collator rounds nothing up";
-  EXPECT_EQ(dpo.adapter.dtype.value, AdapterDType::fp32);
-  EXPECT_EQ(plan_from(qlora + "rl: kto\nremove_unused_columns: false\n").adapter.dtype.value, AdapterDType::bf16);
-  EXPECT_EQ(plan_from(qlora + "rl: orpo\n").adapter.dtype.value, AdapterDType::fp32);
-  EXPECT_EQ(plan_from(full + "rl: ipo\n").recipe.reference.value, Reference::model);
-  EXPECT_TRUE(plan_from(full + "rl: ipo\ngradient_checkpointing:\n").checkpointing.on.value);
-  EXPECT_FALSE(plan_from(full + "rl: ipo\n").checkpointing.on.value);
-  EXPECT_FALSE(plan_from(lora + "rl: simpo\ncpo_alpha: 0\n").recipe.second_term.value);
-  EXPECT_THAT(errors_from(lora + "rl: simpo\nwarmup_ratio: 0.1\n"), ElementsAre(HasSubstr("rl: simpo")));
-}
-
-TEST(Axolotl, ModelsOfRewardsHaveAHeadOfTheirOwn) {
-  const TrainingPlan plan = plan_from(full + "reward_model: true\nmodel_type: AutoModelForSequenceClassification\n");
-  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::reward);
-  EXPECT_THAT(features(plan), IsEmpty());
-  EXPECT_THAT(features(plan_from(full + "reward_model: true\n")), IsEmpty()) << "the class is Axolotl's default there";
-  EXPECT_THAT(errors_from(full + "reward_model: true\nmodel_type: LlamaForCausalLM\n"),
-              ElementsAre(HasSubstr("wants a model of scores")));
-}
-
-TEST(Axolotl, PretrainingPacksARowOfAllItsSequences) {
-  const std::string stream = full + "pretraining_dataset: [{path: a/b}]\nmax_steps: 10\nsequence_len: 1000\n";
-  const std::string packed = stream + "sample_packing: true\n";
-  const TrainingPlan plan = plan_from(packed + "attn_implementation: flash_attention_2\n");
-  EXPECT_THAT(features(plan), IsEmpty());
-  EXPECT_EQ(plan.batch.micro_batch_size.value, 1);
-  EXPECT_EQ(plan.batch.sequence_length.value, 2000) << "rounded to sequence_len, not to 64";
-  EXPECT_EQ(plan.loader.rows_as.value, RowsAs::stream);
-  EXPECT_THAT(features(plan_from(packed)), ElementsAre(HasSubstr("packed pretraining without flash attention")));
-  EXPECT_EQ(plan_from(stream).batch.sequence_length.value, 1024);
-}
-
-TEST(Axolotl, UnfrozenParametersAreExpressionsWhoseDotsAreDots) {
-  const TrainingPlan plan =
-      plan_from(full + "unfrozen_parameters: ['^lm_head.weight$', 'layers.4[4-9].+x', 'a.b[:32000]', 'c[12]']\n");
-  EXPECT_THAT(features(plan), IsEmpty());
-  EXPECT_THAT(plan.recipe.trained.value, ElementsAre("^lm_head\\.weight$", "layers\\.4[4-9].+x", "a\\.b", "c"));
-  EXPECT_FALSE(plan.checkpointing.reentrant.value);
-}
-
-TEST(Axolotl, AnExpressionOfTargetsDecidesWhichKernelsTakeOver) {
-  const std::string lora = full + "adapter: lora\nlora_r: 8\n";
-  const std::string qkv = "lora_target_modules: 'model.layers.[\\d]+.(mlp|self_attn).(up|gate|q|k|v)_proj'\n";
-  const TrainingPlan plan = plan_from(lora + qkv);
-  EXPECT_THAT(features(plan), IsEmpty());
-  EXPECT_TRUE(plan.kernels.lora_qkv.value);
-  EXPECT_FALSE(plan.kernels.lora_o.value);
-  EXPECT_FALSE(plan.kernels.lora_mlp.value) << "down_proj has no adapter";
-  EXPECT_THAT(features(plan_from(lora + "lora_target_modules: '(?=a)b'\n")),
-              ElementsAre("lora_targets: LoRA targets by a regular expression"));
-}
-
 TEST(Axolotl, CutCrossEntropyComesWithItsPlugin) {
   const std::string plugin =
       full + "flash_attention: true\nplugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\n";

@@ -178,7 +178,7 @@ void check_expression(const Inputs& inputs, Draft& draft, const Document& docume
   const auto& targets = draft.plan.adapter.targets;
   const Node* given = find_value(inputs, "lora_target_modules");
   const bool listed = given != nullptr && given->kind != Node::Kind::string;
-  if (!listed || targets.value.size() != 1 || is_module_name(targets.value.front())) return;
+  if (!listed || !is_expression(targets.value)) return;
   conflict(draft, targets.origin, document,
            "lora_target_modules: what a list holds are modules' names, and none is " + targets.value.front() +
                "; as text it is a regular expression");
@@ -214,7 +214,7 @@ bool covers(const Pattern& pattern, std::span<const std::string_view> group) {
 // A kernel takes over where every module of its group carries an adapter.
 bool covers(const std::vector<std::string>& targets, std::span<const std::string_view> group) {
   if (std::ranges::count(targets, "all-linear") > 0) return true;
-  const bool expression = targets.size() == 1 && !is_module_name(targets.front());
+  const bool expression = is_expression(targets);
   if (const auto pattern = expression ? Pattern::parse(targets.front()) : std::nullopt) return covers(*pattern, group);
   return std::ranges::all_of(group, [&](std::string_view name) { return std::ranges::count(targets, name) > 0; });
 }

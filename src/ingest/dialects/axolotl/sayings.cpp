@@ -28,7 +28,7 @@ bool has_liger_loss(const TrainingPlan& plan) {
   return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
-bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan) || has_liger_loss(plan); }
+bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan.kernels) || has_liger_loss(plan); }
 
 Said plugin_where(bool here, std::string_view name) {
   return word_where(here, std::string(integrations) + std::string(name));

@@ -27,7 +27,7 @@ Said trainer_of(const TrainingPlan& plan) {
 }
 
 bool has_liger(const TrainingPlan& plan) {
-  return has_liger_layers(plan) || plan.recipe.loss.value == Loss::liger_fused_linear;
+  return has_liger_layers(plan.kernels) || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
 // Each part is on by default.

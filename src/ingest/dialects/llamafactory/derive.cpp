@@ -156,7 +156,7 @@ void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
 
 void check(const Arguments& args, Draft& draft, const Document& document) {
   const auto& targets = draft.plan.adapter.targets;
-  if (targets.value.size() == 1 && !is_module_name(targets.value.front())) {
+  if (is_expression(targets.value)) {
     conflict(draft, targets.origin, document,
              "lora_target: LLaMA-Factory takes names of modules, and none is " + targets.value.front());
   }
