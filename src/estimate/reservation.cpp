@@ -99,6 +99,7 @@ void Reservation::add_workspaces(const Workspaces& workspaces) {
 
 void Reservation::replay_unlimited() {
   Allocator allocator(settings_, {.order = orders_.front()});
+  const AllocatorStatistics& s = allocator.statistics();
   Requests requests;
   Bytes made;  // of the workspaces
   PoolMoment* moment = nullptr;
@@ -112,15 +113,14 @@ void Reservation::replay_unlimited() {
     if (workspace) made += Bytes(event.value);
     requested_ = std::max(requested_, Bytes(requests.now()));
     if (full) continue;  // What the tensors take is known all the same.
-    held_ = std::max(held_, allocator.statistics().allocated + allocator.statistics().fragmented);
+    held_ = std::max(held_, s.allocated + s.fragmented);
     const Bytes tensors = Bytes(requests.now()) - made;
     if (moment == nullptr || tensors <= moment->requested) continue;
-    const AllocatorStatistics& s = allocator.statistics();
     *moment = {moment->phase, moment->step, tensors, made, s.reserved, s.fragmented};
   }
   if (full) return;
-  reserved_.allocated = allocator.statistics().peak_allocated;
-  reserved_.peak = unlimited_ = allocator.statistics().peak_reserved;
+  reserved_.allocated = s.peak_allocated;
+  reserved_.peak = unlimited_ = s.peak_reserved;
   for (std::size_t i = 1; i < orders_.size(); ++i) {
     Allocator other(settings_, {.order = orders_[i]});
     const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return other.play(event); });

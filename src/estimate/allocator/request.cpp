@@ -13,7 +13,9 @@ std::int64_t growable(const Machine& m, Index block) {
   return b.size + (tail ? m.blocks[b.next].size : 0);
 }
 
+/// Only the tail of a range can grow: behind any other none is better.
 FreeSet::Cursor past_growable(const Machine& m, const FreeSet& free, FreeSet::Cursor found) {
+  if (growable(m, free[found].block) == free[found].size) return found;
   for (FreeSet::Cursor next = free.after(found); next; next = free.after(next)) {
     if (growable(m, free[next].block) >= growable(m, free[found].block)) break;
     found = next;
