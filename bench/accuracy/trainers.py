@@ -23,7 +23,9 @@ def estimate(program, case, models, folder):
     (folder / "model").mkdir(exist_ok=True)
     (folder / "model/config.json").write_text(json.dumps(models[case["model"]] | case["model_keys"]))
     (folder / "config.yaml").write_text(json.dumps(case["config"]))
-    command = [program, "estimate", "config.yaml", "--json", "--trainer", case["trainer"]]
+    command = [program, "estimate", "config.yaml", "--json"]
+    if "trainer" in case:
+        command += ["--trainer", case["trainer"]]
     if "launch" in case:
         (folder / "accelerate.yaml").write_text(json.dumps(case["launch"]))
         command += ["--launch", "accelerate.yaml"]

@@ -172,6 +172,14 @@ void Builder::upcast() {
   torch.recorder.empty_cache();
 }
 
+// LLaMA-Factory's model/adapter.py: init_adapter, one parameter after the other.
+void Builder::raise_trained() {
+  if (!facts.trained_to_fp32) return;
+  for (const Parameter& p : parameters) {
+    if (p.trained && p.held->dtype != DType::fp32) cast(p, DType::fp32);
+  }
+}
+
 namespace {
 
 /// The events of these storages, taken out.
@@ -196,6 +204,7 @@ void Builder::finish_loading() {
   upcast();
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());
+  raise_trained();
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {

@@ -149,7 +149,8 @@ void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& archi
     errors.push_back(
         unmodelled("cut cross entropy of " + architecture.model_type + " is not modelled", plan.recipe.loss.origin));
   }
-  const bool raised = plan.precision.fp32_norms.value || plan.quantization.kbit_upcast.value;
+  const bool trains_head = plan.precision.trained_to_fp32.value && plan.adapter.kind.value == Adapter::none;
+  const bool raised = plan.precision.fp32_norms.value || plan.quantization.kbit_upcast.value || trains_head;
   if (!raised && resolved(plan.precision.weights_dtype.value, architecture) != DType::fp32) return;
   errors.push_back(unmodelled("cut cross entropy over a head in fp32, which its backward pass refuses, is not modelled",
                               plan.recipe.loss.origin));
@@ -223,7 +224,9 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
-  const bool whole = kind == RecipeKind::reference_free || kind == RecipeKind::reward;
+  constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
+                                RecipeKind::unpaired_logits};
+  const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
   if (kind != RecipeKind::supervised && loss != own && loss != Loss::full_logits) {
@@ -355,6 +358,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.routing = plan.kernels.routing.value;
   f.padding_mask = plan.batch.padding_mask.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
+  f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;

@@ -58,6 +58,9 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
   }
+  if (plan.precision.trained_to_fp32.value) {
+    cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);
+  }
   if (plan.precision.fp32_norms.value) cannot("fp32 norms beside other weights", plan.precision.fp32_norms.origin);
   if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
   const KernelFacts& kernels = plan.kernels;

@@ -63,6 +63,7 @@ struct Facts {
   bool padding_mask = false;
   bool fp32_norms = false;
   bool fp32_while_loading = false;
+  bool trained_to_fp32 = false;
   bool kbit_upcast = false;
   std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
   bool liger_rms_norm = false;
@@ -214,6 +215,7 @@ class Builder {
   void load_in_order();
   void warm_up();
   void upcast();
+  void raise_trained();
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
   bool unfrozen(const std::string& name);

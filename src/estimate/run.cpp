@@ -106,6 +106,8 @@ class Steps {
     const std::vector<std::int64_t>& lengths = stage_.plan().batch.lengths.value;
     for (const std::int64_t length : lengths) step(length);
     if (lengths.empty()) play_alike();
+    // torch.save and safetensors copy one tensor after the other to the CPU.
+    if (stage_.plan().saving.saves.value) stage_.begin(Phase::checkpoint_save);
   }
 
  private:

@@ -59,6 +59,22 @@ Scores score(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
   return {score_by_fused_head(stage, role, facts, rows.stream), {}};
 }
 
+/// get_batch_logps of what the model makes of the rows.
+Scores score_labels(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
+  Torch& t = stage.torch();
+  Stream s = rows.stream;
+  const Tensor labels = std::move(s.labels);
+  stage.call(role, facts, logits_alone, s);
+  InBucket bucket(t, Bucket::logits_and_loss);
+  Tensor logits = t.to(s.logits, DType::fp32);
+  s.logits.reset();
+  const std::int64_t length = labels->sizes[1] - 1;
+  const Tensor index = t.clone(t.slice(labels, 1, 1, length));
+  const Tensor mask = t.empty(index->sizes, DType::boolean, "aten::ne");
+  const Tensor log_probs = t.gather_last(t.log_softmax_last(t.slice(logits, 1, 0, length)), t.unsqueeze(index, 2));
+  return {t.sum_last(t.mul_scalar(t.squeeze(log_probs, 2))), std::move(logits)};
+}
+
 template <class Out>
 Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows,
                  Out (*scored)(Stage&, Role, const Facts&, ScoredRows&)) {
@@ -98,6 +114,14 @@ Scores policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
 
 Scores reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows) {
   return by_reference<Scores>(stage, facts, rows, score);
+}
+
+Scores policy_label_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
+  return score_labels(stage, Role::policy, facts, rows);
+}
+
+Scores reference_label_scores(Stage& stage, const Facts& facts, const ScoredRows& rows) {
+  return by_reference<Scores>(stage, facts, rows, score_labels);
 }
 
 Tensor policy_token_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {

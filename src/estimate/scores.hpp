@@ -41,6 +41,11 @@ Scores reference_scores(Stage& stage, const Facts& facts, const ScoredRows& rows
 Tensor policy_token_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
 Tensor reference_token_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
 
+/// As LLaMA-Factory's trainers have them (0.9.5: train/trainer_utils.py, get_batch_logps): of the batch's labels, by
+/// one log_softmax of all logits in fp32.
+Scores policy_label_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
+Scores reference_label_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
+
 /// The facts of a batch whose scores are computed before the first step.
 Facts precomputing(Stage& stage);
 

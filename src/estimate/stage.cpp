@@ -28,6 +28,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
   if (role == Role::policy) return facts;
   facts.lora = false;
   facts.liger_rms_norm = facts.liger_glu = false;
+  facts.trained_to_fp32 = false;
   return facts;
 }
 

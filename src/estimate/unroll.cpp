@@ -15,13 +15,15 @@ class Unroller {
   Unrolled unroll() {
     out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
-      mark(timeline_.at(s));
+      mark(timeline_.at(s).first);
       const std::int64_t times = timeline_.times(s);
       for (std::int64_t turn = 0; turn < times; ++turn) {
         play(timeline_.at(s), times == 1 || timeline_.ascending(s) ? turn : times - 1 - turn);
       }
     }
-    add_handles(static_cast<std::int32_t>(recorder_.events.size()));
+    const auto end = static_cast<std::int32_t>(recorder_.events.size());
+    mark(end);
+    add_handles(end);
     return {std::move(out_), std::move(handles_)};
   }
 
@@ -46,11 +48,12 @@ class Unroller {
 
   const Event& event(std::int32_t i) const { return recorder_.events[static_cast<std::size_t>(i)]; }
 
-  void mark(const Stretch& stretch) {
-    for (; emptied_ < recorder_.emptied.size() && recorder_.emptied[emptied_] <= stretch.first; ++emptied_) {
+  /// What is told before the event `first`.
+  void mark(std::int32_t first) {
+    for (; emptied_ < recorder_.emptied.size() && recorder_.emptied[emptied_] <= first; ++emptied_) {
       out_.push_back({oomplan::Event::Kind::empty_cache, 0, 0});
     }
-    while (mark_ < recorder_.marks.size() && recorder_.marks[mark_].first <= stretch.first) {
+    while (mark_ < recorder_.marks.size() && recorder_.marks[mark_].first <= first) {
       const Mark& m = recorder_.marks[mark_++];
       out_.push_back({oomplan::Event::Kind::mark, 0, PhaseOfStep{m.phase, m.step}.code()});
     }

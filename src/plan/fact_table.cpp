@@ -111,6 +111,11 @@ bool has_scores(const Plan& plan) {
 }
 bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
 bool has_completions(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
+/// Of LLaMA-Factory's trainers.
+bool has_whole_logits(const Plan& plan) {
+  return plan.recipe.kind.value == RecipeKind::paired_logits || plan.recipe.kind.value == RecipeKind::unpaired_logits;
+}
+bool has_reference(const Plan& plan) { return has_completions(plan) || has_whole_logits(plan); }
 bool scores_logits(const Plan& plan) {
   const bool whole = plan.recipe.kind.value == RecipeKind::reference_free;
   return whole || (has_scores(plan) && plan.recipe.loss.value == Loss::full_logits);
@@ -166,6 +171,10 @@ constexpr std::array rows{
     fact<&Plan::precision, &PrecisionFacts::fp32_while_loading, as::boolean>(
         "fp32_while_loading", {"norms, embeddings and head go to fp32 and back while loading, and the cache is emptied "
                                "after: Axolotl's loader"}),
+    fact<&Plan::precision, &PrecisionFacts::trained_to_fp32, as::boolean>(
+        "trained_to_fp32", {"what is trained goes to fp32, weight after weight, once all is loaded: LLaMA-Factory",
+                            {},
+                            [](const Plan& plan) { return plan.precision.trained_to_fp32.value; }}),
     fact<&Plan::precision, &PrecisionFacts::autocast, as::autocast>(
         "autocast", {"mixed precision around the forward pass", {{{autocast_copies, 1}}}}),
     fact<&Plan::precision, &PrecisionFacts::backward_in_autocast, as::boolean>(
@@ -187,14 +196,15 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
         "recipe", {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
                    "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
-                   "`kto`; or `grpo`, whose completions come from elsewhere",
+                   "`kto`; or `grpo`, whose completions come from elsewhere; or LLaMA-Factory's trainers of pairs "
+                   "(DPO, ORPO, SimPO: `paired_logits`) and of rows (KTO: `unpaired_logits`)",
                    {},
                    is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
         "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
                       "before the first step",
                       {},
-                      has_completions}),
+                      has_reference}),
     fact<&Plan::recipe, &RecipeFacts::reference_rows, as::count>(
         "reference_rows", {"rows (of `dpo`: pairs) in a batch of precomputed scores; 0: `micro_batch_size`",
                            {},
@@ -344,6 +354,11 @@ constexpr std::array rows{
     fact<&Plan::evaluation, &EvaluationFacts::padded, as::boolean>(
         "evaluation_padded",
         {"these rows are padded, so that attention gets a mask, also where `padding_mask` is false", {}, evaluates}),
+    fact<&Plan::saving, &SavingFacts::saves, as::boolean>(
+        "saves", {"a checkpoint is written while the optimizer's state is there: each tensor is copied to the CPU, so "
+                  "that the GPU holds nothing more",
+                  {},
+                  [](const Plan& plan) { return plan.saving.saves.value; }}),
     fact<&Plan::mesh, &MeshFacts::world_size, as::positive>(
         "world_size",
         {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
@@ -456,10 +471,11 @@ template <class... Groups>
 constexpr std::size_t facts_in = (members<Groups>() + ...);
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
-static_assert(members<Plan>() == 13 + 4, "a group of TrainingPlan is not counted below");
+static_assert(members<Plan>() == 14 + 4, "a group of TrainingPlan is not counted below");
 static_assert(
     facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
-             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
+             OptimizerFacts, CheckpointingFacts, EvaluationFacts, SavingFacts, RuntimeFacts, MeshFacts, LoaderPlan> ==
+        rows.size(),
     "a fact of a group has no row in the table");
 
 int rank_of(const FactRow& row, Bucket bucket) {

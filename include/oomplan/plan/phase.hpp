@@ -9,10 +9,21 @@ namespace oomplan {
 
 /// In the order in which they first come. A recipe (src/estimate/recipes) goes through some of them. `between` is what
 /// lies outside the others: batches arriving, gradients dropped. `reference` is the forward pass of another model than
-/// the one that is trained. `evaluation` is the forward pass and the loss of a batch of it, after the step.
-enum class Phase : std::uint8_t { load, forward, loss, reference, backward, optimizer_step, between, evaluation };
-inline constexpr std::array<std::string_view, 8> phase_names{"load",     "forward",        "loss",    "reference",
-                                                             "backward", "optimizer_step", "between", "evaluation"};
+/// the one that is trained. `evaluation` is the forward pass and the loss of a batch of it, after the step;
+/// `checkpoint_save` is what is left when a checkpoint is written, after the last one.
+enum class Phase : std::uint8_t {
+  load,
+  forward,
+  loss,
+  reference,
+  backward,
+  optimizer_step,
+  between,
+  evaluation,
+  checkpoint_save
+};
+inline constexpr std::array<std::string_view, 9> phase_names{
+    "load", "forward", "loss", "reference", "backward", "optimizer_step", "between", "evaluation", "checkpoint_save"};
 inline constexpr std::size_t phase_count = phase_names.size();
 constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 

@@ -61,9 +61,18 @@ inline constexpr std::array<std::string_view, 5> loss_names{"full_logits", "chun
                                                             "liger_0_8_0_fused_linear", "cut_cross_entropy"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
-enum class RecipeKind : std::uint8_t { supervised, dpo, reference_free, reward, kto, grpo };
-inline constexpr std::array<std::string_view, 6> recipe_names{"supervised", "dpo", "reference_free",
-                                                              "reward",     "kto", "grpo"};
+enum class RecipeKind : std::uint8_t {
+  supervised,
+  dpo,
+  reference_free,
+  reward,
+  kto,
+  grpo,
+  paired_logits,
+  unpaired_logits
+};
+inline constexpr std::array<std::string_view, 8> recipe_names{
+    "supervised", "dpo", "reference_free", "reward", "kto", "grpo", "paired_logits", "unpaired_logits"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
@@ -178,6 +187,7 @@ struct PrecisionFacts {
                                          ///< weights_dtype (Axolotl without flash attention).
   Setting<bool> fp32_while_loading{};    ///< Norms, embeddings and head go to fp32 and back before the adapters come;
                                          ///< then the cache is emptied (Axolotl's loader).
+  Setting<bool> trained_to_fp32{};       ///< What is trained goes to fp32 once all is loaded (LLaMA-Factory).
   Setting<bool> outputs_to_fp32{};       ///< accelerate's convert_outputs_to_fp32 around forward.
   friend bool operator==(const PrecisionFacts&, const PrecisionFacts&) = default;
 };
@@ -251,6 +261,11 @@ struct EvaluationFacts {
   friend bool operator==(const EvaluationFacts&, const EvaluationFacts&) = default;
 };
 
+struct SavingFacts {
+  Setting<bool> saves{};  ///< A checkpoint is written while the optimizer's state is there.
+  friend bool operator==(const SavingFacts&, const SavingFacts&) = default;
+};
+
 /// What PyTorch itself is told.
 struct RuntimeFacts {
   Setting<std::string> alloc_conf{};  ///< PYTORCH_ALLOC_CONF; empty: torch's defaults.
@@ -271,6 +286,7 @@ struct TrainingPlan {
   OptimizerFacts optimizer{};
   CheckpointingFacts checkpointing{};
   EvaluationFacts evaluation{};
+  SavingFacts saving{};
   RuntimeFacts runtime{};
   MeshFacts mesh{};
   LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.

@@ -3,10 +3,21 @@
 
 namespace oomplan::report {
 
+namespace {
+
+std::string left_out(const Report& report) {
+  const auto& plan = report.found.plan;
+  const bool evaluates = plan && plan->evaluation.evaluates.value;
+  const bool saves = plan && plan->saving.saves.value;
+  std::string out = "other processes on the GPU";
+  if (evaluates) return out + (saves ? "" : " and saving");
+  return out + (saves ? " and evaluation" : ", evaluation and saving");
+}
+
+}  // namespace
+
 std::string limits_section(const Report& report, const ViewOptions&) {
-  const bool evaluates = report.found.plan && report.found.plan->evaluation.evaluates.value;
-  std::string out = "Not in the number: other processes on the GPU";
-  out += evaluates ? " and saving." : ", evaluation and saving.";
+  std::string out = "Not in the number: " + left_out(report) + ".";
   if (report.found.plan && report.found.plan->quantization.kind.value == Quantization::int8) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }

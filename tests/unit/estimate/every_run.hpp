@@ -215,6 +215,27 @@ inline std::vector<Named> runs() {
          p.checkpointing.on.value = true;
        }),
        example::qwen3()},
+      {"LLaMA-Factory's DPO, raised to fp32, with a reference model, evaluated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::paired_logits;
+         p.recipe.reference.value = Reference::model;
+         p.precision.trained_to_fp32.value = true;
+         p.evaluation.evaluates.value = true;
+         p.saving.saves.value = true;
+       }),
+       example::llama()},
+      {"LLaMA-Factory's ORPO of an adapter", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::paired_logits;
+       }),
+       example::qwen3()},
+      {"LLaMA-Factory's KTO of an adapter, evaluated", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::unpaired_logits;
+         p.recipe.reference.value = Reference::adapter_off;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
       {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
       {"DDP, views, accumulated", changed([](TrainingPlan& p) {

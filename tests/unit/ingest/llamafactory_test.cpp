@@ -11,6 +11,10 @@ using testing::IsEmpty;
 
 const std::string sft = "model_name_or_path: a/b\nstage: sft\ndo_train: true\ntemplate: qwen\n";
 
+std::string stage(const std::string& name) {
+  return "model_name_or_path: a/b\nstage: " + name + "\ndo_train: true\ntemplate: qwen\n";
+}
+
 TEST(LlamaFactory, ItsDefaultsNameTheirSource) {
   const TrainingPlan plan = plan_from(sft + "bf16: true\n");
   EXPECT_EQ(plan.dialect, "llamafactory");
@@ -55,8 +59,10 @@ TEST(LlamaFactory, QuantizesToFourBits) {
   EXPECT_FALSE(plan.quantization.kbit_upcast.value);
   const std::string four = sft + "bf16: true\nquantization_bit: 4\n";
   EXPECT_EQ(plan_from(four + "quantization_type: fp4\n").quantization.kind.value, Quantization::fp4);
-  EXPECT_THAT(features(plan_from(sft + "bf16: true\nquantization_bit: 8\n")),
-              ElementsAre("quantization_bit: quantization to other than 4 bits"));
+  EXPECT_THAT(features(plan_from(sft + "bf16: true\nquantization_bit: 3\n")),
+              ElementsAre("quantization_bit: quantization to other than 4 or 8 bits"));
+  EXPECT_THAT(plan_from(sft + "bf16: true\nquantization_bit: 8\n").quantization.kind,
+              is_from(Quantization::int8, "quantization_bit at 6:19"));
   EXPECT_THAT(features(plan_from(four + "quantization_method: hqq\n")),
               ElementsAre("quantization_method: another library's quantization"));
   EXPECT_THAT(features(plan_from(sft + "quantization_bit: 4\n")),
@@ -83,18 +89,62 @@ TEST(LlamaFactory, PackedRowsAreFilled) {
 }
 
 TEST(LlamaFactory, OtherStagesAreUndecided) {
-  EXPECT_THAT(features(plan_from("model_name_or_path: a\nstage: dpo\ndo_train: true\ntemplate: a\n")),
-              ElementsAre("stage: TRL DPO training"));
-  EXPECT_THAT(features(plan_from("model_name_or_path: a\nstage: pt\ndo_train: true\ntemplate: a\n")),
-              ElementsAre("stage: pretraining on joined texts"));
+  EXPECT_THAT(features(plan_from(stage("rm"))), ElementsAre("stage: TRL reward modelling training"));
+  EXPECT_THAT(features(plan_from(stage("ppo"))), ElementsAre(HasSubstr("PPO training")));
+}
+
+TEST(LlamaFactory, PretrainingJoinsTexts) {
+  const TrainingPlan plan = plan_from(stage("pt") + "cutoff_len: 1001\n");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_EQ(plan.batch.sequence_length.value, 1001);
+  EXPECT_FALSE(plan.batch.padding_mask.value);
+  EXPECT_EQ(plan.loader.columns.value, 3);
+  EXPECT_TRUE(plan_from(stage("pt") + "packing: false\n").batch.padding_mask.value);
+}
+
+TEST(LlamaFactory, PairsAreScoredByAReference) {
+  const TrainingPlan dpo = plan_from(stage("dpo"));
+  EXPECT_THAT(dpo.unmodelled, IsEmpty());
+  EXPECT_EQ(dpo.recipe.kind.value, RecipeKind::paired_logits);
+  EXPECT_EQ(dpo.recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(plan_from(stage("dpo") + "finetuning_type: full\n").recipe.reference.value, Reference::model);
+  EXPECT_EQ(plan_from(stage("dpo") + "pref_loss: ipo\n").recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(plan_from(stage("dpo") + "pref_loss: simpo\n").recipe.reference.value, Reference::none);
+  EXPECT_THAT(features(plan_from(stage("dpo") + "ref_model: a/b\n")),
+              ElementsAre("ref_model: a reference model of its own"));
+  EXPECT_THAT(features(plan_from(stage("dpo") + "pref_loss: orpo\nref_model: a/b\n")), IsEmpty());
+  EXPECT_THAT(errors_from(stage("dpo") + "pref_loss: dpo\n"), ElementsAre(HasSubstr("expected one of sigmoid, hinge")));
+}
+
+TEST(LlamaFactory, RowsAreScoredByAReference) {
+  const TrainingPlan kto = plan_from(stage("kto"));
+  EXPECT_THAT(kto.unmodelled, IsEmpty());
+  EXPECT_EQ(kto.recipe.kind.value, RecipeKind::unpaired_logits);
+  EXPECT_EQ(kto.recipe.reference.value, Reference::adapter_off);
+}
+
+TEST(LlamaFactory, SomeKeysAreOfOneStage) {
+  for (const std::string key : {"neat_packing", "predict_with_generate", "train_on_prompt", "mask_history"}) {
+    EXPECT_THAT(errors_from(stage("dpo") + key + ": true\n"), Contains(HasSubstr("in the stage sft only"))) << key;
+  }
+}
+
+TEST(LlamaFactory, APlanOfPreferencesIsWrittenInItsKeys) {
+  for (const std::string keys : {"", "pref_loss: simpo\n"}) {
+    const TrainingPlan plan = plan_from(stage("dpo") + keys + "bf16: true\n");
+    const std::string text = write_plan(plan, "llamafactory");
+    const TrainingPlan again = plan_from(text + "template: qwen\n");
+    EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;
+  }
 }
 
 TEST(LlamaFactory, TrainedWeightsAreRaisedToFp32) {
-  EXPECT_THAT(features(plan_from(sft + "finetuning_type: full\nbf16: true\n")),
-              ElementsAre("finetuning_type: raising the weights to fp32 once they are loaded"));
+  EXPECT_THAT(plan_from(sft + "finetuning_type: full\nbf16: true\n").precision.trained_to_fp32,
+              is_from(true, "default of llamafactory 0.9.5: init_adapter"));
   const TrainingPlan pure = plan_from(sft + "finetuning_type: full\npure_bf16: true\n");
   EXPECT_THAT(pure.unmodelled, IsEmpty());
   EXPECT_EQ(pure.precision.autocast.value, Autocast::none);
+  EXPECT_FALSE(pure.precision.trained_to_fp32.value);
   EXPECT_EQ(pure.adapter.kind.value, Adapter::none);
 }
 

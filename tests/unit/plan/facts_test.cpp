@@ -185,13 +185,15 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.liger_glu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
-                                                "evaluation_length"));  // Not DPO's; as training's.
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "evaluation_rows",
+                          "evaluation_length", "saves"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "saves"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "saves", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

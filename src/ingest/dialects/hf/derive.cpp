@@ -261,6 +261,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
+  hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
   hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
   trainer::plan_optimizer(run.hf, plan);

@@ -79,4 +79,8 @@ void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft,
   note_kept(keys, draft);
 }
 
+void plan_saving(const EvaluationKeys& keys, SavingFacts& saving) {
+  if (keys.saves.value) saving.saves = {keys.saves.value != "no", keys.saves.origin};
+}
+
 }  // namespace oomplan::ingestion::hf

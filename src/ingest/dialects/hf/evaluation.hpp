@@ -31,6 +31,9 @@ struct Rows {
   bool fixed = false;       ///< All of one length.
 };
 
+/// Whether the Trainer writes checkpoints.
+void plan_saving(const EvaluationKeys& keys, SavingFacts& saving);
+
 /// Reads when evaluation runs and what its batches are: transformers 5.23.0, Trainer.evaluate; trl 1.16.0,
 /// scripts/sft.py, which gives no compute_metrics and a data set only where eval_strategy asks for one.
 void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft);

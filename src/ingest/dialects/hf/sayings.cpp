@@ -106,6 +106,7 @@ constexpr auto table = std::to_array<Saying>({
        return find_codec("environment")->write(p.runtime.alloc_conf.value);
      }},
     {"loader_rows_as", "streaming", trainer::streaming},
+    {"saves", "save_strategy", [](const TrainingPlan& p) { return word_where(!p.saving.saves.value, "\"no\""); }},
     {"evaluates", "eval_strategy",
      [](const TrainingPlan& p) { return word_where(p.evaluation.evaluates.value, "steps"); }},
     {"evaluation_rows", "per_device_eval_batch_size", evaluation_rows},

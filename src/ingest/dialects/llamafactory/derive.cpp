@@ -1,5 +1,5 @@
-// LLaMA-Factory 0.9.5, its stage sft: hparams/parser.py, model/loader.py, model/adapter.py, model/model_utils and
-// train/sft/workflow.py. What no line of keys.yaml can say of its arguments.
+// LLaMA-Factory 0.9.5: hparams/parser.py, model/loader.py, model/adapter.py, model/model_utils and the workflows of
+// train/. What no line of keys.yaml can say of its arguments.
 #include <algorithm>
 #include <array>
 
@@ -61,7 +61,7 @@ void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
   };
   if (*method == "oft") gap("OFT");
   if (*method == "freeze") gap("freeze tuning");
-  if (*method == "full" && !args.on("pure_bf16")) gap("raising the weights to fp32 once they are loaded");
+  draft.plan.precision.trained_to_fp32 = {!args.on("pure_bf16"), own("init_adapter")};
 }
 
 void plan_targets(const Arguments& args, Setting<std::vector<std::string>>& targets) {
@@ -91,9 +91,32 @@ void plan_precision(const Arguments& args, TrainingPlan& plan) {
 void plan_quantization(const Arguments& args, TrainingPlan& plan) {
   const auto bits = args.get<std::int64_t>("quantization_bit");
   const auto kind = args.get<Quantization>("quantization_type");
-  if (bits.value) {
-    plan.quantization.kind = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : bits.origin};
-  }
+  if (!bits.value) return;
+  plan.quantization.kind = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : bits.origin};
+  if (*bits.value == 8) plan.quantization.kind = {Quantization::int8, bits.origin};
+}
+
+// ---- Preferences ---------------------------------------------------------------------------------------------------
+
+// train/dpo/workflow.py, train/kto/workflow.py: without a model of its own the reference is the policy without its
+// adapter, or the model loaded a second time.
+void plan_reference(const Arguments& args, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  plan.recipe.reference = {adapts ? Reference::adapter_off : Reference::model, own("create_ref_model")};
+  const auto other = args.get<std::string>("ref_model");
+  if (other.value) draft.plan.unmodelled.push_back({"a reference model of its own", "ref_model", other.origin.where});
+}
+
+void plan_preference(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 6> losses{"sigmoid", "hinge", "ipo", "kto_pair", "orpo", "simpo"};
+  TrainingPlan& plan = draft.plan;
+  const Setting<std::string> trainer = plan.recipe.trainer;
+  if (trainer.value != "dpo" && trainer.value != "kto") return;
+  plan.recipe.kind = {trainer.value == "dpo" ? RecipeKind::paired_logits : RecipeKind::unpaired_logits, trainer.origin};
+  const std::optional<std::string> loss = one_of(args, "pref_loss", losses, inputs, draft);
+  const bool compares = trainer.value == "kto" || (loss != "orpo" && loss != "simpo");
+  if (compares) plan_reference(args, draft);
 }
 
 // auto leaves it to the model's class, which takes sdpa where it can.
@@ -114,17 +137,25 @@ void plan_checkpointing(const Arguments& args, Setting<bool>& checkpointing) {
 
 // ---- The batch and the step ----------------------------------------------------------------------------------------
 
-// The collator pads to a multiple of 8; packed rows are filled to cutoff_len, and their mask is all ones
-// (data/processor/supervised.py).
+bool is_pretraining(const Arguments& args) { return args.get<std::string>("stage").value == "pt"; }
+
+/// In pretraining texts are joined unless it is false (hparams/parser.py; data/processor/pretrain.py).
+Setting<bool> packing_of(const Arguments& args) {
+  return setting(args.get<bool>("packing"), is_pretraining(args), own("get_train_args"));
+}
+
+// The collator pads to a multiple of 8, but in pretraining; packed rows are filled to cutoff_len, and their mask is all
+// ones (data/processor/supervised.py).
 void plan_batch(const Arguments& args, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
-  pad_rows(plan, 8);
+  if (!is_pretraining(args)) pad_rows(plan, 8);
   accumulate(args.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
-  const auto packing = args.get<bool>("packing");
-  if (!is(packing, true)) return;
+  const Setting<bool> packing = packing_of(args);
+  if (!packing.value) return;
   plan.batch.padding_mask = {false, packing.origin};
   derive(plan.batch.padding_mask.origin, "whose rows are filled to cutoff_len");
   plan.loader.packed = {true, packing.origin};
+  if (is_pretraining(args)) return;
   plan.loader.columns = {4, packing.origin};
   derive(plan.loader.columns.origin, "which adds position_ids");
 }
@@ -148,8 +179,8 @@ void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
     return;
   }
   give(evaluation.rows, args.get<std::int64_t>("per_device_eval_batch_size"));
-  const auto packing = args.get<bool>("packing");
-  if (is(packing, true)) evaluation.padded = {false, packing.origin};
+  const Setting<bool> packing = packing_of(args);
+  if (packing.value) evaluation.padded = {false, packing.origin};
 }
 
 // ---- All of it -----------------------------------------------------------------------------------------------------
@@ -180,6 +211,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_supervised(plan);
   plan_method(args, inputs, draft);
   plan_targets(args, plan.adapter.targets);
+  plan_preference(args, inputs, draft);
   plan_precision(args, plan);
   plan_quantization(args, plan);
   plan_attention(args, inputs, draft);

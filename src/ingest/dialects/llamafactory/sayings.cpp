@@ -13,6 +13,11 @@ Said targets(const TrainingPlan& plan) {
   return names == std::vector<std::string>{"all-linear"} ? Said("all") : find_codec("comma_names")->write(names);
 }
 
+Said stage(const TrainingPlan& plan) {
+  if (plan.recipe.kind.value == RecipeKind::paired_logits) return "dpo";
+  return word_where(plan.recipe.kind.value == RecipeKind::unpaired_logits, "kto");
+}
+
 Said attention(const TrainingPlan& plan) {
   constexpr std::array<std::string_view, 3> names{"disabled", "sdpa", "fa2"};
   return std::string(names.at(static_cast<std::size_t>(plan.kernels.attention.value)));
@@ -22,13 +27,20 @@ constexpr auto table = std::to_array<Saying>({
     {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
     {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Said { return adapts(p) ? "lora" : "full"; }},
     {"lora_targets", "lora_target", targets},
-    {"quantization", "quantization_bit", [](const TrainingPlan& p) { return word_where(is_4bit(p), "4"); }},
+    {"quantization", "quantization_bit",
+     [](const TrainingPlan& p) {
+       return is_4bit(p) ? Said("4") : word_where(p.quantization.kind.value == Quantization::int8, "8");
+     }},
     {"quantization", "quantization_type", trainer::four_bit_kind},
     {"autocast", "bf16", trainer::bf16},
     {"autocast", "fp16", trainer::fp16},
-    {"adapter", "pure_bf16",
+    {"trained_to_fp32", "pure_bf16",
+     [](const TrainingPlan& p) { return flag_where(!p.precision.trained_to_fp32.value, true); }},
+    {"recipe", "stage", stage},
+    {"reference", "pref_loss",
      [](const TrainingPlan& p) {
-       return flag_where(!adapts(p) && p.precision.autocast.value == Autocast::none, true);
+       const bool compares = p.recipe.reference.value != Reference::none;
+       return word_where(p.recipe.kind.value == RecipeKind::paired_logits && !compares, "orpo");
      }},
     {"attention", "flash_attn", attention},
     {"gradient_checkpointing", "disable_gradient_checkpointing",

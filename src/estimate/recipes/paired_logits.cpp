@@ -1,0 +1,48 @@
+// LLaMA-Factory's CustomDPOTrainer (0.9.5: train/dpo/trainer.py): pairs of a chosen and a rejected row in one batch,
+// scored by the policy, whose logits the trainer holds on to, and unless the loss is ORPO's or SimPO's by a reference.
+// What is made of the scores is as small as the batch has rows, whichever the loss.
+#include "scores.hpp"
+
+namespace oomplan::estimator::recipes {
+namespace {
+
+/// PairwiseDataCollatorWithPadding: chosen rows, then rejected ones.
+ScoredRows collate(Stage& stage, const Facts& facts) { return {stage.batch(facts), {}}; }
+
+/// get_batch_loss_metrics: leaves the loss in the stream.
+void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
+  Torch& t = stage.torch();
+  const Scores policy = policy_label_scores(stage, facts, pairs);
+  const bool compares = stage.plan().recipe.reference.value != Reference::none;
+  const Scores reference = compares ? reference_label_scores(stage, facts, pairs) : Scores{};
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const Tensor ratios = compares ? t.sub(policy.sums, reference.sums) : policy.sums;
+  pairs.stream.loss = t.div_scalar(t.sum_all(t.neg(ratios)));
+}
+
+void micro_batch(Stage& stage) {
+  const Facts facts = in_pairs(stage.facts());
+  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  stage.begin(Phase::between);
+  ScoredRows pairs = collate(stage, facts);
+  stage.begin(Phase::forward);
+  lose(stage, facts, pairs);
+  stage.backward(pairs.stream);
+  stage.begin(Phase::between);
+}
+
+void evaluate(Stage& stage) {
+  const Facts facts = in_pairs(stage.evaluation_facts());
+  stage.without_training([&] {
+    stage.begin(Phase::evaluation);
+    ScoredRows pairs = collate(stage, facts);
+    lose(stage, facts, pairs);
+  });
+}
+
+}  // namespace
+
+extern const Recipe paired_logits;
+const Recipe paired_logits{"paired_logits", policy_and_reference, micro_batch, nullptr, evaluate};
+
+}  // namespace oomplan::estimator::recipes
