@@ -117,11 +117,17 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   }
 }
 
-Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu) {
+/// What a run is held against.
+struct Cards {
+  std::vector<Gpu> gpus{};
+  double headroom = usual_headroom;
+};
+
+Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu, double headroom) {
   std::optional<Diagnostic> undecided = undecided_on(*findings.plan, *findings.footprint, gpu);
   if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
   if (!undecided) {
-    return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown);
+    return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown, headroom);
   }
   findings.diagnostics.push_back(std::move(*undecided));
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
@@ -165,14 +171,15 @@ RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
 
 /// Of each GPU the rank counts that needs most of it.
 RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, const AllocatorSettings& settings,
-                      const std::vector<Gpu>& gpus) {
+                      const Cards& cards) {
   Replays replays(footprint, settings);
-  count_reserved(footprint, replays.of_first(gpus).reserved());
+  count_reserved(footprint, replays.of_first(cards.gpus).reserved());
   RankAnswer out{std::move(kind), footprint.peak};
   for (Fit& worst : findings.fits) {
     out.needed.push_back(std::nullopt);
     if (worst.verdict == FitVerdict::undecided) continue;
-    Fit held = fit(replays.with(worst.gpu), worst.gpu, worst.paged, findings.plan->mesh, findings.unknown);
+    Fit held =
+        fit(replays.with(worst.gpu), worst.gpu, worst.paged, findings.plan->mesh, findings.unknown, cards.headroom);
     out.needed.back() = held.needed;
     if (held.needed > worst.needed) worst = std::move(held);
   }
@@ -180,7 +187,7 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
 }
 
 /// The kinds after the first are played here; there are some only where FSDP2's shards are uneven.
-void add_ranks(Findings& findings, const AllocatorSettings& settings, const std::vector<Gpu>& gpus) {
+void add_ranks(Findings& findings, const AllocatorSettings& settings, const Cards& cards) {
   Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
   if (!kinds) return append(findings.diagnostics, kinds.errors());
   for (RankKind& kind : *kinds) {
@@ -190,11 +197,11 @@ void add_ranks(Findings& findings, const AllocatorSettings& settings, const std:
     }
     Result<Footprint> footprint = estimate_shard(*findings.plan, *findings.architecture, kind.shard);
     if (!footprint) return append(findings.diagnostics, footprint.errors());
-    findings.ranks.push_back(other_rank(findings, std::move(kind), std::move(*footprint), settings, gpus));
+    findings.ranks.push_back(other_rank(findings, std::move(kind), std::move(*footprint), settings, cards));
   }
 }
 
-void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
+void hold_against(Findings& findings, const Cards& cards) {
   const Setting<std::string>& conf = findings.plan->runtime.alloc_conf;
   const bool configured = conf.origin.kind == Origin::Kind::config;
   const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, configured ? "" : conf.origin.source);
@@ -204,10 +211,12 @@ void hold_against(Findings& findings, const std::vector<Gpu>& gpus) {
   }
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings);
-  for (const Gpu& gpu : gpus) findings.fits.push_back(fit_or_undecided(findings, replays.with(gpu), gpu));
-  findings.reserved = replays.of_first(gpus).reserved();
+  for (const Gpu& gpu : cards.gpus) {
+    findings.fits.push_back(fit_or_undecided(findings, replays.with(gpu), gpu, cards.headroom));
+  }
+  findings.reserved = replays.of_first(cards.gpus).reserved();
   count_reserved(*findings.footprint, *findings.reserved);
-  add_ranks(findings, *settings, gpus);
+  add_ranks(findings, *settings, cards);
 }
 
 /// What the worst of the cards has no room for; without a card all of it.
@@ -240,6 +249,7 @@ Verdict verdict_after(const Findings& findings) {
   };
   // One limit that is too small stops the run, whatever is not known of another.
   if (any(FitVerdict::does_not_fit)) return Verdict::does_not_fit;
+  if (std::ranges::count(findings.fits, FitVerdict::at_the_edge, &Fit::verdict) > 0) return Verdict::does_not_fit;
   return any(FitVerdict::undecided) ? Verdict::undecided : Verdict::fits;
 }
 
@@ -263,7 +273,7 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
   if (const Result<Catalog> catalog = catalog_in(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
-    if (findings.footprint) hold_against(findings, gpus);
+    if (findings.footprint) hold_against(findings, {gpus, question.headroom});
     if (findings.plan) ask_host(findings, question.host, *catalog);
     if (document) add_excerpts(findings.diagnostics, *document);
   } else {

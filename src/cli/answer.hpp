@@ -24,7 +24,8 @@ struct Question {
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
   HostQuestion host{};
-  std::string models{};  ///< A directory of the user's own data files, or "".
+  double headroom = usual_headroom;  ///< The part of a card that stays free, 0 to 1.
+  std::string models{};              ///< A directory of the user's own data files, or "".
 };
 
 /// How its config is read.

@@ -9,8 +9,6 @@
 namespace oomplan::cli {
 namespace {
 
-constexpr double headroom = 0.05;  // as `oomplan fix` has it
-
 bool can_be_fixed(const Diagnosis& diagnosis, const Findings& findings) {
   const Cause cause = diagnosis.verdict.cause;
   return (cause == Cause::vram_exhausted || cause == Cause::vram_fragmentation) && !findings.fits.empty() &&
@@ -83,7 +81,7 @@ void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& f
   const Result<Advice> advice = find_advice({.plan = *findings.plan,
                                              .architecture = *findings.architecture,
                                              .gpu = findings.fits.front().gpu,
-                                             .headroom = headroom,
+                                             .headroom = question.headroom,
                                              .document = &document,
                                              .ingest = ingest_options(question)},
                                             *ladder);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "held_on.hpp"
@@ -30,17 +31,37 @@ std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footpri
   return liger ? "Liger's fused linear cross entropy as it is played" : "";
 }
 
-// What fits is not monotone in the memory, and what is on a card beside the run varies: so smaller cards are tried too.
-constexpr int per_cents_below = 5;
+// What fits is not monotone in the memory, and what is on a card beside the run varies: so cards between the limit and
+// the whole are tried too.
+constexpr int cards_between = 5;
 
-bool is_at_the_edge(const Reservation& reservation, Bytes room) {
-  for (int below = 1; below <= per_cents_below; ++below) {
-    if (!reservation.ends_in(room - Bytes(room.count() / 100 * below))) return true;
+bool ends_down_to(const Reservation& reservation, Bytes room, Bytes less) {
+  for (int i = 1; i <= cards_between; ++i) {
+    if (!reservation.ends_in(room - Bytes(less.count() / cards_between * i))) return false;
   }
-  return false;
+  return true;
+}
+
+FitVerdict verdict_of(const Reservation& reservation, const Needed& needed, Bytes room, Bytes most, Bytes less) {
+  if (!needed.ends) return FitVerdict::does_not_fit;
+  const bool leaves = needed.either <= most && ends_down_to(reservation, room, less);
+  return leaves ? FitVerdict::fits : FitVerdict::at_the_edge;
 }
 
 }  // namespace
+
+std::optional<double> parse_headroom(std::string_view text) {
+  const bool sign = text.ends_with('%');
+  if (sign) text.remove_suffix(1);
+  const std::optional<double> percent = parse_number(text);
+  if (!percent || *percent < 0 || *percent >= 100) return std::nullopt;
+  const bool unclear = !sign && *percent > 0 && *percent < 1;
+  return unclear ? std::nullopt : std::optional(*percent / 100);
+}
+
+Bytes limit_of(const Gpu& gpu, double headroom) {
+  return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
+}
 
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
   const std::string_view kernel = newer_kernel(plan, footprint);
@@ -109,8 +130,12 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
 
 namespace estimator {
 
-Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh) {
-  Fit out{.gpu = gpu, .runtime = runtime_terms(gpu, mesh), .at_least = !reservation.played(), .paged = paged};
+Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes paged, const MeshFacts& mesh) {
+  Fit out{.gpu = gpu,
+          .runtime = runtime_terms(gpu, mesh),
+          .wanted = gpu.total - limit,
+          .at_least = !reservation.played(),
+          .paged = paged};
   out.communicators = communicators_in(out.runtime);
   for (const RuntimeTerm& term : out.runtime) {
     if (term.lowest) out.unknown.push_back({term.name, term.source, *term.lowest, term.bytes});
@@ -119,7 +144,7 @@ Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes paged, const M
   const Bytes room = gpu.total - beside;
   if (reservation.played()) {
     const Needed needed = reservation.needed_in(room);
-    out.verdict = needed.ends ? FitVerdict::fits : FitVerdict::does_not_fit;
+    out.verdict = verdict_of(reservation, needed, room, limit - beside, out.wanted);
     out.needed = beside + needed.either;
     add_order(needed, out.unknown);
   } else {
@@ -133,13 +158,10 @@ Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes paged, const M
 }  // namespace estimator
 
 Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh,
-        const std::vector<Contribution>& unknown) {
-  Fit out = estimator::held_on(reservation, gpu, paged, mesh);
+        const std::vector<Contribution>& unknown, double headroom) {
+  Fit out = estimator::held_on(reservation, gpu, limit_of(gpu, headroom), paged, mesh);
   out.unknown.insert(out.unknown.begin(), unknown.begin(), unknown.end());
-  if (!out.fits()) return out;
-  const Bytes room = gpu.total - (sum(out.runtime) - reservation.workspaces());
-  if (is_at_the_edge(reservation, room)) out.verdict = FitVerdict::at_the_edge;
-  out.torch = reservation.peaks_in(room);
+  if (out.ends()) out.torch = reservation.peaks_in(gpu.total - (sum(out.runtime) - reservation.workspaces()));
   return out;
 }
 

@@ -1,25 +1,10 @@
 #include "oomplan/estimate/fit_check.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "held_on.hpp"
-#include "oomplan/core/text.hpp"
 
 namespace oomplan {
-
-std::optional<double> parse_headroom(std::string_view text) {
-  const bool sign = text.ends_with('%');
-  if (sign) text.remove_suffix(1);
-  const std::optional<double> percent = parse_number(text);
-  if (!percent || *percent < 0 || *percent >= 100) return std::nullopt;
-  const bool unclear = !sign && *percent > 0 && *percent < 1;
-  return unclear ? std::nullopt : std::optional(*percent / 100);
-}
-
-Bytes limit_of(const Gpu& gpu, double headroom) {
-  return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
-}
 
 namespace {
 
@@ -48,7 +33,7 @@ const Result<Reservation>& FitCheck::replayed_with(Bytes workspace, std::int64_t
 }
 
 /// Of the kind of rank that needs most.
-Result<Fit> FitCheck::worst_on(const Gpu& gpu) {
+Result<Fit> FitCheck::worst_on(const Gpu& gpu, Bytes limit) {
   if (kinds_.empty()) {
     Result<std::vector<RankKind>> kinds = rank_kinds(plan_, architecture_);
     if (!kinds) return kinds.errors();
@@ -59,7 +44,7 @@ Result<Fit> FitCheck::worst_on(const Gpu& gpu) {
     const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace, kind.shard);
     if (!reservation) return reservation.errors();
     if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return *undecided;
-    Fit held = estimator::held_on(*reservation, gpu, paged_of(*peaks_), plan_.mesh);
+    Fit held = estimator::held_on(*reservation, gpu, limit, paged_of(*peaks_), plan_.mesh);
     if (!worst || held.needed > worst->needed) worst = std::move(held);
   }
   return std::move(*worst);
@@ -70,13 +55,12 @@ CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
   if (tensors > limit) return {.needed = tensors, .at_least = true};
-  const Result<Fit> held = worst_on(gpu);
+  const Result<Fit> held = worst_on(gpu, limit);
   if (!held) return {.errors = held.errors()};
-  const bool fits = held->fits() && held->needed <= limit;
   return {.needed = held->needed,
           .at_least = held->at_least,
-          .fits = fits,
-          .fragmentation = !fits,
+          .fits = held->fits(),
+          .fragmentation = !held->fits(),
           .paged_to_host = held->paged_to_host()};
 }
 

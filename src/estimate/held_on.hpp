@@ -5,9 +5,8 @@
 
 namespace oomplan::estimator {
 
-/// As fit(), but for how near the edge it is and for PyTorch's own peaks, which cost further replays: the verdict is
-/// fits, does_not_fit or undecided. It takes the upper end of all that is not known: the most of each runtime term, and
-/// whichever order of addresses needs more.
-Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh);
+/// As fit(), but for PyTorch's own peaks. It takes the upper end of all that is not known: the most of each runtime
+/// term, and whichever order of addresses needs more. `limit`: the most that the run is to need, at most the card.
+Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes paged, const MeshFacts& mesh);
 
 }  // namespace oomplan::estimator

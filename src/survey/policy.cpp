@@ -11,7 +11,6 @@
 namespace oomplan {
 namespace {
 
-constexpr double usual_headroom = 0.05;
 constexpr std::array<std::string_view, 5> policy_keys{"gpus", "headroom", "budget", "rules", "allow_undecided"};
 constexpr std::array<std::string_view, 4> rule_keys{"configs", "gpus", "headroom", "budget"};
 

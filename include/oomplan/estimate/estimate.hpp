@@ -47,7 +47,8 @@ struct RuntimeTerm {
   std::optional<Bytes> lowest{};  ///< Where figures differ: the lowest.
 };
 
-/// at_the_edge: it ends on this card, but not on every one that is a few per cent smaller. undecided: see undecided_on.
+/// at_the_edge: the run ends on this card, but not on every one down to that less the headroom. undecided: see
+/// undecided_on.
 enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecided };
 inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
 constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
@@ -68,6 +69,7 @@ struct Fit {
   Bytes needed{};    ///< The CUDA context and the smallest memory, workspaces included, that the run ends in; where it
                      ///< does not end on this card, the smallest above it. What is paged is not in it: it makes room.
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
+  Bytes wanted{};    ///< How much of the card is to stay free.
   bool at_least = false;  ///< `needed` is a bound from below: the allocator was not played so far.
   Bytes paged{};          ///< Managed memory at its largest.
   Bytes communicators{};  ///< NCCL's, beside PyTorch's pool.
@@ -77,7 +79,10 @@ struct Fit {
 
   /// What nvidia-smi shows for the process at its highest.
   Bytes nvidia_smi() const { return gpu.context + communicators + torch.value_or(TorchPeaks{}).reserved; }
-  bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
+  /// With the headroom that is wanted.
+  bool fits() const { return verdict == FitVerdict::fits; }
+  /// Whether the run ends on this card.
+  bool ends() const { return fits() || verdict == FitVerdict::at_the_edge; }
   /// `needed` is its upper end.
   Range range() const { return range_below(needed, unknown); }
   /// It does not fit, but with less of what is not known it would.
@@ -86,12 +91,24 @@ struct Fit {
   Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
 };
 
-/// Replays the run on the card less the runtime terms, and on smaller ones down to 95 % of that. `paged`: managed
+/// The part of a card that stays free, where nobody says another.
+inline constexpr double usual_headroom = 0.05;
+inline constexpr std::string_view usual_headroom_text = "5%";
+
+/// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be
+/// meant as a part of 1, and has to say so with its sign.
+std::optional<double> parse_headroom(std::string_view text);
+inline constexpr std::string_view headroom_hint = "5%; where less than one per cent is meant, with its sign: 0.05%";
+
+/// What is left of the card where the part `headroom` of it, 0 to 1, is to stay free.
+Bytes limit_of(const Gpu& gpu, double headroom);
+
+/// Replays the run on the card less the runtime terms, and on smaller ones down to `headroom` less. `paged`: managed
 /// memory, which gives way to the allocator's; `unknown`: what unknown_of() says. The verdict is that of the upper end
 /// of all that is not known, so that a run which fits only with less of it does not fit. Undecided where the tensors
 /// fit and the allocator cannot be played.
 Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {},
-        const std::vector<Contribution>& unknown = {});
+        const std::vector<Contribution>& unknown = {}, double headroom = usual_headroom);
 
 /// The managed memory of a run at its largest.
 Bytes paged_of(const Footprint& footprint);

@@ -37,7 +37,7 @@ class FitCheck {
 
  private:
   const Result<Reservation>& replayed_with(Bytes workspace, std::int64_t shard);
-  Result<Fit> worst_on(const Gpu& gpu);
+  Result<Fit> worst_on(const Gpu& gpu, Bytes limit);
 
   const TrainingPlan& plan_;
   const Architecture& architecture_;
@@ -46,13 +46,5 @@ class FitCheck {
       reservations_{};  ///< By the size of a cuBLAS workspace, and the rank's shard.
   std::vector<RankKind> kinds_{};
 };
-
-/// "5%" or "5": per cent, as a part of 1. Nothing for what is negative or 100 % and above, nor for "0.05": that may be
-/// meant as a part of 1, and has to say so with its sign.
-std::optional<double> parse_headroom(std::string_view text);
-inline constexpr std::string_view headroom_hint = "5%; where less than one per cent is meant, with its sign: 0.05%";
-
-/// What is left of the card where the part `headroom` of it, 0 to 1, is to stay free.
-Bytes limit_of(const Gpu& gpu, double headroom);
 
 }  // namespace oomplan

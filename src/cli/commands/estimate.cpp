@@ -21,6 +21,7 @@ struct Options {
   Question question{};
   bool json = false;
   std::string explain{};
+  std::string headroom{usual_headroom_text};
   std::string html{};
   std::optional<std::string> alloc_conf{};
   bool alloc_conf_from_environment = false;
@@ -43,6 +44,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB) (repeatable, to compare)")
       .repeatable()
       .type_name("NAME");
+  app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
@@ -72,6 +74,7 @@ Outcome print(const Findings& findings, const Options& options, const Terminal& 
 /// What is wrong with the options before any file is read.
 std::optional<Diagnostic> misuse(const Options& options) {
   if (!options.explain.empty() && !find_bucket(options.explain)) return unknown_bucket(options.explain);
+  if (!parse_headroom(options.headroom)) return bad_headroom(options.headroom);
   const std::string& dialect = options.question.dialect;
   const std::vector<std::string_view> known = dialects();
   if (dialect.empty() || std::find(known.begin(), known.end(), dialect) != known.end()) return std::nullopt;
@@ -102,6 +105,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   if (wrong) return print(failed({*wrong}), options, terminal);
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
+  question.headroom = *parse_headroom(options.headroom);
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);

@@ -22,7 +22,7 @@ namespace {
 struct Options {
   Question question{};
   std::string gpu{};
-  std::string headroom = "5%";
+  std::string headroom{usual_headroom_text};
   std::vector<std::string> allow{};
   std::vector<std::string> forbid{};
   std::vector<std::string> keep{};

@@ -33,7 +33,7 @@ struct Options {
   std::vector<std::string> configs{};
   std::string policy{};
   std::vector<std::string> gpus{};
-  std::string headroom = "5%";
+  std::string headroom{usual_headroom_text};
   std::string baseline{};
   std::string format = "text";
   std::vector<std::string> outputs{};

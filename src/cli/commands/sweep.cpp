@@ -21,7 +21,7 @@ namespace {
 struct Options {
   Question question{};
   std::string gpu{};
-  std::string headroom = "5%";
+  std::string headroom{usual_headroom_text};
   std::vector<std::string> over{};
   bool json = false;
   bool csv = false;

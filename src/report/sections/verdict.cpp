@@ -15,7 +15,7 @@ std::string_view words_of(FitVerdict verdict) {
     case FitVerdict::fits:
       return "fits";
     case FitVerdict::at_the_edge:
-      return "fits, at the edge,";
+      return "fits, but with too little headroom,";
     case FitVerdict::does_not_fit:
       return "does not fit";
     case FitVerdict::undecided:
@@ -25,7 +25,7 @@ std::string_view words_of(FitVerdict verdict) {
 }
 
 Paint paint_of(const Fit& fit) {
-  return fit.verdict == FitVerdict::fits ? Paint::green : fit.fits() ? Paint::bold : Paint::red;
+  return fit.verdict == FitVerdict::fits ? Paint::green : fit.ends() ? Paint::bold : Paint::red;
 }
 
 // Where nobody said whose trainer it is, the verdict hangs on that.
@@ -37,19 +37,28 @@ std::string if_assumed(const Report& report) {
 /// "fits, with 1.20 GiB paged to the host".
 std::string words_of(const Fit& fit) {
   std::string words(words_of(fit.verdict));
-  if (!fit.fits() || fit.paged_to_host() == Bytes(0)) return words;
+  if (!fit.ends() || fit.paged_to_host() == Bytes(0)) return words;
   if (!words.ends_with(',')) words += ',';
   return words + " with " + oomplan::to_text(fit.paged_to_host()) + " paged to the host";
 }
 
+/// "headroom 9.80 GiB"; where it is short, what is wanted too.
+std::string headroom_text(const Fit& fit) {
+  const std::string left = "headroom " + oomplan::to_text(fit.headroom);
+  if (fit.fits()) return left;
+  const std::string wanted = oomplan::to_text(fit.wanted);
+  if (fit.headroom < fit.wanted) return left + " where " + wanted + " are wanted";
+  return left + ", but it does not end on every card that is up to " + wanted + " smaller";
+}
+
 std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
   std::string words = words_of(fit);
-  if (fit.fits() && fit.paged_to_host() > Bytes(0)) words += ',';
+  if (fit.ends() && fit.paged_to_host() > Bytes(0)) words += ',';
   const std::string verdict = painted(words, paint_of(fit), colour);
   if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}{}\n", verdict, fit.gpu.title, note);
   const std::string_view least = fit.at_least ? "at least " : "";
-  const std::string rest = fit.fits() ? "headroom " + oomplan::to_text(fit.headroom)
-                                      : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
+  const std::string rest =
+      fit.ends() ? headroom_text(fit) : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
   return fmt::format("{} on {}: {}{} needed of {}, {}{}\n", verdict, fit.gpu.title, least, oomplan::to_text(fit.needed),
                      oomplan::to_text(fit.gpu.total), rest, note);
 }

@@ -101,6 +101,7 @@ Json json_of(const Fit& fit) {
           {"needed", fit.needed.count()},
           {"range", json_of(fit.range())},
           {"headroom", fit.headroom.count()},
+          {"headroom_wanted", fit.wanted.count()},
           {"at_least", fit.at_least},
           {"paged", fit.paged.count()},
           {"paged_to_host", fit.paged_to_host().count()},

@@ -75,10 +75,11 @@ TEST(FitCheck, SaysWhatAFitSays) {
     ASSERT_TRUE(gpu);
     const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
     const Fit held = fit(reservation, *gpu);
-    const CheckedFit fit = fit_check.on(*gpu, gpu->total);
+    const CheckedFit fit = fit_check.on(*gpu, limit_of(*gpu, usual_headroom));
     EXPECT_EQ(fit.fits, held.fits()) << size;
     EXPECT_TRUE(fit.at_least ? fit.needed <= held.needed : fit.needed == held.needed) << size;
     EXPECT_FALSE(fit.fits && fit_check.on(*gpu, fit.needed - Bytes(1)).fits) << size;
+    EXPECT_EQ(fit_check.on(*gpu, gpu->total).fits, held.ends()) << size;
   }
 }
 
@@ -102,9 +103,9 @@ TEST(FitCheck, TakesTheUpperEndAsAFitDoes) {
   for (const Bytes total : {range.lower, Bytes((range.lower.count() + range.upper.count()) / 2), range.upper}) {
     gpu->total = total;
     const Fit held = fit(reservation, *gpu, {}, p.mesh);
-    EXPECT_EQ(held.fits(), total == range.upper);
+    EXPECT_EQ(held.ends(), total == range.upper);
     const CheckedFit fit = fit_check.on(*gpu, total);
-    EXPECT_EQ(fit.fits, held.fits());
+    EXPECT_EQ(fit.fits, held.ends());
     EXPECT_TRUE(fit.at_least ? fit.needed <= held.needed : fit.needed == held.needed);
   }
 }

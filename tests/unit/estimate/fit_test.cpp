@@ -165,7 +165,7 @@ TEST(Range, TheVerdictTakesItsUpperEnd) {
     EXPECT_EQ(out.range().upper, most);
     EXPECT_EQ(out.needed, most);
   }
-  EXPECT_TRUE(fit(run, gpu(most), {}, two_ranks()).fits());
+  EXPECT_TRUE(fit(run, gpu(most), {}, two_ranks()).ends());
   EXPECT_FALSE(fit(run, gpu(most), {}, two_ranks()).may_fit());
   EXPECT_FALSE(fit(run, gpu(least - Bytes(1)), {}, two_ranks()).may_fit());
 }
@@ -214,20 +214,26 @@ TEST(Range, OfTorchaosOptimizerIsThatOfItsStepsBuffers) {
   EXPECT_GT(unknown.front().upper, Bytes());
 }
 
-TEST(Fit, FitsAtTheEdgeToTheLastByteAndNotWithOneLess) {
+TEST(Fit, EndsToTheLastByteAndNotWithOneLess) {
   const Reservation run = of({Bytes::gib(20)});
   const Fit just = fit(run, gpu(Bytes::gib(20) + beside));
   EXPECT_EQ(just.verdict, FitVerdict::at_the_edge);
+  EXPECT_TRUE(just.ends());
+  EXPECT_FALSE(just.fits());
   EXPECT_EQ(just.headroom, Bytes(0));
+  EXPECT_EQ(fit(run, just.gpu, {}, {}, {}, 0).verdict, FitVerdict::fits);
   const Fit not_quite = fit(run, gpu(Bytes::gib(20) + beside - Bytes(1)));
   EXPECT_EQ(not_quite.verdict, FitVerdict::does_not_fit);
   EXPECT_EQ(not_quite.headroom, Bytes(-1));
 }
 
-TEST(Fit, IsAtTheEdgeUnderFivePerCentAboveWhatIsNeeded) {
+TEST(Fit, LeavesTheHeadroomThatIsWanted) {
   const Reservation run = of({Bytes::gib(100)});
   EXPECT_EQ(fit(run, gpu(Bytes::gib(104) + beside)).verdict, FitVerdict::at_the_edge);
   EXPECT_EQ(fit(run, gpu(Bytes::gib(106) + beside)).verdict, FitVerdict::fits);
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(106) + beside)).wanted,
+            (Bytes::gib(106) + beside) - limit_of(gpu(Bytes::gib(106) + beside), 0.05));
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(106) + beside), {}, {}, {}, 0.1).verdict, FitVerdict::at_the_edge);
 }
 
 TEST(Fit, ARunThatNoCardHoldsNeverFits) {
@@ -294,7 +300,7 @@ TEST(Reservation, OfAFractionOfTheCardNoMoreIsTaken) {
 TEST(Fit, NeedsNoMoreThanACardThatItFits) {
   for (const std::int64_t mib : {516, 600, 1000, 5000, 24'000}) {
     const Fit out = fit(of({Bytes::mib(mib), Bytes::mib(3), Bytes::mib(12)}), gpu(Bytes::mib(mib + 40) + beside));
-    EXPECT_EQ(out.fits(), out.headroom >= Bytes(0)) << mib;
+    EXPECT_EQ(out.ends(), out.headroom >= Bytes(0)) << mib;
   }
 }
 
