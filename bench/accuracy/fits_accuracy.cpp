@@ -56,7 +56,7 @@ int false_fits(const Reservation& reservation, const Truth& truth) {
   int count = 0;
   for (const Gpu& gpu : known_gpus()) {
     const Fit said = fit(reservation, gpu);
-    count += said.ends() && (gpu.total - sum(said.runtime)).count() < truth.fits ? 1 : 0;
+    count += said.fits() && (gpu.total - sum(said.runtime)).count() < truth.fits ? 1 : 0;
   }
   return count;
 }
