@@ -12,12 +12,16 @@ namespace oomplan::report {
 std::string host_section(const Report& report, const ViewOptions& options);
 
 std::string verdict_section(const Report& report, const ViewOptions& options);
+/// What fills the peak.
+std::string peak_section(const Report& report, const ViewOptions& options);
 std::string model_section(const Report& report, const ViewOptions& options);
 std::string phases_section(const Report& report, const ViewOptions& options);
 std::string largest_section(const Report& report, const ViewOptions& options);
 std::string runtime_section(const Report& report, const ViewOptions& options);
 std::string facts_section(const Report& report, const ViewOptions& options);
 std::string limits_section(const Report& report, const ViewOptions& options);
+/// What is left out of the others.
+std::string more_section(const Report& report, const ViewOptions& options);
 
 /// "backward of step 2"; "load".
 std::string moment_text(const PhasePeak& peak);

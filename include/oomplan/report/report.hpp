@@ -60,9 +60,18 @@ struct Report {
 
 Report collect(Findings findings);
 
+/// What the view "text" says beside the verdict, the model and what is left out.
+struct TextParts {
+  bool phases = false;       ///< The buckets at the highest moment of each phase, and what lies beside the tensors.
+  bool largest = false;      ///< The largest tensors at the peak.
+  bool assumptions = false;  ///< The facts, and where each came from.
+};
+inline constexpr TextParts all_parts{true, true, true};
+
 struct ViewOptions {
   bool colour = false;
   std::optional<Bucket> bucket{};  ///< For the view "explain".
+  TextParts parts{};
 };
 
 /// The report as the view `name` writes it; nothing where there is no such view. Without a footprint "explain" is

@@ -20,6 +20,8 @@ namespace {
 struct Options {
   Question question{};
   bool json = false;
+  TextParts parts{};
+  bool all_parts = false;
   std::string explain{};
   std::string headroom{usual_headroom_text};
   std::string html{};
@@ -60,6 +62,10 @@ void add_options(const ArgumentParser& app, Options& options) {
       .excludes(conf);
   add_host_options(app, question.host);
   add_models_option(app, question.models);
+  app.flag("--phases", options.parts.phases, "Print what each bucket holds in each phase");
+  app.flag("--largest", options.parts.largest, "Print the largest tensors at the peak");
+  app.flag("--assumptions", options.parts.assumptions, "Print the facts that the answer rests on");
+  app.flag("--all", options.all_parts, "Print all three");
   app.flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
   app.option("--explain", options.explain, "Print what one bucket of the table is made of").type_name("BUCKET");
@@ -68,7 +74,9 @@ void add_options(const ArgumentParser& app, Options& options) {
 Outcome print(const Findings& findings, const Options& options, const Terminal& terminal) {
   const std::optional<Bucket> bucket = find_bucket(options.explain);
   const std::string_view view = options.json ? "json" : bucket ? "explain" : "text";
-  return outcome_of(collect(findings), view, {.colour = terminal.colour, .bucket = bucket});
+  return outcome_of(
+      collect(findings), view,
+      {.colour = terminal.colour, .bucket = bucket, .parts = options.all_parts ? all_parts : options.parts});
 }
 
 /// What is wrong with the options before any file is read.

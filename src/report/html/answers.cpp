@@ -37,7 +37,7 @@ std::string estimate_html(const Report& report, const std::optional<Curve>& curv
                   .title = "oomplan estimate " + report.found.config,
                   .answer = Json::parse(*render(report, "json")),
                   .curve = curve ? json_of(*curve) : Json(),
-                  .text = render(report, "text").value_or("")});
+                  .text = render(report, "text", {.parts = all_parts}).value_or("")});
 }
 
 std::string advice_html(const Advice& advice) {

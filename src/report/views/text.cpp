@@ -1,24 +1,42 @@
-// For people: the verdict, then the table, then what it rests on.
+// For people: the verdict and what fills the card on one screen, and on demand the tables, and what they rest on.
 //
-//   fits on NVIDIA GeForce RTX 4090: 9.62 GiB needed of 23.52 GiB, headroom 13.90 GiB
-//   peak in backward of step 2
-//
-//   GiB        load  forward   loss  backward  optimizer_step  between
-//   weights    5.31     5.31   5.31      5.31            5.31     5.31
+//   fits on NVIDIA GeForce RTX 4090: 13.72 GiB needed of 23.52 GiB, headroom 9.80 GiB
 //   …
-//   total      5.80     7.01   8.92    9.62 *            6.20     6.20
+//   The peak's tensors, in GiB: logits_and_loss 5.87, weights 5.62, activations 1.06, …
+#include <array>
+
 #include "../sections.hpp"
 #include "../view.hpp"
 
 namespace oomplan::report::views {
+namespace {
+
+using Section = std::string (*)(const Report&, const ViewOptions&);
+
+struct Part {
+  Section section = nullptr;
+  bool shown = true;
+};
+
+}  // namespace
 
 std::string text(const Report& report, const ViewOptions& options) {
   if (!report.found.footprint) return host_section(report, options);
+  const TextParts& parts = options.parts;
+  const std::array sections{Part{verdict_section},
+                            Part{peak_section, !parts.phases},
+                            Part{model_section},
+                            Part{phases_section, parts.phases},
+                            Part{largest_section, parts.largest},
+                            Part{runtime_section, parts.phases},
+                            Part{host_section},
+                            Part{facts_section, parts.assumptions},
+                            Part{limits_section},
+                            Part{more_section}};
   std::string out;
-  for (auto section : {verdict_section, model_section, phases_section, largest_section, runtime_section, host_section,
-                       facts_section, limits_section}) {
-    const std::string part = section(report, options);
-    if (!part.empty()) out += (out.empty() ? "" : "\n") + part;
+  for (const Part& part : sections) {
+    const std::string written = part.shown ? part.section(report, options) : "";
+    if (!written.empty()) out += (out.empty() ? "" : "\n") + written;
   }
   return out;
 }
