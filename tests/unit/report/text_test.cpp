@@ -13,7 +13,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string text(const Report& report, ViewOptions options = {}) { return *render(report, "text", options); }
+std::string text(const Report& report, ViewOptions options = {.parts = all_parts}) {
+  return *render(report, "text", options);
+}
 
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> out;
@@ -28,6 +30,32 @@ TEST(TextView, BeginsWithTheVerdict) {
   EXPECT_THAT(text(example({example_fit("NVIDIA Two", Bytes::gib(80))})),
               StartsWith("does not fit on NVIDIA Two: 181.00 GiB needed of 80.00 GiB, 101.00 GiB too much\n"));
   EXPECT_THAT(text(example()), StartsWith("peak 180.00 GiB of tensors, in backward of step 2\n"));
+}
+
+TEST(TextView, LeavesTheTablesToThoseWhoAsk) {
+  const std::string screen = text(example(), {});
+  EXPECT_THAT(screen, HasSubstr("The peak's tensors, in GiB: inputs 36.00, temporaries 32.00"));
+  EXPECT_THAT(screen, HasSubstr("More: --phases, --largest, --assumptions,\n  or --all."));
+  EXPECT_THAT(screen, Not(HasSubstr("The highest moment")));
+  EXPECT_LE(lines(screen).size(), 24U);
+  const std::string one = text(example(), {.parts = {.largest = true}});
+  EXPECT_THAT(one, HasSubstr("Largest at the peak"));
+  EXPECT_THAT(one, Not(HasSubstr("Assumed, because")));
+  EXPECT_THAT(one, HasSubstr("More: --phases, --assumptions, or --all."));
+  EXPECT_THAT(text(example()), Not(HasSubstr("More:")));
+}
+
+TEST(TextView, SaysWhatIsWanted) {
+  Fit fit = example_fit("A", Bytes::gib(200));
+  fit.verdict = FitVerdict::at_the_edge;
+  fit.wanted = Bytes::gib(20);
+  EXPECT_THAT(text(example({fit})),
+              StartsWith("fits, but with too little headroom, on A: 181.00 GiB needed of 200.00 GiB, "
+                         "headroom 19.00 GiB where 20.00 GiB are wanted\n"));
+  fit.wanted = Bytes::gib(10);
+  EXPECT_THAT(text(example({fit})),
+              HasSubstr("headroom 19.00 GiB, but it does not end on every card that is up to 10.00 "
+                        "GiB smaller\n"));
 }
 
 TEST(TextView, ComparesSeveralGpus) {
