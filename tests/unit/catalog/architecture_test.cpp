@@ -232,7 +232,8 @@ TEST_P(BrokenArchitecture, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     , BrokenArchitecture,
     ::testing::Values(
-        Broken{"task: causal_lm", "task: chess", "\"task\" must be causal_lm or masked_lm, not \"chess\""},
+        Broken{"task: causal_lm", "task: chess",
+               "\"task\" must be causal_lm, masked_lm or sequence_to_sequence, not \"chess\""},
         Broken{"task: causal_lm", "tusk: causal_lm", "unknown key \"tusk\""},
         Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
         Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},
@@ -255,10 +256,12 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
-               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"{type: boolean, default: false}", "boolean",
-               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},

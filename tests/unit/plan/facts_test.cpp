@@ -80,7 +80,10 @@ const std::vector<std::string> values{"true",
                                       "unknown",
                                       "summed",
                                       "folded",
-                                      "grpo"};
+                                      "grpo",
+                                      "language_model",
+                                      "sequence_classifier",
+                                      "token_classifier"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -185,13 +188,15 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.liger_glu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
-                                                "evaluation_length"));  // Not DPO's; as training's.
+  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
+                                                "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
+                                                "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
