@@ -12,7 +12,7 @@ import yaml
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
-MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert", "albert", "deberta-v2"}
+MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert", "albert", "deberta-v2", "electra"}
 SEQUENCES = {"t5", "mt5", "bart", "mbart", "pegasus", "m2m_100"}
 
 
