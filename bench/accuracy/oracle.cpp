@@ -28,7 +28,7 @@ json load(const std::string& path) {
 
 /// Options of a case that no plan expresses and that change what is allocated.
 std::string unsupported_option(const json& c) {
-  for (const char* key : {"tgt_len", "images", "audios", "freeze", "samples", "image_size"}) {
+  for (const char* key : {"images", "audios", "freeze", "samples", "image_size"}) {
     if (c.contains(key)) return key;
   }
   // Routers that are linear layers, which their families read in a way that no quantized layer allows.
@@ -51,7 +51,15 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  return arch == "causal" || arch == "mlm" ? "" : "arch " + arch;
+  const bool known = arch == "causal" || arch == "mlm" || arch == "seqcls" || arch == "tokcls" || arch == "seq2seq";
+  return known ? "" : "arch " + arch;
+}
+
+HeadKind head_of(const json& model) {
+  const std::string arch = model.value("arch", "causal");
+  return arch == "seqcls"   ? HeadKind::sequence_classifier
+         : arch == "tokcls" ? HeadKind::token_classifier
+                            : HeadKind::language_model;
 }
 
 std::string optimizer_of(const std::string& name) {
@@ -124,6 +132,7 @@ TrainingPlan plan_of(const json& c) {
   const std::string method = c.value("method", "full");
   p.batch.micro_batch_size.value = c.value("micro_batch", 1);
   p.batch.sequence_length.value = c.value("seq_len", 128);
+  p.batch.target_length.value = c.value("tgt_len", 0);
   p.batch.gradient_accumulation_steps.value = c.value("grad_accum", 1);
   const bool bf16_base = precision == "bf16_pure" || (method != "full" && c.value("base_bf16", false));
   p.precision.weights_dtype.value = bf16_base ? WeightsDType::bf16 : WeightsDType::fp32;
@@ -189,6 +198,7 @@ Case case_of(const json& models, const json& c) {
   out.unsupported = unsupported_option(c);
   if (out.unsupported.empty()) out.unsupported = unsupported_head(models.at(out.model));
   if (!out.unsupported.empty()) return out;
+  out.plan.model.head.value = head_of(models.at(out.model));
   json config = models.at(out.model).at("config");
   config.update(c.value("config_override", json::object()));
   const auto architecture = architecture_from(config, out.model);

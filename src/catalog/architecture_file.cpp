@@ -17,7 +17,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 21> known_keys{"model_types",
+constexpr std::array<std::string_view, 24> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -30,7 +30,10 @@ constexpr std::array<std::string_view, 21> known_keys{"model_types",
                                                       "kinds",
                                                       "block",
                                                       "tail",
+                                                      "groups",
                                                       "head",
+                                                      "heads",
+                                                      "no_checkpointing",
                                                       "liger",
                                                       "expect",
                                                       "not_played",
@@ -41,11 +44,12 @@ constexpr std::array<std::string_view, 21> known_keys{"model_types",
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
-  const auto found = std::find(task_names.begin(), task_names.end(), name);
-  if (found != task_names.end()) return static_cast<Task>(found - task_names.begin());
+  const auto end = task_names.begin() + own_tasks;
+  const auto found = std::find(task_names.begin(), end, name);
+  if (found != end) return static_cast<Task>(found - task_names.begin());
   if (!name.empty())
     fields.refuse(*fields.find("task"),
-                  "\"task\" must be " + joined({task_names.begin(), task_names.end()}) + ", not " + shown(name));
+                  "\"task\" must be " + joined({task_names.begin(), end}) + ", not " + shown(name));
   return std::nullopt;
 }
 
@@ -117,13 +121,34 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
 
 /// What a checkpoint of an encoder was trained as, where that is not to predict masked tokens: a script that loads one
 /// asks for that head as a rule, and no key of a config says so.
-std::optional<std::string> other_head(const Document& config) {
+std::string other_head(const Document& config) {
   const Node* classes = config.root.find("architectures");
-  if (classes == nullptr || !classes->is_sequence() || classes->items.empty()) return std::nullopt;
+  if (classes == nullptr || !classes->is_sequence() || classes->items.empty()) return {};
   const std::string& name = classes->items.front().text;
   const std::size_t at = name.find("For");
-  if (at == std::string::npos || name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining")) return std::nullopt;
+  if (at == std::string::npos || name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining")) return {};
   return "the head of " + shown(name);
+}
+
+/// PreTrainedConfig.num_labels: the key, or how many names `id2label` has.
+std::int64_t labels_of(const Document& config) {
+  constexpr std::int64_t usual = 2;
+  constexpr std::int64_t most = 1 << 24;
+  const Node* names = config.root.find("id2label");
+  if (names != nullptr && names->is_mapping()) return std::ssize(names->entries);
+  const Node* count = config.root.find("num_labels");
+  return std::clamp(count == nullptr ? usual : count->as_integer().value_or(usual), std::int64_t{1}, most);
+}
+
+/// The heads of other tasks, each by the task's name.
+void read_heads(Architecture& out, Fields& fields, ConfigValues& values) {
+  const Node* heads = fields.find("heads");
+  for (std::size_t i = 0; heads != nullptr && i < heads->entries.size(); ++i) {
+    const Entry& head = heads->entries[i];
+    const auto found = std::find(task_names.begin() + own_tasks, task_names.end(), head.key);
+    if (found == task_names.end()) return fields.refuse(head.value, shown(head.key) + " is no task of another head");
+    out.heads.emplace_back(static_cast<Task>(found - task_names.begin()), op_of(fields, values, head.value));
+  }
 }
 
 /// Whether the file names the key of config.json, played or not.
@@ -148,11 +173,7 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
-}
-
-void read_head(Architecture& out, const Document& config) {
-  if (out.task != Task::masked_lm) return;
-  if (std::optional<std::string> other = other_head(config)) out.not_played.push_back(*std::move(other));
+  read_heads(out, fields, values);
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
@@ -201,9 +222,11 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.not_played = not_played(config, fields);
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
+  if (fields.find("no_checkpointing") != nullptr) out.no_checkpointing = fields.text("no_checkpointing");
   out.expert_names = fields.texts("expert_names");
   if (errors.empty()) read_body(out, fields, values);
-  read_head(out, config);
+  if (out.task == Task::masked_lm) out.other_head = other_head(config);
+  out.labels = labels_of(config);
   check_expectations(fields);
   if (!errors.empty()) return errors;
   out.config = values.all();

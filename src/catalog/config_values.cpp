@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 8> declaration_keys{"type",    "required", "default", "aliases",
-                                                           "minimum", "optional", "divides", "multiple_of"};
+constexpr std::array<std::string_view, 9> declaration_keys{"type",    "required", "default", "aliases",    "minimum",
+                                                           "maximum", "optional", "divides", "multiple_of"};
 
 struct Type {
   std::string_view name;
@@ -24,7 +24,24 @@ std::optional<Attribute> as_attribute(std::optional<T> value) {
   return value ? std::optional<Attribute>(std::move(*value)) : std::nullopt;
 }
 
-constexpr std::array<Type, 4> types{{
+/// A list of words, or a text of them between bars, in order: "c2p|p2c".
+std::optional<Attribute> words(const Node& node) {
+  std::vector<std::string> out;
+  for (const Node& item : node.items) out.push_back(item.text);
+  if (node.kind == Node::Kind::string) {
+    for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+      end = node.text.find('|', at);
+      out.push_back(node.text.substr(at, end - at));
+    }
+  }
+  if (out.empty() && !node.is_sequence()) return std::nullopt;
+  std::ranges::sort(out);
+  std::string text;
+  for (const std::string& word : out) text += (text.empty() ? "" : "|") + word;
+  return text;
+}
+
+constexpr std::array<Type, 5> types{{
     {"integer", "a whole number", [](const Node& node) { return as_attribute(node.as_integer()); }},
     {"number", "a number", [](const Node& node) { return as_attribute(node.as_number()); }},
     {"boolean", "true or false", [](const Node& node) { return as_attribute(node.as_boolean()); }},
@@ -32,6 +49,7 @@ constexpr std::array<Type, 4> types{{
      [](const Node& node) {
        return node.kind == Node::Kind::string ? std::optional<Attribute>(node.text) : std::nullopt;
      }},
+    {"words", "a list of words", words},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -48,7 +66,7 @@ bool is_set(const Node& declaration, std::string_view field) {
 
 /// transformers refuses a number in quotes, so it is no number here either.
 std::optional<Attribute> read_as(const Type& type, const Node& node) {
-  const bool quoted = node.kind == Node::Kind::string && type.name != "string";
+  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words";
   return quoted ? std::nullopt : type.read(node);
 }
 
@@ -59,17 +77,21 @@ std::int64_t minimum_of(const Node& declaration) {
   return std::min<std::int64_t>(1, usual == nullptr ? 1 : usual->as_integer().value_or(1));
 }
 
-bool is_in_range(const Attribute& value, std::int64_t minimum) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value))
-    return *integer >= minimum && *integer <= largest_dimension;
+std::int64_t maximum_of(const Node& declaration) {
+  const Node* node = declaration.find("maximum");
+  return node == nullptr ? largest_dimension : node->as_integer().value_or(largest_dimension);
+}
+
+bool is_in_range(const Attribute& value, std::int64_t minimum, std::int64_t maximum) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer >= minimum && *integer <= maximum;
   const auto* number = std::get_if<double>(&value);
   return number == nullptr || *number >= 0;
 }
 
-std::string range_of(const Type& type, std::int64_t minimum) {
+std::string range_of(const Type& type, std::int64_t minimum, std::int64_t maximum) {
   if (type.name == "number") return "a number of at least 0";
   if (type.name != "integer") return std::string(type.shown);
-  return std::string(type.shown) + " from " + with_separators(minimum) + " to " + with_separators(largest_dimension);
+  return std::string(type.shown) + " from " + with_separators(minimum) + " to " + with_separators(maximum);
 }
 
 }  // namespace
@@ -86,7 +108,7 @@ void ConfigValues::declare(const Entry& entry) {
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
     return refuse_file(entry.value,
-                       shown(entry.key) + " must be declared as {type: integer, number, boolean or string" +
+                       shown(entry.key) + " must be declared as {type: integer, number, boolean, string or words" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
                            "multiple_of: …}");
   const Entry* found = find_in_config(entry);
@@ -147,9 +169,11 @@ const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
 std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, const Entry& found) {
   const Type& type = *type_of(declaration.value);
   const std::int64_t minimum = minimum_of(declaration.value);
+  const std::int64_t maximum = maximum_of(declaration.value);
   std::optional<Attribute> value = read_as(type, found.value);
-  if (value && is_in_range(*value, minimum)) return value;
-  refuse_config(&found.value, shown(found.key) + " must be " + range_of(type, minimum) + ", not " + shown(found.value));
+  if (value && is_in_range(*value, minimum, maximum)) return value;
+  refuse_config(&found.value,
+                shown(found.key) + " must be " + range_of(type, minimum, maximum) + ", not " + shown(found.value));
   return std::nullopt;
 }
 

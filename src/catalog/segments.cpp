@@ -12,7 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 5> segment_keys{"module", "layers", "stem", "kinds", "block"};
+constexpr std::array<std::string_view, 7> segment_keys{"module", "layers", "stem",   "kinds",
+                                                       "block",  "groups", "decodes"};
 constexpr std::int64_t most_layers = 10'000;
 constexpr std::size_t most_kinds = 255;
 
@@ -39,6 +40,17 @@ std::int64_t layers_in(Fields& fields, ConfigValues& values) {
   return 0;
 }
 
+/// Of layers that share weights: in how many groups they do.
+std::int64_t groups_in(Fields& fields, ConfigValues& values) {
+  const Node* node = fields.find("groups");
+  if (node == nullptr) return 0;
+  const std::optional<Attribute> value = values.value_of(*node);
+  const auto* groups = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  if (groups != nullptr && *groups > 0) return *groups;
+  if (fields.errors().empty()) fields.refuse(*node, "\"groups\" must be a whole number from 1 on");
+  return 0;
+}
+
 /// The ops that layers of these kinds have: all that name none, and those that name one of them.
 std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, const std::vector<OpSpec>& ops) {
   std::vector<OpSpec> out;
@@ -52,6 +64,8 @@ std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, c
 Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key, Kinds& all) {
   Segment out;
   out.module = fields.text(module_key);
+  out.groups = groups_in(fields, values);
+  out.decodes = fields.find("decodes") != nullptr && fields.find("decodes")->as_boolean().value_or(false);
   const std::vector<Node>& stem = items_of(fields, "stem");
   const std::vector<OpSpec> stem_ops = ops_in(fields, values, "stem");
   const std::vector<Node>& items = items_of(fields, "block");

@@ -50,6 +50,11 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
   return register_weight(name, sizes, dtype, part, unfrozen(name));
 }
 
+Tensor Builder::frozen(const std::string& name, const Dims& sizes, Part part) {
+  loads(name, saturating_mul(sizes.product(), bytes_of(facts.weights)));
+  return register_weight(name, sizes, facts.weights, part, false);
+}
+
 namespace {
 
 Diagnostic of_some_layers(const std::string& name, const Location& at) {
@@ -316,6 +321,12 @@ std::int64_t Attributes::integer(std::string_view name) const {
 
 std::int64_t Attributes::integer(std::string_view name, std::int64_t otherwise) const {
   return spec_.find(name) == nullptr ? otherwise : integer(name);
+}
+
+std::int64_t Attributes::count(std::string_view name) const {
+  const Attribute* a = spec_.find(name);
+  const auto* v = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
+  return v == nullptr ? 0 : std::max<std::int64_t>(*v, 0);
 }
 
 std::int64_t Attributes::quotient(std::string_view name, std::string_view by) const {

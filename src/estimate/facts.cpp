@@ -40,6 +40,7 @@ DType resolved(AdapterDType adapter, DType base) {
 
 // Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.
 constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
+constexpr std::int64_t most_labels = std::int64_t{1} << 24;
 constexpr std::int64_t highest_rank = std::int64_t{1} << 31;
 
 Diagnostic too_large(const std::string& what, const Origin& origin) {
@@ -58,7 +59,8 @@ std::int64_t evaluation_tokens(const TrainingPlan& plan) {
 }
 
 void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
-  if (saturating_mul(plan.batch.micro_batch_size.value, plan.batch.sequence_length.value) > most_tokens) {
+  const std::int64_t longest_row = std::max(plan.batch.sequence_length.value, plan.batch.target_length.value);
+  if (saturating_mul(plan.batch.micro_batch_size.value, longest_row) > most_tokens) {
     errors.push_back(too_large_batch(plan));
   }
   if (plan.evaluation.evaluates.value && evaluation_tokens(plan) > most_tokens) {
@@ -73,6 +75,9 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
         fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.batch.sequence_length.value);
     d.where = plan.batch.lengths.origin.where;
     errors.push_back(std::move(d));
+  }
+  if (plan.model.labels.value > most_labels) {
+    errors.push_back(too_large(fmt::format("{} labels make", plan.model.labels.value), plan.model.labels.origin));
   }
   if (plan.adapter.kind.value == Adapter::lora && plan.adapter.rank.value > highest_rank) {
     errors.push_back(
@@ -116,10 +121,96 @@ bool trains_embeddings(const TrainingPlan& plan) {
   });
 }
 
+Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
+  switch (plan.model.head.value) {
+    case HeadKind::language_model:
+      break;
+    case HeadKind::sequence_classifier:
+      return Task::sequence_classification;
+    case HeadKind::token_classifier:
+      return Task::token_classification;
+  }
+  return architecture.task;
+}
+
+bool has_head(const Architecture& architecture, Task task) {
+  if (task == architecture.task) return true;
+  const bool scores = architecture.task == Task::causal_lm && architecture.sequence_classifier;
+  return (scores && task == Task::sequence_classification) ||
+         std::ranges::count(architecture.heads, task, &std::pair<Task, OpSpec>::first) > 0;
+}
+
+/// A script asks for the head of its checkpoint as a rule, and no key of a trainer says so.
+Diagnostic other_head(const TrainingPlan& plan, const Architecture& architecture) {
+  Diagnostic d = unmodelled(
+      fmt::format("{}: {} is not the one that the config asks for", architecture.source, architecture.other_head),
+      plan.model.name.origin);
+  d.hint = "head says what is trained: sequence_classifier, token_classifier or language_model";
+  return d;
+}
+
+/// What a model is trained for, and what no run of that showed.
+void check_task(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<HeadKind>& head = plan.model.head;
+  const Task task = task_of(plan, architecture);
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (!architecture.other_head.empty() && head.value == HeadKind::language_model) {
+    const bool said = head.origin.kind == Origin::Kind::config || head.origin.kind == Origin::Kind::command_line;
+    if (!said) errors.push_back(other_head(plan, architecture));
+  }
+  const std::string name(head_names[static_cast<std::size_t>(head.value)]);
+  if (!has_head(architecture, task)) cannot(fmt::format("a {} of {}", name, architecture.model_type), head.origin);
+  if (task == Task::causal_lm || task == Task::masked_lm) return;
+  if (plan.recipe.kind.value != RecipeKind::supervised) {
+    cannot(fmt::format("{} of a model for {}", name_of(plan.recipe.kind.value),
+                       task_names[static_cast<std::size_t>(task)]),
+           plan.recipe.kind.origin);
+  }
+  if (plan.recipe.label_smoothing.value) {
+    cannot("label smoothing of another task than predicting tokens", plan.recipe.label_smoothing.origin);
+  }
+  if (plan.mesh.sharding.value == Sharding::fsdp2) {
+    cannot("FSDP2 of another task than predicting tokens", plan.mesh.sharding.origin);
+  }
+}
+
+/// What only some architectures can be.
+void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
+    errors.push_back(unmodelled(fmt::format("gradient checkpointing of {}, which is refused ({}), is not modelled",
+                                            architecture.model_type, architecture.no_checkpointing),
+                                plan.checkpointing.on.origin));
+  }
+  const bool shares = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.groups > 0; });
+  if (shares && plan.mesh.sharding.value == Sharding::fsdp2) {
+    errors.push_back(unmodelled("FSDP2 of layers that share weights is not modelled yet", plan.mesh.sharding.origin));
+  }
+  if (architecture.task != Task::sequence_to_sequence) return;
+  if (plan.kernels.attention.value == Attention::flash_attention_2) {
+    errors.push_back(
+        unmodelled("flash attention in an encoder-decoder is not modelled yet", plan.kernels.attention.origin));
+  }
+  if (resolved(plan.precision.weights_dtype.value, architecture) == DType::fp16) {
+    errors.push_back(unmodelled("an encoder-decoder in fp16, which clamps its hidden states, is not modelled yet",
+                                plan.precision.weights_dtype.origin));
+  }
+  if (architecture.max_positions > 0 && plan.batch.target_length.value > architecture.max_positions) {
+    Diagnostic d;
+    d.code = "estimate/too-long";
+    d.message = fmt::format("labels of {} tokens are longer than the {} positions of {}",
+                            plan.batch.target_length.value, architecture.max_positions, architecture.source);
+    d.where = plan.batch.target_length.origin.where;
+    errors.push_back(std::move(d));
+  }
+}
+
 // transformers leaves a model alone that Liger has nothing for, and its loss with it (_apply_liger_kernel_to_instance).
 const Objective* objective_of(const TrainingPlan& plan, const Architecture& architecture) {
   const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.value_or(true);
-  return find_objective(left ? Loss::full_logits : plan.recipe.loss.value, architecture.task);
+  const Task task = task_of(plan, architecture);
+  return find_objective(left ? Loss::full_logits : plan.recipe.loss.value, task);
 }
 
 void check_liger(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
@@ -270,9 +361,11 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   if (objective_of(plan, architecture) == nullptr) {
     errors.push_back(unmodelled(fmt::format("the loss {} is not modelled for {} models",
                                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)],
-                                            task_names[static_cast<std::size_t>(architecture.task)]),
+                                            task_names[static_cast<std::size_t>(task_of(plan, architecture))]),
                                 plan.recipe.loss.origin));
   }
+  check_task(plan, architecture, errors);
+  check_body(plan, architecture, errors);
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_liger(plan, architecture, errors);
@@ -364,7 +457,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);
-  f.evaluation_objective = find_objective(f.objective->evaluated, architecture.task);
+  f.task = task_of(plan, architecture);
+  f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
+  f.target_length = plan.batch.target_length.value > 0 ? plan.batch.target_length.value : f.length;
+  f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
   const bool liger = architecture.liger.value_or(false);
   f.liger_rms_norm = liger && plan.kernels.liger_rms_norm.value;
   f.liger_rope = liger && plan.kernels.liger_rope.value;

@@ -8,7 +8,7 @@ Tensor Head::finish(Torch& /*torch*/, Tensor logits) const { return logits; }
 
 Tensor Head::logits(Play& play, const Tensor& hidden) const {
   const Tensor input = prepare(play, hidden);
-  play.torch.recorder.begin_loss();
+  if (!classifies) play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
   return finish(play.torch, projection_(play, input));
 }

@@ -20,6 +20,10 @@ class Head {
 
   /// Whether the model's loss makes an fp32 copy of the logits, where that is not its task's.
   bool raised_in_loss = false;
+  /// Whether it is no output embedding, whose call begins the loss.
+  bool classifies = false;
+  /// Whether it makes logits of every token where a row has one label.
+  bool scores_tokens = false;
 
   /// What the last matrix multiplies.
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;

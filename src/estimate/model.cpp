@@ -24,10 +24,14 @@ void make_steps(const std::vector<OpSpec>& specs, Builder& builder, Modules& out
 }
 
 void make_head(const OpSpec& spec, Builder& builder, Model& model) {
-  const std::string name = builder.facts.scores_rows ? "score_head" : spec.op;
+  const Task task = builder.facts.task;
+  const auto other = std::ranges::find(builder.architecture.heads, task, &std::pair<Task, OpSpec>::first);
+  const OpSpec& own = other != builder.architecture.heads.end() ? other->second : spec;
+  const bool scores = builder.facts.scores_rows || (&own == &spec && task == Task::sequence_classification);
+  const std::string name = scores ? "score_head" : own.op;
   const HeadType* head = find_head(name);
   if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", name));
-  model.head = head->make(Attributes(spec, builder), builder);
+  model.head = head->make(Attributes(own, builder), builder);
 }
 
 Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x) {
@@ -39,19 +43,35 @@ Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, 
   return play.policy.leave_block(play.torch, layer, s.hidden);
 }
 
+/// What was returned beside the hidden states goes to the caller's variable for it.
+void take_beside(Torch& t, Stream& s) {
+  Tensor first = std::exchange(t.beside[0], {});
+  Tensor second = std::exchange(t.beside[1], {});
+  if (!s.shares_bias) {
+    s.attn_weights = std::move(first);
+    return;
+  }
+  s.arguments.bias = std::move(first);
+  s.arguments.cross_bias = std::move(second);
+}
+
 void play_layer(Play& play, const Modules& block, Stream& s) {
   const Tensor x = s.hidden;
   if (!play.facts.checkpointing) {
     s.hidden = play_block(play, s.arguments, block, x);
-    s.attn_weights = std::exchange(play.torch.beside, {});
-    return;
+    return take_beside(play.torch, s);
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
-  const auto forward = [play, &block, arguments = s.arguments](const Tensor& input) mutable {
-    return play_block(play, arguments, block, input);
+  const auto arguments = std::make_shared<Arguments>(s.arguments);
+  const auto forward = [play, &block, arguments](const Tensor& input) mutable {
+    return play_block(play, *arguments, block, input);
   };
-  s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant);
-  s.attn_weights = std::exchange(play.torch.beside, {});
+  std::vector<Tensor*> tracked;
+  for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias}) {
+    if (*one) tracked.push_back(one);
+  }
+  s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant, std::move(tracked));
+  take_beside(play.torch, s);
 }
 
 }  // namespace
@@ -62,6 +82,12 @@ void Stream::leave_base() {
   for (Tensor& cos : arguments.cos) cos.reset();
   for (Tensor& sin : arguments.sin) sin.reset();
   arguments.bias.reset();
+  arguments.relative.reset();
+  arguments.relative_embeddings.reset();
+  arguments.encoder.reset();
+  arguments.cross_mask.reset();
+  arguments.cross_bias.reset();
+  all_hidden.reset();
   attn_weights.reset();
   arguments.position_ids.reset();
   position_ids.reset();
@@ -70,17 +96,41 @@ void Stream::leave_base() {
   position_embeds.reset();
 }
 
-void Model::base(Play& play, Stream& s) const {
+namespace {
+
+void play_segment(Play& play, const Model::Segment& segment, std::int16_t& built, Stream& s) {
   std::int16_t& layer = play.torch.recorder.scope.layer;
-  std::int16_t built = 0;
-  for (const Segment& segment : body) {
-    for (const auto& step : segment.stem) step->forward(play, s);
-    for (const Modules& block : segment.blocks) {
-      Restore in_layer(layer, std::int16_t{built++});
-      play_layer(play, block, s);
-    }
+  for (const auto& step : segment.stem) step->forward(play, s);
+  for (const auto& block : segment.blocks) {
+    Restore in_layer(layer, std::int16_t{built++});
+    play_layer(play, *block, s);
+    if (s.all_hidden) s.all_hidden->push_back(s.hidden);
   }
-  for (const auto& step : tail) step->forward(play, s);
+}
+
+/// A decoder's rows are labels, which come without a mask.
+std::shared_ptr<const Facts> facts_of_decoder(const Facts& facts) {
+  auto out = std::make_shared<Facts>(facts);
+  out->length = facts.target_length;
+  out->source_padded = facts.padding_mask;
+  out->padding_mask = false;
+  return out;
+}
+
+}  // namespace
+
+void Model::base(Play& play, Stream& s) const {
+  std::int16_t built = 0;
+  Play* at_work = &play;
+  std::optional<Play> decoder;
+  for (const Segment& segment : body) {
+    if (segment.decodes && !decoder) {
+      auto facts = facts_of_decoder(play.facts);
+      at_work = &decoder.emplace(Play{play.torch, *facts, play.policy, facts});
+    }
+    play_segment(*at_work, segment, built, s);
+  }
+  for (const auto& step : tail) step->forward(*at_work, s);
   s.leave_base();
 }
 
@@ -116,15 +166,30 @@ Diagnostic not_saved(const Facts& facts, const Builder& builder, const std::stri
   return d;
 }
 
-void make_layers(const Segment& segment, const Unit& unit, Builder& builder, std::vector<Modules>& out) {
+/// Of layers that share weights, the first that has those of layer `number`.
+std::int64_t owner_of(const Segment& segment, std::int64_t number) {
+  const auto layers = std::ssize(segment.layers);
+  if (segment.groups == 0) return number;
+  return divided_up(number * segment.groups / layers * layers, segment.groups);
+}
+
+void make_layers(const Segment& segment, const Unit& unit, Builder& builder,
+                 std::vector<std::shared_ptr<const Modules>>& out) {
   builder.prefix = segment.module + ".*";
   builder.repeats = unit.times;
   for (int i = 0; i < unit.layers; ++i) {
+    const std::int64_t owner = owner_of(segment, unit.number + i);
+    if (owner < unit.number + i) {
+      out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
+      continue;
+    }
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
     builder.first_layer = unit.number + i;
     builder.layer_step = unit.layers;
     const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
-    make_steps(segment.kinds[kind], builder, out.emplace_back());
+    Modules block;
+    make_steps(segment.kinds[kind], builder, block);
+    out.push_back(std::make_shared<const Modules>(std::move(block)));
   }
   builder.prefix.clear();
   builder.repeats = 1;
@@ -134,6 +199,7 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
   auto unit = repetition.units().begin();
   for (const Segment& segment : builder.architecture.body) {
     Model::Segment& made = out.emplace_back();
+    made.decodes = segment.decodes;
     make_steps(segment.stem, builder, made.stem);
     for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
          ++unit) {

@@ -16,7 +16,8 @@ using Modules = std::vector<std::unique_ptr<Module>>;
 struct Model {
   struct Segment {
     Modules stem{};
-    std::vector<Modules> blocks{};
+    std::vector<std::shared_ptr<const Modules>> blocks{};  ///< One more than once where layers share weights.
+    bool decodes = false;
   };
   std::vector<Segment> body{};
   Modules tail{};

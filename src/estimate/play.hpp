@@ -26,7 +26,11 @@ struct Objective;
 struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
-  DType weights = DType::fp32;  ///< Of the base model, and of what a quantised one keeps unquantised.
+  Task task = Task::causal_lm;     ///< What it is trained to do: its architecture's task, or that of another head.
+  std::int64_t labels = 2;         ///< Of a classifier.
+  std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
+  bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.
+  DType weights = DType::fp32;     ///< Of the base model, and of what a quantised one keeps unquantised.
   std::optional<DType> autocast{};
   bool lora = false;
   std::int64_t lora_rank = 0;
@@ -88,7 +92,12 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
-  Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
+  Tensor bias{};                 ///< Added to the products of queries and keys by their distance (ALiBi, T5).
+  Tensor relative{};             ///< The distance of each pair of tokens (DeBERTa).
+  Tensor relative_embeddings{};  ///< Of distances.
+  Tensor encoder{};              ///< The encoder's last hidden states, which a decoder attends to,
+  Tensor cross_mask{};           ///< … with this mask
+  Tensor cross_bias{};           ///< … and this bias.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };
@@ -108,6 +117,10 @@ struct Stream {
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
   Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
   Arguments arguments{};
+  std::optional<std::vector<Tensor>> all_hidden{};  ///< What went into each block, where the model keeps it.
+  bool shares_bias = false;                         ///< Blocks hand on the biases that the first of them makes.
+  Tensor decoder_ids{};
+  Tensor encoder_output{};  ///< Returned beside the logits.
   Tensor logits{};
   Tensor loss{};
 
@@ -129,6 +142,7 @@ struct Play {
   Torch& torch;
   const Facts& facts;
   Policy& policy;
+  std::shared_ptr<const Facts> own_facts{};  ///< Holds `facts`, where they are not the caller's.
 };
 
 /// A step of a model's forward pass with its weights; the counterpart of an nn.Module or of a line of its caller.
@@ -149,6 +163,8 @@ class Builder {
 
   /// A weight that is neither quantised nor adapted.
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
+  /// One that is never trained (torch.nn.Embedding with _freeze).
+  Tensor frozen(const std::string& name, const Dims& sizes, Part part);
   /// The weight of an nn.Embedding.
   Tensor embedding(const std::string& name, const Dims& sizes);
   /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
@@ -228,6 +244,8 @@ class Attributes {
   Attributes(const OpSpec& spec, Builder& builder) : spec_(spec), builder_(builder) {}
   std::int64_t integer(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  /// 0 where it is not given or negative, which some configs say for "none".
+  std::int64_t count(std::string_view name) const;
   /// The attribute `name` in parts of `by`, which divides it.
   std::int64_t quotient(std::string_view name, std::string_view by) const;
   double number(std::string_view name, double otherwise) const;

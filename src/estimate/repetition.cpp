@@ -67,7 +67,7 @@ Repetition Repetition::folded(const Architecture& architecture) {
   for (std::size_t s = 0; s < architecture.body.size(); ++s) {
     const int segment = static_cast<int>(s);
     const Kinds& kinds = architecture.body[s].layers;
-    const Run run = longest_run(kinds);
+    const Run run = architecture.body[s].groups == 0 ? longest_run(kinds) : Run{};
     const auto period = static_cast<int>(run.period);
     const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;
     out.add_each(segment, 0, run.first);

@@ -12,6 +12,7 @@ Stream after_forward(const Stream& s) {
   kept.input_ids = s.input_ids;
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
+  kept.encoder_output = s.encoder_output;
   kept.logits = s.logits;
   kept.loss = s.loss;
   return kept;
@@ -49,7 +50,10 @@ Stream Stage::batch(const Facts& f) {
   Stream s;
   s.input_ids = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
-  s.labels = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  Dims labels{f.batch};
+  if (f.task != Task::sequence_classification)
+    labels.push(f.task == Task::sequence_to_sequence ? f.target_length : f.length);
+  s.labels = torch_.empty(labels, DType::int64, "batch");
   return s;
 }
 

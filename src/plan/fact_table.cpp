@@ -106,6 +106,8 @@ bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
 // Language modelling is what all trainers do that say nothing else.
 bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
 bool is_preference(const Plan& plan) { return !is_supervised(plan); }
+bool classifies(const Plan& plan) { return plan.model.head.value != HeadKind::language_model; }
+bool has_targets(const Plan& plan) { return plan.batch.target_length.value > 0; }
 bool has_scores(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
 }
@@ -159,6 +161,18 @@ constexpr std::array rows{
         "micro_batch_size", {"rows in one forward pass on one GPU", of_sizes(2, 3)}),
     fact<&Plan::batch, &BatchFacts::sequence_length, as::positive>(
         "sequence_length", {"tokens in a row after padding: the longest batch of the run", of_sizes(1, 2)}),
+    fact<&Plan::model, &ModelFacts::head, as::head>(
+        "head", {"what the model is trained for: to predict tokens, or as transformers' "
+                 "`…ForSequenceClassification` or `…ForTokenClassification`",
+                 {},
+                 classifies}),
+    fact<&Plan::model, &ModelFacts::labels, as::count>(
+        "labels", {"of a classifier: how many labels there are; 0: as `num_labels` or `id2label` of the config says",
+                   {},
+                   classifies}),
+    fact<&Plan::batch, &BatchFacts::target_length, as::count>(
+        "target_length",
+        {"of an encoder-decoder: tokens in a row of labels after padding; 0: `sequence_length`", {}, has_targets}),
     fact<&Plan::batch, &BatchFacts::gradient_accumulation_steps, as::positive>(
         "gradient_accumulation_steps", {"forward and backward passes before an optimizer step"}),
     fact<&Plan::batch, &BatchFacts::padding_mask, as::boolean>("padding_mask",

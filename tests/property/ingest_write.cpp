@@ -124,6 +124,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.recipe.reference.value = Reference::none;
   plan.recipe.reference_rows.value = plan.batch.completion_length.value = 0;
   plan.recipe.second_term.value = false;
+  plan.model.head.value = HeadKind::language_model;
+  plan.model.labels.value = plan.batch.target_length.value = 0;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;
   const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.

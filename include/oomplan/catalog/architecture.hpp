@@ -28,8 +28,17 @@ struct OpSpec {
 };
 
 /// What the model is trained to do; decides inputs, head and loss.
-enum class Task : std::uint8_t { causal_lm, masked_lm };
-inline constexpr std::array<std::string_view, 2> task_names{"causal_lm", "masked_lm"};
+enum class Task : std::uint8_t {
+  causal_lm,
+  masked_lm,
+  sequence_to_sequence,
+  sequence_classification,
+  token_classification
+};
+inline constexpr std::array<std::string_view, 5> task_names{"causal_lm", "masked_lm", "sequence_to_sequence",
+                                                            "sequence_classification", "token_classification"};
+/// An architecture is of one of the first of them; the others are heads that it may have instead.
+inline constexpr std::size_t own_tasks = 3;
 
 /// Layers in a row below one module, and what is played before the first of them.
 struct Segment {
@@ -37,6 +46,8 @@ struct Segment {
   std::vector<OpSpec> stem{};
   std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
   std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
+  std::int64_t groups = 0;  ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
+  bool decodes = false;     ///< It runs on the targets, not on the rows.
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -57,13 +68,17 @@ struct Architecture {
   bool cut_cross_entropy = false;  ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
   std::vector<std::string> expert_names{};  ///< Gate, up and down, as peft knew them before they were fused.
   bool sequence_classifier = true;          ///< Whether transformers has ...ForSequenceClassification.
-  std::string no_sdpa{};  ///< Where transformers says that it has no sdpa for the model; empty: it has.
+  std::string no_checkpointing{};  ///< Where it says that it refuses gradient checkpointing; empty: it does not.
+  std::string other_head{};        ///< What the checkpoint has in place of its task's head, as config.json says.
+  std::int64_t labels = 2;         ///< Of a classifier, by the config.
+  std::string no_sdpa{};           ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};
   std::vector<OpSpec> tail{};
   OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
+  std::vector<std::pair<Task, OpSpec>> heads{};             ///< Those of other tasks.
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
 };
 

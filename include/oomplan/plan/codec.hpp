@@ -98,6 +98,8 @@ inline constexpr auto routing = choice<Routing, routing_names>("one of any, bala
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy");
+inline constexpr auto head =
+    choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");

@@ -44,6 +44,12 @@ inline constexpr std::array<std::string_view, 3> experts_names{"eager", "batched
 enum class Routing : std::uint8_t { any, balanced };
 inline constexpr std::array<std::string_view, 2> routing_names{"any", "balanced"};
 
+/// What a model is trained for. language_model: to predict tokens, as its architecture does. The others are
+/// transformers' ...ForSequenceClassification and ...ForTokenClassification.
+enum class HeadKind : std::uint8_t { language_model, sequence_classifier, token_classifier };
+inline constexpr std::array<std::string_view, 3> head_names{"language_model", "sequence_classifier",
+                                                            "token_classifier"};
+
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
@@ -166,12 +172,15 @@ struct MeshFacts {
 
 struct ModelFacts {
   Setting<std::string> name{};  ///< A hub id, a directory, or a config.json.
+  Setting<HeadKind> head{};
+  Setting<std::int64_t> labels{};  ///< Of a classifier; 0: as many as the config has.
   friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
 };
 
 struct BatchFacts {
   Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
   Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::int64_t> target_length{};         ///< Of an encoder-decoder's labels; 0: as many as in a row.
   Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.

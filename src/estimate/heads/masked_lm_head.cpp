@@ -11,10 +11,11 @@ class MaskedLmHead final : public Head {
   MaskedLmHead(const Attributes& a, Builder& b) : activation_(find_activation(a.text("activation", "gelu"), b)) {
     const std::int64_t width = a.integer("width");
     const std::string transform = a.text("transform", a.module());
+    const std::int64_t inner = a.integer("inner", width);
     const Affine affine = a.flag("norm_bias", true) ? Affine::weight_and_bias : Affine::weight;
-    dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, width, a.flag("dense_bias", true));
-    norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), width, affine);
-    projection_ = Linear::head(b, below(a.module(), a.text("decoder", "decoder")), width, a.integer("vocabulary"),
+    dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, inner, a.flag("dense_bias", true));
+    norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), inner, affine);
+    projection_ = Linear::head(b, below(a.module(), a.text("decoder", "decoder")), inner, a.integer("vocabulary"),
                                a.flag("bias", true), a.flag("tied", true) ? b.embedding_weight : Tensor());
     raised_in_loss = a.flag("raised_in_loss", false);
   }

@@ -1,4 +1,5 @@
-// The head of models of rewards: one score for each position, of which the last of a row counts
+// The head of models of rewards and of classifiers made of causal models: scores for each position, of which those of
+// the last of a row count
 // (transformers 5.23: modeling_layers.py GenericForSequenceClassification).
 #include "head.hpp"
 
@@ -7,7 +8,14 @@ namespace {
 
 class ScoreHead final : public Head {
  public:
-  ScoreHead(const Attributes& a, Builder& b) : Head(Linear::head(b, "score", a.integer("width"), 1, false, Tensor())) {}
+  ScoreHead(const Attributes& a, Builder& b) {
+    const std::int64_t width = a.integer("width");
+    const bool rewards = b.facts.scores_rows;
+    projection_ = rewards ? Linear::head(b, "score", width, 1, false, Tensor())
+                          : Linear::classifier(b, "score", width, b.facts.labels, false, "score");
+    classifies = !rewards;
+    scores_tokens = true;
+  }
 };
 
 }  // namespace

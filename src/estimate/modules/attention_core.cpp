@@ -69,8 +69,22 @@ Tensor upcast_scores(Torch& t, const Tensor& q, const Tensor& k, Reordered& name
   return t.view(scores, {q->sizes[0], q->sizes[1], q->sizes[2], k->sizes[2]});
 }
 
+/// create_position_bias_mask: the bias where attention is allowed. What it makes is as large as all scores.
+Tensor biased_mask(Torch& t, const Tensor& bias, const Tensor& mask, const Tensor& q, const Tensor& k, bool causal) {
+  InBucket scores(t, Bucket::attention_scores);
+  if (!mask && !causal) return t.contiguous(bias);
+  const Tensor lowest = t.empty({}, bias->dtype, "aten::scalar_tensor");
+  if (mask) return t.contiguous(t.where(mask, bias, lowest));
+  const Tensor allowed = t.empty({1, 1, q->sizes[2], k->sizes[2]}, DType::boolean, "aten::ge");
+  return t.contiguous(t.where(allowed, bias, lowest));
+}
+
+const Tensor& mask_of(Stream& s, const AttentionKind& kind) {
+  return kind.cross ? s.arguments.cross_mask : s.arguments.mask(kind.span);
+}
+
 Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
-  const Tensor& mask = s.arguments.mask(kind.span);
+  const Tensor& mask = mask_of(s, kind);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const Tensor key = repeat_kv(t, k, groups);
   const Tensor value = repeat_kv(t, v, groups);
@@ -80,6 +94,7 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
     InBucket scores(t, Bucket::attention_scores);
     weights = kind.upcast ? upcast_scores(t, q, key, named) : t.mul_scalar(t.matmul(q, t.transpose(key, 2, 3)));
     if (kind.softcapped) softcap(t, weights);
+    if (kind.bias != nullptr) weights = t.add(weights, *kind.bias);
     if (mask) weights = t.add(weights, mask);
     if (kind.softmax == Softmax::in_fp32) {
       weights = t.to(t.softmax_last(weights, DType::fp32), q->dtype);
@@ -103,12 +118,16 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Ten
   if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
-  const Tensor& mask = s.arguments.mask(kind.span);
+  Tensor mask = mask_of(s, kind);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
   const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);
   const Tensor value = gqa ? v : repeat_kv(t, v, groups);
-  const bool is_causal = kind.causal && !mask && q->sizes[2] > 1;
+  bool is_causal = kind.causal && !mask && q->sizes[2] > 1;
+  if (kind.bias != nullptr) {
+    mask = biased_mask(t, *kind.bias, mask, q, k, is_causal);
+    is_causal = false;
+  }
   const Tensor out = t.attention(q, key, value, mask, kind.dropout, is_causal, gqa);
   return t.contiguous(t.transpose(out, 1, 2));
 }

@@ -47,6 +47,25 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   return head;
 }
 
+Linear Linear::classifier(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
+                          const std::string& whole) {
+  const bool part = name.starts_with(whole + ".");
+  const std::string of = part ? whole : name;
+  const std::string below = part ? name.substr(whole.size() + 1) + "." : "";
+  const Tensor copy = builder.saved_copy(of, below + "weight", {out, in}, Part::head);
+  if (!copy) return Linear(builder, name, in, out, bias);
+  Linear made;
+  made.in_ = in;
+  made.out_ = out;
+  made.module_ = builder.module_id(name);
+  made.weight_.original = builder.weight(name + ".weight", {out, in}, Part::head);
+  made.weight_.copy = copy;
+  if (!bias) return made;
+  made.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  made.bias_.copy = builder.saved_copy(of, below + "bias", {out}, Part::bias);
+  return made;
+}
+
 void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
   const Facts& f = builder.facts;
   const DType dtype = quantized() ? f.quantized_adapter : f.adapter;

@@ -23,6 +23,10 @@ class Linear {
   /// The model's head: never quantised, adapted only by name; its weight may be the embedding's.
   static Linear head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
                      const Tensor& tied_weight);
+  /// A layer of a classifier's head, which is no output embedding: one more linear layer, unless peft saves `whole`,
+  /// the head's module, in a copy.
+  static Linear classifier(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
+                           const std::string& whole);
 
   Tensor operator()(Play& play, const Tensor& x) const;
 

@@ -7,7 +7,7 @@
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 3> names{"llama", "gemma", "in_fp32"};
+  constexpr std::array<std::string_view, 4> names{"llama", "gemma", "in_fp32", "t5"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -16,6 +16,7 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, x, weight_, true);
   if (style_ == RmsStyle::gemma) return gemma(t, x);
+  if (style_ == RmsStyle::t5) return t5(t, x);
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
   Tensor scale = t.add_scalar(variance);
@@ -24,6 +25,17 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   scale.reset();
   if (style_ == RmsStyle::in_fp32) return t.to(t.mul(weight_, hidden), x->dtype);
   return t.mul(weight_, t.to(hidden, x->dtype));
+}
+
+// The sum of squares alone is in fp32; what it scales is the input as it is.
+Tensor RmsNorm::t5(Torch& t, const Tensor& x) const {
+  const Tensor variance = t.mean_last(t.pow_scalar(t.to(x, DType::fp32)));
+  Tensor scale = t.add_scalar(variance);
+  scale = t.rsqrt(scale);
+  Tensor hidden = t.mul(x, scale);
+  scale.reset();
+  if (bytes_of(weight_->dtype) == 2) hidden = t.to(hidden, weight_->dtype);
+  return t.mul(weight_, hidden);
 }
 
 Tensor RmsNorm::gemma(Torch& t, const Tensor& x) const {

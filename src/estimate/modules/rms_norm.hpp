@@ -12,9 +12,10 @@ enum class RmsStyle {
   llama,    ///< weight * hidden.to(input_dtype)
   gemma,    ///< (hidden * (1.0 + weight.float())).type_as(x)
   in_fp32,  ///< (weight * hidden).to(input_dtype), as OLMo 2
+  t5,       ///< weight * hidden, of which only the sum of squares is in fp32
 };
 
-/// The style of that name ("llama", "gemma", "in_fp32").
+/// The style of that name ("llama", "gemma", "in_fp32", "t5").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {
@@ -29,6 +30,7 @@ class RmsNorm {
 
  private:
   Tensor gemma(Torch& t, const Tensor& x) const;
+  Tensor t5(Torch& t, const Tensor& x) const;
 
   Tensor weight_{};
   std::int32_t module_ = -1;

@@ -13,9 +13,16 @@ void play_masked_lm(Play& play, const Head& head, Stream& s) {
   s.loss = t.cross_entropy(t.view(logits, {-1, logits->sizes.back()}), t.view(s.labels, {-1}));
 }
 
+/// BartForConditionalGeneration and its like; the labels are a decoder's.
+constexpr Objective of_targets{Loss::full_logits, Task::sequence_to_sequence, Loss::full_logits, play_masked_lm};
+
 }  // namespace
 
 extern const Objective masked_lm;
-const Objective masked_lm{Loss::full_logits, Task::masked_lm, Loss::full_logits, play_masked_lm};
+const Objective masked_lm{.loss = Loss::full_logits,
+                          .task = Task::masked_lm,
+                          .evaluated = Loss::full_logits,
+                          .play = play_masked_lm,
+                          .other_version = &of_targets};
 
 }  // namespace oomplan::estimator::objectives

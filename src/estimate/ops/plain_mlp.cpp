@@ -10,8 +10,10 @@ class PlainMlp final : public Module {
  public:
   PlainMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "gelu"), b)),
+        inner_dropout_(a.number("inner_dropout", 0.0)),
         dropout_(a.number("dropout", 0.0)),
         inline_(a.module().empty()),
+        nested_(a.flag("nested", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module().empty() ? "" : a.module() + ".";
     const bool bias = a.flag("bias", true);
@@ -24,16 +26,20 @@ class PlainMlp final : public Module {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     Tensor hidden = first_(play, s.hidden);
-    if (inline_) s.hidden.reset();
+    if (inline_ && !nested_) s.hidden.reset();
     hidden = activation_(t, hidden);
+    if (inline_) s.hidden.reset();
+    hidden = t.dropout(hidden, inner_dropout_);
     hidden = second_(play, hidden);
     s.hidden = t.dropout(hidden, dropout_);
   }
 
  private:
   Activation activation_;
+  double inner_dropout_;
   double dropout_;
-  bool inline_;  ///< Lines of the block itself, whose one variable each of them assigns anew.
+  bool inline_;  ///< Lines of the block itself, whose one variable each of them assigns anew,
+  bool nested_;  ///< … the first of them act(fc1(x)).
   std::int32_t module_;
   Linear first_{}, second_{};
 };

@@ -7,7 +7,7 @@ namespace {
 class ReturnWeights final : public Module {
  public:
   ReturnWeights(const Attributes&, Builder&) {}
-  void forward(Play& play, Stream& s) const override { play.torch.beside = s.attn_weights; }
+  void forward(Play& play, Stream& s) const override { play.torch.beside[0] = s.attn_weights; }
 };
 
 }  // namespace

@@ -67,6 +67,10 @@ void efficient_backward(Torch& t, Node& n, Grads& g) {
   g.out[1] = kernel_output(t, k, k->sizes[3], op);
   g.out[2] = kernel_output(t, v, v->sizes[3], op);
   const Tensor delta = t.empty({b, heads, s}, DType::fp32, op);
+  if (n.needs(3)) {
+    const std::int64_t length = mask->sizes.back();
+    g.out[3] = t.slice(t.empty({b, heads, s, up_to(length, 16)}, mask->dtype, op), 3, 0, length);
+  }
   if (bytes_of(q->dtype) == 2) {
     const Tensor accumulated = t.empty({b, heads, up_to(s, 64), up_to(q->sizes[3], 64)}, DType::fp32, op);
   }

@@ -172,20 +172,24 @@ void Torch::count_dependencies(Node* from, std::uint32_t visit) {
   }
 }
 
-void Torch::backward_from(const Tensor& root, Tensor gradient) {
-  backward_from(root, std::move(gradient), Tensor(), Tensor());
-}
+void Torch::backward_from(const Tensor& root, Tensor gradient) { backward_from(root, std::move(gradient), {}); }
 
-void Torch::backward_from(const Tensor& root, Tensor gradient, const Tensor& second, Tensor gradient_of_second) {
+void Torch::backward_from(const Tensor& root, Tensor gradient, std::span<std::pair<Tensor, Tensor>> others) {
   Restore no_grad(grad_enabled, false);
   auto outer_queue = std::exchange(ready_, {});
   const std::uint32_t visit = ++visit_;
+  std::vector<NodeRef> kept;
   count_dependencies(root->grad_fn.get(), visit);
   root->grad_fn->buffer[root->output_nr] = std::move(gradient);
-  if (second && second->grad_fn) {
-    count_dependencies(second->grad_fn.get(), visit);
-    second->grad_fn->buffer[second->output_nr] = std::move(gradient_of_second);
-    if (second->grad_fn->dependencies == 0) ready_.push_back(second->grad_fn.get());
+  for (auto& [other, of_other] : others) {
+    if (!other || !other->requires_grad) continue;
+    const NodeRef node = other->leaf() ? accumulator_of(other) : other->grad_fn;
+    count_dependencies(node.get(), visit);
+    node->buffer[other->output_nr] = std::move(of_other);
+    kept.push_back(node);
+  }
+  for (const NodeRef& node : kept) {
+    if (node->dependencies == 0) ready_.push_back(node.get());
   }
   if (root->grad_fn->dependencies == 0) ready_.push_back(root->grad_fn.get());
   std::make_heap(ready_.begin(), ready_.end(), is_later);

@@ -4,45 +4,85 @@
 namespace oomplan::estimator {
 namespace {
 
+/// detach_variable: what of it asks for a gradient asks anew.
+Tensor detached(Torch& t, const Tensor& x, bool asks) {
+  Tensor out = t.detach(x);
+  out->requires_grad = asks;
+  return out;
+}
+
+/// An output whose gradient nobody made gets one of zeros (ctx.set_materialize_grads).
+void make_gradients(Torch& t, const Node& n, Grads& g) {
+  for (std::size_t i = 1; i < static_cast<std::size_t>(n.output_count); ++i) {
+    if (!g.in[i]) g.in[i] = t.zeros(n.outputs[i].sizes, n.outputs[i].dtype);
+  }
+}
+
 void reentrant_backward(Torch& t, Node& n, Grads& g) {
-  // An output whose gradient nobody made gets one of zeros (ctx.set_materialize_grads).
-  if (n.output_count > 1 && !g.in[1]) g.in[1] = t.zeros(n.outputs[1].sizes, n.outputs[1].dtype);
-  Tensor input = t.detach(t.unpack(n, 0));
-  input->requires_grad = n.needs(0);
-  t.enter_autocast(n.frame->autocast);
+  make_gradients(t, n, g);
+  CheckpointFrame& frame = *n.frame;
+  Tensor input = detached(t, t.unpack(n, 0), n.needs(0));
+  for (std::size_t i = 0; i < frame.tracked.size(); ++i) {
+    Tensor& one = *frame.tracked[i];
+    one = detached(t, one, n.needs(static_cast<int>(i) + 1));
+  }
+  t.enter_autocast(frame.autocast);
   Tensor output;
   {
     Restore grad(t.grad_enabled, true);
-    output = n.frame->forward(input);
+    output = frame.forward(input);
   }
-  const Tensor beside = std::exchange(t.beside, {});
+  std::array<std::pair<Tensor, Tensor>, 2> others;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    others[i] = {std::exchange(t.beside[i], {}), std::move(g.in[i + 1])};
+    if (others[i].first && !others[i].first->requires_grad) others[i] = {};
+  }
   t.exit_autocast();
-  t.backward_from(output, g.in[0], beside, std::move(g.in[1]));
+  t.backward_from(output, g.in[0], others);
   output.reset();
+  others = {};
   g.out[0] = std::move(input->grad);
+  for (std::size_t i = 0; i < frame.tracked.size(); ++i) {
+    g.out[i + 1] = std::move((*frame.tracked[i])->grad);
+    frame.tracked[i]->reset();
+  }
 }
 
 }  // namespace
 
-Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant) {
+Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
+  const Tensor none;
+  const auto tracked = [&](std::size_t i) { return i < frame.tracked.size() ? frame.tracked[i] : &none; };
+  NodeRef node = record("CheckpointFunctionBackward", {&input, tracked(0), tracked(1), tracked(2)}, reentrant_backward);
+  save(node, 0, input);
+  for (std::size_t i = 0; i < frame.tracked.size(); ++i) save(node, static_cast<int>(i) + 1, *frame.tracked[i]);
+  Tensor output;
+  {
+    Restore no_grad(grad_enabled, false);
+    output = frame.forward(input);
+    // What came in and goes out as it is becomes a view.
+    for (Tensor& one : beside) one = one ? detach(one) : one;
+  }
+  if (!node) return output;
+  node->frame = &frame;
+  ++frame.refs;
+  output = attach(node, std::move(output));
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    if (beside[i]) beside[i] = attach(node, std::move(beside[i]), static_cast<int>(i) + 1);
+  }
+  return output;
+}
+
+Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrantly,
+                         std::vector<Tensor*> tracked) {
   auto* frame = new CheckpointFrame;
   frame->refs = 1;
   frame->forward = std::move(forward);
   frame->autocast = autocast_;
+  frame->tracked = std::move(tracked);
   Tensor output;
-  if (reentrant) {
-    NodeRef node = record("CheckpointFunctionBackward", {&input}, reentrant_backward);
-    save(node, 0, input);
-    {
-      Restore no_grad(grad_enabled, false);
-      output = frame->forward(input);
-    }
-    if (node) {
-      node->frame = frame;
-      ++frame->refs;
-    }
-    output = attach(node, std::move(output));
-    if (beside) beside = attach(node, std::move(beside), 1);
+  if (reentrantly) {
+    output = reentrant(input, *frame);
   } else {
     frame->input = input;
     if (grad_enabled) keep_for_backward(input);
@@ -61,7 +101,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
   frame.forward(frame.input);
-  beside.reset();
+  beside = {};
   exit_autocast();
   recorder.unmute();
   frame.done = true;

@@ -37,6 +37,18 @@ Tensor Torch::gather_last(const Tensor& x, const Tensor& index) {
   return attach(node, empty(index->sizes, x->dtype, "aten::gather"));
 }
 
+// aten/src/ATen/native/TensorShape.cpp: repeat() copies into a new tensor; repeat_backward sums what came of each.
+Tensor Torch::repeat_first(const Tensor& x, std::int64_t times) {
+  NodeRef node = record("RepeatBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
+    g.out[0] = n.ints[0] == 1 ? g.in[0] : t.empty(n.dims, g.in[0]->dtype, "aten::sum");
+  });
+  if (node) node->dims = x->sizes;
+  if (node) node->ints[0] = times;
+  Dims sizes = x->sizes;
+  sizes[0] = saturating_mul(sizes[0], times);
+  return attach(node, empty(sizes, x->dtype, "aten::repeat"));
+}
+
 // derivatives.yaml's formula names source, for its shape alone.
 Tensor Torch::index_add_(const Tensor& x, const Tensor& rows, const Tensor& source) {
   NodeRef node = record("IndexAddBackward0", {&x, &source}, [](Torch& t, Node& n, Grads& g) {

@@ -32,6 +32,7 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
+  std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
 
@@ -89,6 +90,7 @@ class Torch {
   /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
   Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).
+  Tensor repeat_first(const Tensor& x, std::int64_t times);  ///< x.repeat(times, 1, 1).
   /// x[rows] += source, in place; x begins without a gradient.
   Tensor index_add_(const Tensor& x, const Tensor& rows, const Tensor& source);
   /// Each row `times` times, one after the other.
@@ -157,10 +159,12 @@ class Torch {
   // --- autograd ------------------------------------------------------------------------------------------------
   void backward(const Tensor& root);
   void backward_from(const Tensor& root, Tensor gradient);
-  /// From two roots at once; the second may have come of what the first was made of.
-  void backward_from(const Tensor& root, Tensor gradient, const Tensor& second, Tensor gradient_of_second);
-  /// Runs `forward` so that what it saves is recomputed in backward.
-  Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant);
+  /// From several roots at once, each with its gradient; one may have come of what another was made of.
+  void backward_from(const Tensor& root, Tensor gradient, std::span<std::pair<Tensor, Tensor>> others);
+  /// Runs `forward` so that what it saves is recomputed in backward. `tracked`: tensors within `forward` that stand
+  /// beside `input` among its arguments.
+  Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant,
+                    std::vector<Tensor*> tracked = {});
 
   bool grad_enabled = true;
   bool training = true;  ///< Else the model is in eval(): nothing is dropped.
@@ -188,7 +192,7 @@ class Torch {
   Tensor raised(const Tensor& x);
 
   GradientHook* gradient_hook = nullptr;
-  Tensor beside{};                     ///< What a block returns beside its hidden states, until its caller takes it.
+  std::array<Tensor, 2> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
@@ -211,6 +215,7 @@ class Torch {
   void add_to_buffer(Node& node, int nr, Tensor gradient);
   void validate(Node& node, Grads& grads);
   NodeRef accumulator_of(const Tensor& leaf);
+  Tensor reentrant(const Tensor& input, CheckpointFrame& frame);
   void recompute(CheckpointFrame& frame);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);

@@ -149,6 +149,49 @@ TEST(ArchitectureFile, AnUnknownTypeIsAnErrorWithThoseKnown) {
   EXPECT_NE(text.find("tiny, tiny_two and xlm-roberta."), std::string::npos) << text;
 }
 
+TEST(ArchitectureFile, AKeyMayHaveAMostOfItsOwn) {
+  const std::string file =
+      with("experts: {type: integer, default: 0}", "experts: {type: integer, default: 1, maximum: 1}");
+  EXPECT_TRUE(read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512, "experts": 1})", file).ok());
+  EXPECT_NE(errors(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512, "experts": 2})", file)
+                .find("\"experts\" must be a whole number from 1 to 1, not 2"),
+            std::string::npos);
+}
+
+TEST(ArchitectureFile, WordsAreInOrderHoweverTheConfigHasThem) {
+  const std::string file = with("act: {type: string, default: gelu}", "act: {type: words, default: \"\"}");
+  const auto words = [&](const std::string& value) {
+    const auto out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512, "act": )" + value + "}", file);
+    return out ? attribute<std::string>(out->body[0].kinds[0][1], "act") : "refused";
+  };
+  EXPECT_EQ(words(R"(["p2c", "c2p"])"), "c2p|p2c");
+  EXPECT_EQ(words("\"p2c|c2p\""), "c2p|p2c");
+  EXPECT_EQ(words("null"), "");
+  EXPECT_EQ(words("3"), "refused");
+}
+
+TEST(ArchitectureFile, LabelsAreWhatTheConfigCountsOrNames) {
+  const auto labels = [](const std::string& more) {
+    const auto out = read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512)" + more + "}");
+    return out ? out->labels : -1;
+  };
+  EXPECT_EQ(labels(""), 2);
+  EXPECT_EQ(labels(R"(, "num_labels": 7)"), 7);
+  EXPECT_EQ(labels(R"(, "id2label": {"0": "a", "1": "b", "2": "c"})"), 3);
+}
+
+TEST(ArchitectureFile, GroupsDecodersAndOtherHeads) {
+  const auto out =
+      read(good, with("layers: 3\n", "layers: 3\ngroups: 1\nheads:\n  token_classification: {op: tags}\n"));
+  ASSERT_TRUE(out.ok());
+  EXPECT_EQ(out->body[0].groups, 1);
+  EXPECT_FALSE(out->body[0].decodes);
+  ASSERT_EQ(out->heads.size(), 1U);
+  EXPECT_EQ(out->heads[0].first, Task::token_classification);
+  EXPECT_EQ(out->heads[0].second.op, "tags");
+}
+
 TEST(ArchitectureFile, ValuesOfTheWrongKindOrSize) {
   const auto message = [](const std::string& key, const std::string& value) {
     const Result<Architecture> out =
@@ -232,7 +275,8 @@ TEST_P(BrokenArchitecture, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     , BrokenArchitecture,
     ::testing::Values(
-        Broken{"task: causal_lm", "task: chess", "\"task\" must be causal_lm or masked_lm, not \"chess\""},
+        Broken{"task: causal_lm", "task: chess",
+               "\"task\" must be causal_lm, masked_lm or sequence_to_sequence, not \"chess\""},
         Broken{"task: causal_lm", "tusk: causal_lm", "unknown key \"tusk\""},
         Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
         Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},
@@ -240,6 +284,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"layers: 3", "layers: 10001", "a model has from 0 to 10,000 layers, not 10001"},
         Broken{"layers: 3", "layers: -1", "a model has from 0 to 10,000 layers, not -1"},
         Broken{"layers: 3\n", "", "\"layers\" is missing"},
+        Broken{"layers: 3", "groups: 0\nlayers: 3", "\"groups\" must be a whole number from 1 on"},
+        Broken{"layers: 3", "heads: {chess: {op: x}}\nlayers: 3", "\"chess\" is no task of another head"},
         Broken{"tied_embeddings: true", "tied_embeddings: 1.5", "\"tied_embeddings\" must be true or false"},
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
         Broken{"op: embedding, ", "", "\"op\" is missing"},
@@ -255,10 +301,12 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
-               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"{type: boolean, default: false}", "boolean",
-               "\"bias\" must be declared as {type: integer, number, boolean or string, required: true or default: …, "
+               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},

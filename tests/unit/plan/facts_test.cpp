@@ -80,7 +80,10 @@ const std::vector<std::string> values{"true",
                                       "unknown",
                                       "summed",
                                       "folded",
-                                      "grpo"};
+                                      "grpo",
+                                      "language_model",
+                                      "sequence_classifier",
+                                      "token_classifier"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -185,15 +188,16 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.liger_glu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "evaluation_rows",
-                          "evaluation_length", "saves"));  // Not DPO's; as training's.
+  plan.precision.trained_to_fp32.value = plan.saving.saves.value = true;
+  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
+                                                "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "saves"));
-  plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("trained_to_fp32", "rollout_batches", "label_smoothing", "saves", "loader_map_a_core"));
+              ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing"));
+  plan.loader.map_processes.value = 4;
+  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
+                                                "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -61,31 +61,62 @@ TEST_F(Checkpoint, ReentrantRunsTheWholeFunctionAgain) {
 // What it returns beside its output gets a gradient of zeros, made before anything is run again.
 TEST_F(Checkpoint, ReentrantGivesASecondOutputAGradientOfZeros) {
   const auto two = [this](Tensor in) {
-    t.beside = t.silu(in);
-    return t.silu(t.beside);
+    t.beside[0] = t.silu(in);
+    return t.silu(t.beside[0]);
   };
   const Tensor out = t.checkpoint(x, two, true);
-  const Tensor second = std::exchange(t.beside, {});
+  const Tensor second = std::exchange(t.beside[0], {});
   EXPECT_EQ(second->grad_fn.get(), out->grad_fn.get());
   const Watch watch(t);
   t.backward(out);
   EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::zeros", "aten::silu", "aten::silu",
                                         "aten::silu_backward", "aten::silu_backward"));
   EXPECT_TRUE(x->grad);
-  EXPECT_FALSE(t.beside);
+  EXPECT_FALSE(t.beside[0]);
 }
 
 TEST_F(Checkpoint, RecomputationLetsGoOfASecondOutput) {
   const Tensor out = t.checkpoint(
       x,
       [this](Tensor in) {
-        t.beside = t.silu(in);
-        return t.silu(t.beside);
+        t.beside[0] = t.silu(in);
+        return t.silu(t.beside[0]);
       },
       false);
-  t.beside.reset();
+  t.beside[0].reset();
   t.backward(out);
-  EXPECT_FALSE(t.beside);
+  EXPECT_FALSE(t.beside[0]);
+  EXPECT_TRUE(x->grad);
+}
+
+TEST_F(Checkpoint, GivesTrackedArgumentsTheirGradients) {
+  const Tensor leaf_beside = leaf(t, {128});
+  for (const bool reentrant : {false, true}) {
+    auto argument = std::make_shared<Tensor>(t.silu(leaf_beside));
+    const auto product = [this, argument](Tensor in) { return t.mul(t.silu(in), *argument); };
+    t.backward(t.checkpoint(x, product, reentrant, {argument.get()}));
+    EXPECT_TRUE(leaf_beside->grad) << reentrant;
+    leaf_beside->grad.reset();
+    x->grad.reset();
+  }
+}
+
+// As T5's blocks hand on the bias that they are given.
+TEST_F(Checkpoint, ReentrantReturnsATrackedArgumentAsAView) {
+  const Tensor leaf_beside = leaf(t, {128});
+  auto argument = std::make_shared<Tensor>(t.silu(leaf_beside));
+  const StorageId storage = (*argument)->storage;
+  const auto product = [this, argument](Tensor in) {
+    t.beside[1] = *argument;
+    return t.mul(t.silu(in), *argument);
+  };
+  const Tensor out = t.checkpoint(x, product, true, {argument.get()});
+  const Tensor handed_on = std::exchange(t.beside[1], {});
+  EXPECT_EQ(handed_on->storage, storage);
+  EXPECT_EQ(handed_on->grad_fn.get(), out->grad_fn.get());
+  const Tensor both = t.mul(out, handed_on);
+  t.backward(both);
+  EXPECT_TRUE(leaf_beside->grad);
   EXPECT_TRUE(x->grad);
 }
 

@@ -1,0 +1,49 @@
+// ...ClassificationHead and its like: from the first token (or from each) by a layer with its activation, where the
+// family has one, to the labels. RoBERTa's, DistilBERT's, DeBERTa's, and BERT's with its pooler.
+#include "head.hpp"
+#include "modules/activation.hpp"
+
+namespace oomplan::estimator::heads {
+namespace {
+
+class ClassificationHead final : public Head {
+ public:
+  ClassificationHead(const Attributes& a, Builder& b)
+      : pools_(a.flag("pools", true)),
+        input_dropout_(a.number("input_dropout", 0.0)),
+        dropout_(a.number("dropout", 0.0)),
+        has_dense_(a.find("dense") != nullptr) {
+    const std::int64_t width = a.integer("width");
+    const std::string whole = a.text("whole", "classifier");
+    if (has_dense_) {
+      activation_ = find_activation(a.text("activation", "tanh"), b);
+      dense_ = Linear::classifier(b, a.text("dense", ""), width, width, true, whole);
+    }
+    projection_ = Linear::classifier(b, a.module(), width, b.facts.labels, a.flag("bias", true), whole);
+    raised_in_loss = a.flag("raised_in_loss", false);
+    classifies = true;
+  }
+
+  Tensor prepare(Play& play, const Tensor& hidden) const override {
+    Torch& t = play.torch;
+    Tensor x = pools_ ? t.slice(t.select(hidden, 1), 0, 0, hidden->sizes[0]) : hidden;
+    x = t.dropout(x, input_dropout_);
+    if (has_dense_) x = activation_(t, dense_(play, x));
+    return t.dropout(x, dropout_);
+  }
+
+ private:
+  bool pools_;
+  double input_dropout_;
+  double dropout_;
+  bool has_dense_;
+  Activation activation_ = nullptr;
+  Linear dense_{};
+};
+
+}  // namespace
+
+extern const HeadType classification_head;
+const HeadType classification_head{"classification_head", make_head<ClassificationHead>};
+
+}  // namespace oomplan::estimator::heads

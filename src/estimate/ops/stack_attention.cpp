@@ -1,0 +1,61 @@
+// BartAttention and its like: projections with a bias, made in the order k, v, q; of a stack's own tokens, or of a
+// decoder's with its encoder's (`cross`).
+#include "modules/attention_core.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class StackAttention final : public Module {
+ public:
+  StackAttention(const Attributes& a, Builder& b)
+      : head_dim_(a.quotient("width", "heads")),
+        kind_{.dropout = a.number("dropout", 0.0),
+              .causal = a.flag("causal", false),
+              .softmax = Softmax::as_is,
+              .cross = a.flag("cross", false)},
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    k_proj_ = Linear(b, m + "k_proj", width, width, a.flag("key_bias", true));
+    v_proj_ = Linear(b, m + "v_proj", width, width, true);
+    q_proj_ = Linear(b, m + "q_proj", width, width, true);
+    out_proj_ = Linear(b, m + "out_proj", width, width, true);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    const Tensor before = s.attn_weights;  // The block's variable `_`, until this call returns.
+    s.hidden = attention(play, s, s.hidden);
+  }
+
+ private:
+  Tensor heads(Torch& t, const Tensor& x) const {
+    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
+  }
+
+  Tensor attention(Play& play, Stream& s, const Tensor& x) const {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const Tensor& seen = kind_.cross ? s.arguments.encoder : x;
+    const Tensor q = heads(t, q_proj_(play, x));
+    Tensor k = k_proj_(play, seen);
+    Tensor v = v_proj_(play, seen);
+    k = heads(t, k);
+    v = heads(t, v);
+    Tensor out = attend(play, s, q, k, v, kind_);
+    out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    return out_proj_(play, out);
+  }
+
+  std::int64_t head_dim_;
+  AttentionKind kind_;
+  std::int32_t module_;
+  Linear k_proj_{}, v_proj_{}, q_proj_{}, out_proj_{};
+};
+
+}  // namespace
+
+extern const OpType stack_attention;
+const OpType stack_attention{"stack_attention", make_module<StackAttention>};
+
+}  // namespace oomplan::estimator::ops

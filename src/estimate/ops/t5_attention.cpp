@@ -1,0 +1,122 @@
+// T5LayerSelfAttention and T5LayerCrossAttention: norm, attention without scaling but with a bias by distance, dropout
+// and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros.
+#include "modules/attention_core.hpp"
+#include "modules/linear.hpp"
+#include "modules/rms_norm.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class T5Attention final : public Module {
+ public:
+  T5Attention(const Attributes& a, Builder& b)
+      : heads_(a.integer("heads")),
+        head_dim_(a.integer("head_dim")),
+        decodes_(a.flag("causal", false)),
+        dropout_(a.number("dropout", 0.0)),
+        kind_{.dropout = dropout_, .causal = decodes_, .softmax = Softmax::as_is, .cross = a.flag("cross", false)},
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module() + (kind_.cross ? ".EncDecAttention." : ".SelfAttention.");
+    const std::int64_t width = a.integer("width");
+    const std::int64_t inner = saturating_mul(heads_, head_dim_);
+    q_ = Linear(b, m + "q", width, inner, false);
+    k_ = Linear(b, m + "k", width, inner, false);
+    v_ = Linear(b, m + "v", width, inner, false);
+    o_ = Linear(b, m + "o", inner, width, false);
+    if (const std::int64_t buckets = a.count("buckets"))
+      distances_ = b.embedding(m + "relative_attention_bias", {buckets, heads_});
+    norm_ = RmsNorm(b, a.module() + ".layer_norm", width, RmsStyle::t5);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const Tensor before = s.attn_weights;  // The block's variable `_`, until this call returns.
+    const Tensor normed = norm_(play, s.hidden);
+    Tensor out = attention(play, s, normed);
+    s.hidden = t.add(s.hidden, t.dropout(out, dropout_));
+  }
+
+ private:
+  Tensor heads(Torch& t, const Tensor& x) const {
+    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
+  }
+
+  Tensor attention(Play& play, Stream& s, const Tensor& x) const {
+    Torch& t = play.torch;
+    const Tensor& seen = kind_.cross ? s.arguments.encoder : x;
+    const Tensor q = heads(t, q_(play, x));
+    const Tensor k = heads(t, k_(play, seen));
+    const Tensor v = heads(t, v_(play, seen));
+    Tensor& bias = kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
+    if (!bias) bias = kind_.cross ? no_bias(play, q, k) : bias_of_distances(t, q->sizes[2]);
+    AttentionKind kind = kind_;
+    kind.bias = &bias;
+    Tensor out = attend(play, s, q, k, v, kind);
+    out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    return o_(play, out);
+  }
+
+  Tensor no_bias(Play& play, const Tensor& q, const Tensor& k) const {
+    InBucket scores(play.torch, Bucket::attention_scores);
+    Tensor zeros = play.torch.zeros({1, heads_, q->sizes[2], k->sizes[2]}, q->dtype);
+    zeros->requires_grad = play.facts.checkpointing && play.torch.training;
+    return zeros;
+  }
+
+  /// compute_bias, and _relative_position_bucket within it.
+  Tensor bias_of_distances(Torch& t, std::int64_t length) const {
+    InBucket scores(t, Bucket::attention_scores);
+    const Dims sizes{length, length};
+    const Tensor queries = t.empty({length, 1}, DType::int64, "aten::arange");
+    const Tensor keys = t.empty({1, length}, DType::int64, "aten::arange");
+    const Tensor distances = t.empty(sizes, DType::int64, "aten::sub");
+    const Tensor values = t.embedding(distances_, bucket(t, sizes));
+    return t.unsqueeze(t.permute(values, {2, 0, 1}), 0);
+  }
+
+  Tensor bucket(Torch& t, const Dims& sizes) const {
+    const auto next = [&](DType dtype, const char* op) { return t.empty(sizes, dtype, op); };
+    Tensor buckets;
+    Tensor distances;
+    if (decodes_) {
+      const Tensor zeros = next(DType::int64, "aten::zeros_like");
+      const Tensor least = next(DType::int64, "aten::minimum");
+      distances = next(DType::int64, "aten::neg");
+    } else {
+      Tensor later = t.to(next(DType::boolean, "aten::gt"), DType::int64);
+      later = t.mul_scalar(later);
+      buckets = t.add_scalar(later);
+      later.reset();
+      distances = next(DType::int64, "aten::abs");
+    }
+    const Tensor small = next(DType::boolean, "aten::lt");
+    Tensor large = t.to(distances, DType::fp32);
+    for (const char* op : {"aten::div", "aten::log", "aten::div", "aten::mul"}) large = next(DType::fp32, op);
+    large = t.to(large, DType::int64);
+    large = t.add_scalar(large);
+    {
+      const Tensor last = next(DType::int64, "aten::full_like");
+      large = next(DType::int64, "aten::minimum");
+    }
+    Tensor chosen = next(DType::int64, "aten::where");
+    return buckets ? buckets : t.add_scalar(chosen);
+  }
+
+  std::int64_t heads_;
+  std::int64_t head_dim_;
+  bool decodes_;
+  double dropout_;
+  AttentionKind kind_;
+  std::int32_t module_;
+  Linear q_{}, k_{}, v_{}, o_{};
+  Tensor distances_{};
+  RmsNorm norm_{};
+};
+
+}  // namespace
+
+extern const OpType t5_attention;
+const OpType t5_attention{"t5_attention", make_module<T5Attention>};
+
+}  // namespace oomplan::estimator::ops
