@@ -10,6 +10,7 @@
 #include "config_values.hpp"
 #include "errors.hpp"
 #include "fields.hpp"
+#include "language.hpp"
 #include "oomplan/core/dtype.hpp"
 #include "oomplan/core/text.hpp"
 #include "segments.hpp"
@@ -17,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 21> known_keys{"model_types",
+constexpr std::array<std::string_view, 26> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -37,7 +38,12 @@ constexpr std::array<std::string_view, 21> known_keys{"model_types",
                                                       "no_sdpa",
                                                       "expert_names",
                                                       "cut_cross_entropy",
-                                                      "sequence_classifier"};
+                                                      "sequence_classifier",
+                                                      "class_defaults",
+                                                      "language",
+                                                      "tower",
+                                                      "features",
+                                                      "merge"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -183,7 +189,7 @@ std::vector<std::string> model_types_of(const DataFile& file) {
   return out;
 }
 
-Result<Architecture> read_architecture(const Document& config, const DataFile& file) {
+Result<Architecture> read_architecture(const Document& config, const DataFile& file, const Catalog& catalog) {
   const Result<Document> document = parse(file);
   if (!document) return document.errors();
   Diagnostics errors;
@@ -202,7 +208,10 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   out.expert_names = fields.texts("expert_names");
-  if (errors.empty()) read_body(out, fields, values);
+  if (errors.empty()) {
+    fields.find("language") == nullptr ? read_body(out, fields, values)
+                                       : read_parts({config, fields, values, catalog}, out);
+  }
   read_head(out, config);
   check_expectations(fields);
   if (!errors.empty()) return errors;

@@ -127,16 +127,17 @@ const Node* ConfigValues::given(std::string_view key) const {
   return found == given_.end() ? nullptr : found->second;
 }
 
+/// "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
+const Entry* ConfigValues::entry_of(std::string_view key) const {
+  const std::size_t dot = key.find('.');
+  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+  if (mapping == nullptr) return nullptr;
+  for (const Entry& entry : mapping->entries)
+    if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
+  return nullptr;
+}
+
 const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
-  // "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
-  const auto entry_of = [this](std::string_view key) -> const Entry* {
-    const std::size_t dot = key.find('.');
-    const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
-    if (mapping == nullptr) return nullptr;
-    for (const Entry& entry : mapping->entries)
-      if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
-    return nullptr;
-  };
   const Entry* found = entry_of(declaration.key);
   const Node* aliases = declaration.value.find("aliases");
   for (std::size_t i = 0; found == nullptr && aliases != nullptr && i < aliases->items.size(); ++i)
@@ -175,8 +176,8 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
 }
 
 const Node* ConfigValues::list(std::string_view key) const {
-  const Node* node = config_.root.find(key);
-  return node != nullptr && node->is_sequence() ? node : nullptr;
+  const Entry* entry = entry_of(key);
+  return entry != nullptr && entry->value.is_sequence() ? &entry->value : nullptr;
 }
 
 void ConfigValues::refuse(const Node& node, std::string message) {

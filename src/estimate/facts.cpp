@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "expert_targets.hpp"
 #include "mesh.hpp"
@@ -258,6 +259,33 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   }
 }
 
+void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
+  const std::int64_t count = plan.images.count.value;
+  if (sees && count == unknown_images) {
+    Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
+                              plan.images.count.origin);
+    d.hint = "set images: how many a row has, 0 for text alone; then image_height and image_width, in pixels.";
+    errors.push_back(std::move(d));
+  }
+  if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
+    errors.push_back(unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+                                plan.recipe.kind.origin));
+  }
+  if (sees || count <= 0) return;
+  errors.push_back(unmodelled(architecture.model_type + " models that see images are not modelled yet",
+                              plan.images.count.origin));
+}
+
+Images images_of(const TrainingPlan& plan) {
+  const ImageFacts& i = plan.images;
+  Images out{std::max<std::int64_t>(i.count.value, 0), i.height.value, i.width.value, 1, {}, i.count.origin.where};
+  out.tiles = std::max<std::int64_t>(i.tiles.value, 1);
+  constexpr std::array dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};  // By MixedDType.
+  if (i.dtype.value != MixedDType::as_held) out.dtype = dtypes[static_cast<std::size_t>(i.dtype.value)];
+  return out;
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -279,6 +307,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
+  check_images(plan, architecture, errors);
   check_mesh(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
@@ -312,6 +341,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   Facts f;
   f.batch = plan.batch.micro_batch_size.value;
   f.length = plan.batch.sequence_length.value;
+  f.images = images_of(plan);
+  f.frozen = plan.recipe.frozen.value;
   f.weights = resolved(plan.precision.weights_dtype.value, architecture);
   f.quantized = plan.quantization.kind.value != Quantization::none;
   f.int8 = plan.quantization.kind.value == Quantization::int8;

@@ -63,6 +63,7 @@ void Stream::leave_base() {
   for (Tensor& sin : arguments.sin) sin.reset();
   arguments.bias.reset();
   attn_weights.reset();
+  seen = {};
   arguments.position_ids.reset();
   position_ids.reset();
   position_mask.reset();
@@ -70,10 +71,39 @@ void Stream::leave_base() {
   position_embeds.reset();
 }
 
+namespace {
+
+/// The forward function of a tower's class, and what its caller makes of the output.
+void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Stream& s) {
+  Stream v;
+  v.pixels = s.pixels;
+  for (const auto& step : tower.stem) step->forward(play, v);
+  for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
+    Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
+    play_layer(play, tower.blocks[i], v);
+    if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
+  }
+  for (const auto& step : tower.tail) step->forward(play, v);
+  s.seen = std::move(v.seen);
+}
+
+}  // namespace
+
+void Model::collate(Torch& torch, const Facts& facts, Stream& s) const {
+  for (const Segment& segment : body) {
+    for (const auto& step : segment.stem) step->collate(torch, facts, s);
+  }
+}
+
 void Model::base(Play& play, Stream& s) const {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   std::int16_t built = 0;
   for (const Segment& segment : body) {
+    if (segment.tower) {
+      if (play.facts.images.count > 0) play_tower(play, segment, built, s);
+      built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
+      continue;
+    }
     for (const auto& step : segment.stem) step->forward(play, s);
     for (const Modules& block : segment.blocks) {
       Restore in_layer(layer, std::int16_t{built++});
@@ -137,8 +167,11 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
     make_steps(segment.stem, builder, made.stem);
     for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
          ++unit) {
+      if (segment.taken && unit->number == *segment.taken) made.taken = std::ssize(made.blocks);
       make_layers(segment, *unit, builder, made.blocks);
     }
+    made.tower = segment.tower;
+    make_steps(segment.tail, builder, made.tail);
   }
 }
 

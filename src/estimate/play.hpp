@@ -22,10 +22,21 @@ namespace oomplan::estimator {
 
 struct Objective;
 
+/// The images of a row, as ImageFacts.
+struct Images {
+  std::int64_t count = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t tiles = 1;
+  std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
+  Location at{};
+};
+
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
+  Images images{};
   DType weights = DType::fp32;  ///< Of the base model, and of what a quantised one keeps unquantised.
   std::optional<DType> autocast{};
   bool lora = false;
@@ -43,6 +54,7 @@ struct Facts {
   std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
   std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
   Location trained_at{};
+  std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
   bool input_grads = false;  ///< The embedding's output is asked for a gradient (enable_input_require_grads).
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
@@ -92,11 +104,23 @@ struct Arguments {
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };
 
+/// What a vision tower leaves to the language model.
+struct Seen {
+  Tensor features{};            ///< A row for each token that an image is.
+  std::vector<Tensor> deep{};   ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
+  Tensor mask{};                ///< Where rows have them: batch × length × 1.
+  std::vector<Tensor> kept{};   ///< What the outputs of the tower's classes hold until the model returns.
+};
+
 /// The variables of a model's forward function, by the names that the framework's code gives them.
 struct Stream {
   Tensor input_ids{};
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
+  Tensor pixels{};             ///< As the processor hands them.
+  std::vector<Tensor> sent{};  ///< What else of images is in the batch.
+  Seen seen{};
+  Tensor taken{};  ///< In a tower: the output of the layer that Segment::taken names.
   Tensor position_ids{};
   Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
@@ -138,6 +162,8 @@ class Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module() = default;
   virtual void forward(Play& play, Stream& s) const = 0;
+  /// What the processor adds to a batch for it.
+  virtual void collate(Torch&, const Facts&, Stream&) const {}
 };
 
 /// Makes modules' weights, in the order of model.parameters().

@@ -12,6 +12,8 @@ Stream after_forward(const Stream& s) {
   kept.input_ids = s.input_ids;
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
+  kept.pixels = s.pixels;
+  kept.sent = s.sent;
   kept.logits = s.logits;
   kept.loss = s.loss;
   return kept;
@@ -49,6 +51,7 @@ Stream Stage::batch(const Facts& f) {
   s.input_ids = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   s.labels = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  model(Role::policy).collate(torch_, f, s);
   return s;
 }
 

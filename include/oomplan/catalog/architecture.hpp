@@ -37,6 +37,9 @@ struct Segment {
   std::vector<OpSpec> stem{};
   std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
   std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
+  bool tower = false;  ///< Of images: played apart, on a stream of its own, and only where rows have images.
+  std::vector<OpSpec> tail{};           ///< Of a tower: what makes the language model's features of its output.
+  std::optional<std::int64_t> taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
