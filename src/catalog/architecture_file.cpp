@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 26> known_keys{"model_types",
+constexpr std::array<std::string_view, 27> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, 26> known_keys{"model_types",
                                                       "language",
                                                       "tower",
                                                       "features",
+                                                      "caches_unasked",
                                                       "merge"};
 
 std::optional<Task> task_of(Fields& fields) {

@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 8> declaration_keys{"type",    "required", "default", "aliases",
-                                                           "minimum", "optional", "divides", "multiple_of"};
+constexpr std::array<std::string_view, 9> declaration_keys{
+    "type", "required", "default", "aliases", "minimum", "optional", "divides", "multiple_of", "square"};
 
 struct Type {
   std::string_view name;
@@ -52,6 +52,13 @@ std::optional<Attribute> read_as(const Type& type, const Node& node) {
   return quoted ? std::nullopt : type.read(node);
 }
 
+/// A square may be given as its two sides.
+const Node& side_of(const Node& declaration, const Node& given) {
+  const bool alike = is_set(declaration, "square") && given.items.size() == 2 &&
+                     given.items[0].is_scalar() && given.items[0].text == given.items[1].text;
+  return alike ? given.items[0] : given;
+}
+
 /// A size is at least 1, unless the declaration says otherwise or has a smaller default.
 std::int64_t minimum_of(const Node& declaration) {
   if (const Node* node = declaration.find("minimum")) return node->as_integer().value_or(1);
@@ -88,7 +95,7 @@ void ConfigValues::declare(const Entry& entry) {
     return refuse_file(entry.value,
                        shown(entry.key) + " must be declared as {type: integer, number, boolean or string" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-                           "multiple_of: …}");
+                           "multiple_of: …, square: true}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
@@ -148,7 +155,7 @@ const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
 std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, const Entry& found) {
   const Type& type = *type_of(declaration.value);
   const std::int64_t minimum = minimum_of(declaration.value);
-  std::optional<Attribute> value = read_as(type, found.value);
+  std::optional<Attribute> value = read_as(type, side_of(declaration.value, found.value));
   if (value && is_in_range(*value, minimum)) return value;
   refuse_config(&found.value, shown(found.key) + " must be " + range_of(type, minimum) + ", not " + shown(found.value));
   return std::nullopt;

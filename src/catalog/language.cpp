@@ -184,6 +184,7 @@ void read_parts(const Whole& whole, Architecture& out) {
   if (!errors.empty()) return;
   tower.tail.insert(tower.tail.end(), features.begin(), features.end());
   out = of_whole(*std::move(language), out);
+  out.caches_unasked = fields.find("caches_unasked") != nullptr && fields.text("caches_unasked") == "true";
   join(out, std::move(tower), std::move(merge));
 }
 

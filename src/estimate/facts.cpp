@@ -277,6 +277,12 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
                               plan.images.count.origin));
 }
 
+// TRL's SFTTrainer asks for none in the call itself (compute_loss); others in the config of the whole model alone.
+bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
+  const bool asked = plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised;
+  return architecture.caches_unasked && !asked;
+}
+
 Images images_of(const TrainingPlan& plan) {
   const ImageFacts& i = plan.images;
   Images out{std::max<std::int64_t>(i.count.value, 0), i.height.value, i.width.value, 1, {}, i.count.origin.where};
@@ -361,7 +367,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;
-  f.input_grads = (f.lora && plan.checkpointing.on.value) || trains_embeddings(plan);
+  // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
+  f.input_grads = plan.checkpointing.on.value || trains_embeddings(plan);
+  f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;

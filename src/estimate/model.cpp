@@ -56,6 +56,25 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
 
 }  // namespace
 
+KeyValues::~KeyValues() {
+  for (auto& [layer, states] : held_) {
+    Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
+    states.reset();
+  }
+}
+
+Tensor KeyValues::add(const Tensor& states) {
+  Tensor out = torch_.cat({states}, 2);
+  held_.emplace_back(torch_.recorder.scope.layer, out);
+  return out;
+}
+
+void Stream::drop_output() {
+  logits.reset();
+  returned.clear();
+  arguments.cache.reset();
+}
+
 void Stream::leave_base() {
   residual.reset();
   for (Tensor& mask : arguments.masks) mask.reset();
@@ -99,6 +118,8 @@ void Model::base(Play& play, Stream& s) const {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   std::int16_t built = 0;
   for (const Segment& segment : body) {
+    if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
+      s.arguments.cache = std::make_shared<KeyValues>(play.torch);
     if (segment.tower) {
       if (play.facts.images.count > 0) play_tower(play, segment, built, s);
       built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));

@@ -81,6 +81,7 @@ struct Facts {
   bool liger_rope = false;
   bool liger_glu = false;
   bool patched_log_softmax = false;
+  bool fills_cache = false;  ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
@@ -91,6 +92,21 @@ struct Facts {
 enum class Span : std::uint8_t { full, sliding, chunked };
 inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "chunked"};
 
+/// A DynamicCache that a forward pass fills.
+class KeyValues {
+ public:
+  explicit KeyValues(Torch& torch) : torch_(torch) {}
+  KeyValues(const KeyValues&) = delete;
+  KeyValues& operator=(const KeyValues&) = delete;
+  ~KeyValues();
+  /// DynamicLayer.update: what it has, which is nothing yet, and `states` put together.
+  Tensor add(const Tensor& states);
+
+ private:
+  Torch& torch_;
+  std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer.
+};
+
 /// What every block is called with besides the hidden states; a checkpoint holds on to it.
 struct Arguments {
   template <class T>
@@ -100,6 +116,7 @@ struct Arguments {
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
   Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
+  std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };
@@ -133,7 +150,10 @@ struct Stream {
   Arguments arguments{};
   Tensor logits{};
   Tensor loss{};
+  std::vector<Tensor> returned{};  ///< What else the model's output holds (image_hidden_states).
 
+  /// The caller lets go of the model's output, but for the loss.
+  void drop_output();
   /// The base model's forward returns: its locals die.
   void leave_base();
 };

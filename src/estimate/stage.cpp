@@ -15,6 +15,8 @@ Stream after_forward(const Stream& s) {
   kept.pixels = s.pixels;
   kept.sent = s.sent;
   kept.logits = s.logits;
+  kept.returned = s.returned;
+  kept.arguments.cache = s.arguments.cache;
   kept.loss = s.loss;
   return kept;
 }

@@ -63,6 +63,9 @@ struct Architecture {
   std::string no_sdpa{};  ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
+  /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward hands
+  /// no use_cache on.
+  bool caches_unasked = false;
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};
   std::vector<OpSpec> tail{};

@@ -1,5 +1,7 @@
 #include "modules/vision.hpp"
 
+#include <fmt/format.h>
+
 namespace oomplan::estimator {
 
 std::int64_t tiles_of(const Facts& f) {
@@ -34,9 +36,40 @@ Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims
   });
   t.save(node, 0, x);
   t.save(node, 1, weight);
-  Tensor out = t.attach(node, t.empty(sizes, x->dtype, "aten::convolution"));
-  if (play.facts.input_grads) out->requires_grad = true;
-  return out;
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::convolution"));
+}
+
+void ask_for_gradient(const Facts& facts, const Tensor& embedded) {
+  if (facts.input_grads) embedded->requires_grad = true;
+}
+
+namespace {
+
+void refuse_size(Builder& b, std::string message, std::string hint) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = b.architecture.source + ": " + std::move(message);
+  d.where = b.facts.images.at;
+  d.hint = std::move(hint);
+  b.problems.push_back(std::move(d));
+}
+
+}  // namespace
+
+Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step) {
+  const Images& i = b.facts.images;
+  if (i.count == 0) return {};
+  if (i.height == 0 || i.width == 0) {
+    refuse_size(b, "the size of its images decides what it holds, and is not known",
+                "set image_height and image_width: pixels after the processor's resizing.");
+    return {};
+  }
+  if (i.height % step != 0 || i.width % step != 0) {
+    refuse_size(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
+                fmt::format("image_height and image_width are multiples of {}.", step));
+    return {};
+  }
+  return {i.height / patch, i.width / patch};
 }
 
 namespace {

@@ -7,6 +7,18 @@
 
 namespace oomplan::estimator {
 
+/// Where a frozen model is checkpointed, what its embeddings make is asked for a gradient: transformers finds the module
+/// that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads).
+void ask_for_gradient(const Facts& facts, const Tensor& embedded);
+
+/// How many patches of so many pixels a side the images of a batch have in all. Their size is the plan's; where it has
+/// none, or one that is no multiple of `step`, that is a problem of the builder's.
+struct Grid {
+  std::int64_t height = 1;  ///< In patches.
+  std::int64_t width = 1;
+};
+Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step);
+
 /// The tiles that a batch has in all.
 std::int64_t tiles_of(const Facts& facts);
 
@@ -20,10 +32,9 @@ class PatchConvolution {
   /// `patch`: the numbers that a patch has.
   PatchConvolution(Builder& b, const std::string& name, std::int64_t patch, std::int64_t width, bool bias);
 
-  /// x in the weight's dtype, convolved to `sizes`, of which the second is the width. The output is asked for a
-  /// gradient where peft asks the embeddings' for one (modeling_utils.py: enable_input_require_grads finds it by
-  /// _input_embed_layer).
+  /// x in the weight's dtype, convolved to `sizes`, of which the second is the width.
   Tensor operator()(Play& play, const Tensor& x, const Dims& sizes) const;
+  DType dtype() const { return weight_->dtype; }
 
  private:
   Tensor weight_{};

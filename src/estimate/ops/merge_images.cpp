@@ -8,13 +8,14 @@ namespace {
 
 class MergeImages final : public Module {
  public:
-  MergeImages(const Attributes& a, Builder&) : split_(a.flag("split", false)) {}
+  MergeImages(const Attributes& a, Builder&) : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {}
 
   void forward(Play& play, Stream& s) const override {
     if (play.facts.images.count == 0) return;
     Torch& t = play.torch;
     s.seen.kept.push_back(s.seen.features);
     s.seen.features = t.to(in_rows(t, s.seen.features), s.inputs_embeds->dtype);
+    if (returned_) s.returned.push_back(s.seen.features);
     s.seen.mask = t.unsqueeze(t.empty(s.input_ids->sizes, DType::boolean, "aten::eq"), 2);
     s.inputs_embeds = masked_scatter(t, s.inputs_embeds, s.seen.mask, s.seen.features);
     s.hidden = s.inputs_embeds;
@@ -28,6 +29,7 @@ class MergeImages final : public Module {
   }
 
   bool split_;  ///< The features of each image are an entry of a list, from which they are put together again.
+  bool returned_;  ///< The model's output has them too.
 };
 
 }  // namespace
