@@ -285,7 +285,12 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
 
 Images images_of(const TrainingPlan& plan) {
   const ImageFacts& i = plan.images;
-  Images out{std::max<std::int64_t>(i.count.value, 0), i.height.value, i.width.value, 1, {}, i.count.origin.where};
+  Images out;
+  out.count = std::max<std::int64_t>(i.count.value, 0);
+  out.height = i.height.value;
+  out.width = i.width.value;
+  out.at = i.count.origin.where;
+  out.token_types = out.count > 0 || i.token_types.value;
   out.tiles = std::max<std::int64_t>(i.tiles.value, 1);
   constexpr std::array dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};  // By MixedDType.
   if (i.dtype.value != MixedDType::as_held) out.dtype = dtypes[static_cast<std::size_t>(i.dtype.value)];

@@ -29,6 +29,7 @@ struct Images {
   std::int64_t width = 0;
   std::int64_t tiles = 1;
   std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
+  bool token_types = false;      ///< Rows say which of their tokens are images'.
   Location at{};
 };
 

@@ -172,6 +172,11 @@ constexpr std::array rows{
         {"the pictures that the processor makes of one image, that of the whole among them", {}, has_images}),
     fact<&Plan::images, &ImageFacts::dtype, as::mixed_dtype>(
         "image_dtype", {"what pixels come in; `as_held`: the model's dtype", {}, has_images}),
+    fact<&Plan::images, &ImageFacts::token_types, as::boolean>(
+        "image_token_types",
+        {"rows without images come from the model's processor too, which says of each token whether it is an image's",
+         {},
+         [](const Plan& plan) { return plan.images.token_types.value && !has_images(plan); }}),
     fact<&Plan::recipe, &RecipeFacts::frozen, as::names>(
         "frozen_parameters",
         {"parts of parameters' names: such a parameter is not trained (`vision_tower`)",

@@ -182,6 +182,7 @@ struct ImageFacts {
   Setting<std::int64_t> width{};
   Setting<std::int64_t> tiles{};  ///< That the processor cuts of one, the picture of the whole among them.
   Setting<MixedDType> dtype{};    ///< In which pixels come; as_held: in the model's own.
+  Setting<bool> token_types{};    ///< Rows say which of their tokens are of images though none is: a processor's do.
   friend bool operator==(const ImageFacts&, const ImageFacts&) = default;
 };
 

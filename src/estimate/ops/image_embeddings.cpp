@@ -19,13 +19,15 @@ class ImageEmbeddings final : public Module {
     const std::string m = a.module() + ".";
     const std::int64_t patch = a.integer("patch_size");
     side_ = size_ / patch;
+    const bool plain = kind_ != Positions::parameter;
     if (const std::string name = a.text("class_token", ""); !name.empty())
-      class_ = b.weight(m + name, {width_}, Part::embedding);
+      class_ = b.weight(m + name, plain ? Dims{width_} : Dims{1, 1, width_}, Part::embedding);
     convolution_ =
         PatchConvolution(b, m + a.text("patches", "patch_embedding"),
                          saturating_mul(channels_, saturating_mul(patch, patch)), width_, a.flag("bias", false));
     count_ = saturating_add(saturating_mul(side_, side_), class_ ? 1 : 0);
-    positions_ = b.weight(m + a.text("position_weight", "position_embedding.weight"), {count_, width_}, Part::embedding);
+    const Dims places = plain ? Dims{count_, width_} : Dims{1, count_, width_};
+    positions_ = b.weight(m + a.text("position_weight", "position_embedding.weight"), places, Part::embedding);
     if (kind_ != Positions::embedding) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     position_ids_ = b.torch.empty({1, count_}, DType::int64, "buffer");
@@ -55,7 +57,7 @@ class ImageEmbeddings final : public Module {
   }
 
   Tensor positions(Torch& t, std::int64_t rows) const {
-    if (kind_ == Positions::parameter) return t.view(positions_, {1, count_, width_});
+    if (kind_ == Positions::parameter) return positions_;
     if (kind_ == Positions::embedding) return t.embedding(positions_, position_ids_);
     return t.embedding(positions_, t.empty({rows, count_}, DType::int64, "aten::where"));
   }
@@ -67,7 +69,7 @@ class ImageEmbeddings final : public Module {
     if (!chosen_) ask_for_gradient(play.facts, grid);
     const Tensor patches = t.transpose(t.view(grid, {rows, width_, -1}), 1, 2);
     if (!class_) return t.add(patches, positions(t, rows));
-    const Tensor first = t.expand(t.view(class_, {1, 1, width_}), {rows, 1, width_});
+    const Tensor first = t.expand(class_, {rows, 1, width_});
     return t.add(t.cat({first, patches}, 1), positions(t, rows));
   }
 
