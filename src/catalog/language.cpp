@@ -12,7 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 6> part_keys{"key", "model_type", "module", "tied", "defaults", "taken"};
+constexpr std::array<std::string_view, 7> part_keys{"key",  "model_type", "module", "tied",
+                                                    "flat", "defaults",   "taken"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -45,10 +46,15 @@ Document config_of(const Whole& whole, const Fields& part) {
   out.root.kind = Node::Kind::mapping;
   if (own != nullptr && own->is_mapping()) {
     out.root = *own;
+  } else if (part.find("flat") != nullptr) {
+    out.root = whole.config.root;  // Hub configs of before there were parts.
   } else {
     put_missing(out.root, part.find("defaults"));
   }
-  if (!has(out.root, "model_type")) put(out.root, "model_type", *part.find("model_type"));
+  // Of the whole model: flat, or of a checkpoint that calls its tower so.
+  const Node* type = out.root.find("model_type");
+  const bool of_whole = type != nullptr && type->text == whole.config.root.find("model_type")->text;
+  if (!has(out.root, "model_type") || of_whole) put(out.root, "model_type", *part.find("model_type"));
   return out;
 }
 

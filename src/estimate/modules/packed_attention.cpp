@@ -1,6 +1,7 @@
 #include "modules/packed_attention.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "modules/attention_core.hpp"
 
@@ -41,7 +42,16 @@ void work_on_longest(Torch& t, const Tensor& q, std::int64_t longest) {
   const Tensor sum = t.empty({1, padded, heads, d <= 192 ? up_to(d, 32) : 256}, DType::fp32, kernel.backward);
 }
 
-// The pieces' gradients are all there before torch.split's puts those of one projection together, v's first.
+/// torch.split's backward puts the pieces' gradients of one projection together, v's first.
+void put_together(Torch& t, const Tensor& q, std::array<Tensor, 3>& parts, Grads& g) {
+  for (int i = 2; i >= 0; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    g.out[at] = t.transpose(t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::cat"), 1, 2);
+    parts[at].reset();
+  }
+}
+
+// The pieces' gradients are all there before they are put together.
 void pieces_backward(Torch& t, Node& n, Grads& g) {
   const Tensor q = t.unpack(n, 0);
   const Tensor k = t.unpack(n, 1);
@@ -55,11 +65,7 @@ void pieces_backward(Torch& t, Node& n, Grads& g) {
     for (Tensor& part : parts) part = t.empty(q->sizes, q->dtype, op);
     work_on_longest(t, q, n.ints[0]);
   }
-  for (int i = 2; i >= 0; --i) {
-    const auto at = static_cast<std::size_t>(i);
-    g.out[at] = t.transpose(t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::cat"), 1, 2);
-    parts[at].reset();
-  }
+  put_together(t, q, parts, g);
 }
 
 Tensor fused(Torch& t, const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Pieces>& pieces) {
@@ -91,27 +97,63 @@ Tensor fused(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   return t.attach(node, t.empty(rows, q->dtype, "aten::cat"));
 }
 
-/// The tokens from `at` on as a batch of pieces: a view.
-Tensor batch_of(Torch& t, const Tensor& x, std::int64_t at, const Pieces& p) {
-  const Tensor part = t.slice(x, 2, at, p.count * p.length);
-  const Tensor rows = t.view(t.transpose(part, 1, 2), {p.count, p.length, x->sizes[1], x->sizes[3]});
-  return t.transpose(rows, 1, 2);
+/// What eager attention makes of one piece on its way: the product and its multiple, gone before the next piece's.
+void score(Torch& t, const Dims& square, DType dtype) {
+  const Tensor product = t.empty(square, dtype, "aten::bmm");
+  const Tensor scaled = t.empty(square, dtype, "aten::mul");
 }
 
-/// Eager attention: a batch for the pieces of each length.
-Tensor eager(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v,
-             const std::vector<Pieces>& pieces) {
-  Torch& t = play.torch;
-  Tensor all;
-  std::int64_t at = 0;
-  for (const Pieces& p : pieces) {
-    Tensor out = attend(play, s, batch_of(t, q, at, p), batch_of(t, k, at, p), batch_of(t, v, at, p), whole_picture);
-    s.attn_weights.reset();  // attention_interface(...)[0]
-    out = t.reshape(out, {1, p.count * p.length, q->sizes[1], q->sizes[3]});
-    all = all ? t.cat({all, out}, 1) : out;
-    at += p.count * p.length;
+void eager_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor q = t.unpack(n, 0);
+  const Tensor k = t.unpack(n, 1);
+  const Tensor v = t.unpack(n, 2);
+  const Dims square{q->sizes[1], n.ints[0], n.ints[0]};
+  std::array<Tensor, 3> parts{};
+  {
+    const Tensor probabilities = t.unpack(n, 3);
+    const Tensor weights = t.unpack(n, 4);
+    InBucket scores(t, Bucket::attention_scores);
+    Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
+    parts[2] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    const Tensor raised = t.to(of_weights, DType::fp32);
+    of_weights.reset();
+    Tensor of_scores = t.empty(square, q->dtype, "aten::_softmax_backward_data");
+    of_scores = t.empty(square, q->dtype, "aten::mul");
+    parts[0] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    parts[1] = t.empty(q->sizes, q->dtype, "aten::bmm");
   }
-  return pieces.size() == 1 ? t.cat({all}, 1) : all;
+  put_together(t, q, parts, g);
+}
+
+/// Eager attention: a softmax in fp32 and what the values are multiplied by are kept of each piece.
+Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Pieces>& pieces) {
+  const Tensor q = t.lowered(query);
+  const Tensor k = t.lowered(key);
+  const Tensor v = t.lowered(value);
+  NodeRef node = t.record("EagerPiecesBackward", {&q, &k, &v}, eager_backward);
+  std::int64_t longest = 0;
+  std::int64_t squares = 0;
+  for (const Pieces& p : pieces) {
+    longest = std::max(longest, p.length);
+    squares = saturating_add(squares, saturating_mul(p.count, saturating_mul(p.length, p.length)));
+  }
+  if (node) node->ints[0] = longest;
+  const Dims last{q->sizes[1], longest, longest};
+  // Where nothing is kept for backward, one piece's are gone before the next's.
+  const Dims kept = node ? Dims{q->sizes[1], squares} : Dims{q->sizes[1], longest, longest};
+  t.save(node, 0, q);
+  t.save(node, 1, k);
+  t.save(node, 2, v);
+  const Tensor outs = t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
+  {
+    InBucket scores(t, Bucket::attention_scores);
+    score(t, last, q->dtype);
+    const Tensor probabilities = t.empty(kept, DType::fp32, "aten::_softmax");
+    const Tensor weights = q->dtype == DType::fp32 ? probabilities : t.empty(kept, q->dtype, "aten::_to_copy");
+    t.save_output(node, 3, probabilities);
+    t.save_output(node, 4, weights);
+  }
+  return t.attach(node, t.empty(outs->sizes, q->dtype, "aten::cat"));
 }
 
 }  // namespace
@@ -120,7 +162,7 @@ Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k,
                         const std::vector<Pieces>& pieces) {
   // One call of flash-attn's varlen function, whatever the pieces.
   if (play.facts.attention == Attention::flash_attention_2) return attend(play, s, q, k, v, whole_picture);
-  if (play.facts.attention == Attention::eager) return eager(play, s, q, k, v, pieces);
+  if (play.facts.attention == Attention::eager) return eager(play.torch, q, k, v, pieces);
   return fused(play.torch, q, k, v, pieces);
 }
 
