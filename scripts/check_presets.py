@@ -9,7 +9,7 @@ import sys
 
 import torch
 import yaml
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
 
 PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
 MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert"}
@@ -18,7 +18,8 @@ MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert"}
 def count(config):
     model_type = config["model_type"]
     keys = {key: value for key, value in config.items() if key not in ("model_type", "torch_dtype")}
-    family = AutoModelForMaskedLM if model_type in MASKED else AutoModelForCausalLM
+    seeing = "vision_config" in config
+    family = AutoModelForImageTextToText if seeing else AutoModelForMaskedLM if model_type in MASKED else AutoModelForCausalLM
     with torch.device("meta"):
         model = family.from_config(AutoConfig.for_model(model_type, **keys))
     model.tie_weights()

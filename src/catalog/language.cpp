@@ -12,8 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 7> part_keys{"key",  "model_type", "module", "tied",
-                                                    "flat", "defaults",   "taken"};
+constexpr std::array<std::string_view, 8> part_keys{"key",  "model_type", "types", "module",
+                                                    "tied", "flat",       "defaults", "taken"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -77,8 +77,23 @@ void move_below(std::vector<OpSpec>& ops, const std::string& part) {
   for (OpSpec& op : ops) move_below(op.module, part);
 }
 
+/// A part of another kind than those that the file was held against.
+bool is_known(Fields& part, const Document& config) {
+  const std::vector<std::string> types = part.texts("types");
+  return std::ranges::count(types.empty() ? std::vector{part.text("model_type")} : types,
+                            config.root.find("model_type")->text) > 0;
+}
+
+Diagnostic unknown_part(const Whole& whole, const Fields& part, const Document& config) {
+  const Node& type = *config.root.find("model_type");
+  return error_at(config, type, "catalog/unknown-architecture",
+                  shown(part.find("key")->text) + " of model_type " + shown(type) + " is not known in " +
+                      shown(*whole.config.root.find("model_type")));
+}
+
 Result<Architecture> language_of(const Whole& whole, Fields& part) {
   Document config = config_of(whole, part);
+  if (!is_known(part, config)) return unknown_part(whole, part, config);
   tie(whole, part, config.root);
   const Result<DataFile> file = architecture_file(config, whole.catalog);
   if (!file) return file.errors();
@@ -109,18 +124,12 @@ std::optional<std::int64_t> taken_in(const Whole& whole, const Fields& part) {
   return layer == nullptr ? std::nullopt : std::optional(*layer);
 }
 
-Diagnostic unknown_tower(const Document& config) {
-  const Node& type = *config.root.find("model_type");
-  return error_at(config, type, "catalog/unknown-architecture",
-                  "model_type " + shown(type) + " is not a vision tower that is known");
-}
-
 /// The tower, and the values of its keys.
 Segment tower_of(const Whole& whole, Fields& part) {
   Diagnostics& errors = whole.fields.errors();
   const Document config = config_of(whole, part);
   const std::optional<DataFile> file = find_file("towers", config.root.find("model_type")->text, whole.catalog);
-  if (!file) return errors.push_back(unknown_tower(config)), Segment{};
+  if (!file || !is_known(part, config)) return errors.push_back(unknown_part(whole, part, config)), Segment{};
   const Result<Document> text = parse(*file);
   if (!text) return errors.insert(errors.end(), text.errors().begin(), text.errors().end()), Segment{};
   Fields fields(*text, text->root, errors);
