@@ -266,7 +266,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
     Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
                               plan.images.count.origin);
     d.hint =
-        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in pixels";
+        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in pixels.";
     errors.push_back(std::move(d));
   }
   if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {

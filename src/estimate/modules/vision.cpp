@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace oomplan::estimator {
 
 std::int64_t tiles_of(const Facts& f) {
@@ -51,7 +53,8 @@ void refuse_size(Builder& b, std::string message, std::string hint) {
   d.message = b.architecture.source + ": " + std::move(message);
   d.where = b.facts.images.at;
   d.hint = std::move(hint);
-  b.problems.push_back(std::move(d));
+  const bool said = std::ranges::count(b.problems, d.message, &Diagnostic::message) > 0;  // By another layer.
+  if (!said) b.problems.push_back(std::move(d));
 }
 
 }  // namespace

@@ -8,7 +8,10 @@ namespace {
 
 class MergeImages final : public Module {
  public:
-  MergeImages(const Attributes& a, Builder&) : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {}
+  MergeImages(const Attributes& a, Builder& b)
+      : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {
+    check_room(b, tokens_of(a, b));
+  }
 
   void forward(Play& play, Stream& s) const override {
     if (play.facts.images.count == 0) return;
@@ -22,6 +25,31 @@ class MergeImages final : public Module {
   }
 
  private:
+  /// Of one tile: as given, or a token for each square of patches.
+  static std::int64_t tokens_of(const Attributes& a, Builder& b) {
+    if (a.find("tokens") != nullptr) return a.integer("tokens");
+    const std::int64_t patch = a.integer("patch_size");
+    const std::int64_t merge = a.integer("merge", 1);
+    if (a.find("image_size") != nullptr) {
+      const std::int64_t side = a.integer("image_size") / patch / merge;
+      return saturating_mul(side, side);
+    }
+    const Grid grid = grid_of(b, patch, saturating_mul(patch, merge));
+    return saturating_mul(grid.height / merge, grid.width / merge);
+  }
+
+  /// transformers raises a ValueError where tokens and features are not as many.
+  static void check_room(Builder& b, std::int64_t tokens) {
+    const Images& i = b.facts.images;
+    const std::int64_t all = saturating_mul(saturating_mul(i.count, i.tiles), tokens);
+    if (all <= b.facts.length) return;
+    Diagnostic d;
+    d.code = "estimate/too-long";
+    d.message = fmt::format("the images of a row are {} tokens, and the row has {}", all, b.facts.length);
+    d.where = i.at;
+    b.problems.push_back(std::move(d));
+  }
+
   Tensor in_rows(Torch& t, const Tensor& features) const {
     if (!split_) return features;
     const std::int64_t width = features->sizes.back();
