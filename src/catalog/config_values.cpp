@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 9> declaration_keys{
-    "type", "required", "default", "aliases", "minimum", "optional", "divides", "multiple_of", "square"};
+constexpr std::array<std::string_view, 9> declaration_keys{"type",     "required", "default",     "aliases", "minimum",
+                                                           "optional", "divides",  "multiple_of", "square"};
 
 struct Type {
   std::string_view name;
@@ -54,8 +54,8 @@ std::optional<Attribute> read_as(const Type& type, const Node& node) {
 
 /// A square may be given as its two sides.
 const Node& side_of(const Node& declaration, const Node& given) {
-  const bool alike = is_set(declaration, "square") && given.items.size() == 2 &&
-                     given.items[0].is_scalar() && given.items[0].text == given.items[1].text;
+  const bool alike = is_set(declaration, "square") && given.items.size() == 2 && given.items[0].is_scalar() &&
+                     given.items[0].text == given.items[1].text;
   return alike ? given.items[0] : given;
 }
 

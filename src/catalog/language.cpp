@@ -12,7 +12,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 8> part_keys{"key",  "model_type", "types", "module",
+constexpr std::array<std::string_view, 8> part_keys{"key",  "model_type", "types",    "module",
                                                     "tied", "flat",       "defaults", "taken"};
 
 bool has(const Node& mapping, std::string_view key) {

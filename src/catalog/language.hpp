@@ -15,8 +15,9 @@ struct Whole {
   const Catalog& catalog;
 };
 
-/// Fills `out` with the language model that `language` names, the tower that `tower` names between its embedding and its
-/// other steps, and the ops of `features` and `merge`. Keys of the parts are known there as "$language.hidden_size" and
+/// Fills `out` with the language model that `language` names, the tower that `tower` names between its embedding and
+/// its other steps, and the ops of `features` and `merge`. Keys of the parts are known there as "$language.hidden_size"
+/// and
 /// "$tower.hidden_size".
 void read_parts(const Whole& whole, Architecture& out);
 

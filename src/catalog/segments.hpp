@@ -28,8 +28,8 @@ using Kinds = std::vector<std::string>;
 /// their layers has.
 std::vector<Segment> segments_in(Fields& fields, ConfigValues& values, Kinds& kinds);
 
-/// The layers of a vision tower, by a file of models/towers. `taken`: the hidden state that is made features of, counted
-/// as Python does from the first layer's input; none: what the last layer gives.
+/// The layers of a vision tower, by a file of models/towers. `taken`: the hidden state that is made features of,
+/// counted as Python does from the first layer's input; none: what the last layer gives.
 Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_t> taken);
 
 /// The ops under `tail`: those that name no kind, and those of a kind that a layer has.

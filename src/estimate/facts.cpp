@@ -266,24 +266,27 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
     Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
                               plan.images.count.origin);
     d.hint =
-        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in pixels.";
+        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in "
+        "pixels.";
     errors.push_back(std::move(d));
   }
   if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
-    errors.push_back(unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
-                                plan.recipe.kind.origin));
+    errors.push_back(
+        unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+                   plan.recipe.kind.origin));
   }
   const KernelFacts& k = plan.kernels;
   if (sees && plan.mesh.sharding.value != Sharding::none) {
-    errors.push_back(unmodelled("models that see images over more than one rank are not modelled yet",
-                                plan.mesh.sharding.origin));
+    errors.push_back(
+        unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
   }
   if (sees && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
-    errors.push_back(unmodelled("fused LoRA kernels of models that see images are not modelled yet", k.lora_qkv.origin));
+    errors.push_back(
+        unmodelled("fused LoRA kernels of models that see images are not modelled yet", k.lora_qkv.origin));
   }
   if (sees || count <= 0) return;
-  errors.push_back(unmodelled(architecture.model_type + " models that see images are not modelled yet",
-                              plan.images.count.origin));
+  errors.push_back(
+      unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
 }
 
 // TRL's SFTTrainer asks for none in the call itself (compute_loss); others in the config of the whole model alone.

@@ -56,7 +56,7 @@ struct Facts {
   std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
   Location trained_at{};
   std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
-  bool input_grads = false;  ///< The embedding's output is asked for a gradient (enable_input_require_grads).
+  bool input_grads = false;           ///< The embedding's output is asked for a gradient (enable_input_require_grads).
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -82,7 +82,7 @@ struct Facts {
   bool liger_rope = false;
   bool liger_glu = false;
   bool patched_log_softmax = false;
-  bool fills_cache = false;  ///< Where it is not checkpointed.
+  bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
@@ -116,7 +116,7 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
-  Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
+  Tensor bias{};                       ///< Added to the products of queries and keys by their distance (ALiBi).
   std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
@@ -124,10 +124,10 @@ struct Arguments {
 
 /// What a vision tower leaves to the language model.
 struct Seen {
-  Tensor features{};            ///< A row for each token that an image is.
-  std::vector<Tensor> deep{};   ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
-  Tensor mask{};                ///< Where rows have them: batch × length × 1.
-  std::vector<Tensor> kept{};   ///< What the outputs of the tower's classes hold until the model returns.
+  Tensor features{};           ///< A row for each token that an image is.
+  std::vector<Tensor> deep{};  ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
+  Tensor mask{};               ///< Where rows have them: batch × length × 1.
+  std::vector<Tensor> kept{};  ///< What the outputs of the tower's classes hold until the model returns.
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.

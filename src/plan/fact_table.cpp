@@ -164,8 +164,9 @@ constexpr std::array rows{
                    {{{activations, 3}, {inputs, 3}}},
                    has_images}),
     fact<&Plan::images, &ImageFacts::height, as::count>(
-        "image_height",
-        {"their height in pixels after the processor's resizing; 0 where the model takes one size only", {}, has_images}),
+        "image_height", {"their height in pixels after the processor's resizing; 0 where the model takes one size only",
+                         {},
+                         has_images}),
     fact<&Plan::images, &ImageFacts::width, as::count>("image_width", {"their width", {}, has_images}),
     fact<&Plan::images, &ImageFacts::tiles, as::positive>(
         "image_tiles",
@@ -178,10 +179,9 @@ constexpr std::array rows{
          {},
          [](const Plan& plan) { return plan.images.token_types.value && !has_images(plan); }}),
     fact<&Plan::recipe, &RecipeFacts::frozen, as::names>(
-        "frozen_parameters",
-        {"parts of parameters' names: such a parameter is not trained (`vision_tower`)",
-         {{{gradients, 6}, {optimizer, 6}}},
-         [](const Plan& plan) { return !plan.recipe.frozen.value.empty(); }}),
+        "frozen_parameters", {"parts of parameters' names: such a parameter is not trained (`vision_tower`)",
+                              {{{gradients, 6}, {optimizer, 6}}},
+                              [](const Plan& plan) { return !plan.recipe.frozen.value.empty(); }}),
     fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
         "weights_dtype", {"what the weights are loaded in; `checkpoint` is what the model's config.json names",
                           {{{weights, 3}, {optimizer, 3}, {gradients, 2}, {autocast_copies, 2}}}}),
@@ -481,10 +481,10 @@ constexpr std::size_t facts_in = (members<Groups>() + ...);
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
 static_assert(members<Plan>() == 14 + 4, "a group of TrainingPlan is not counted below");
-static_assert(
-    facts_in<RecipeFacts, ModelFacts, BatchFacts, ImageFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
-             OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
-    "a fact of a group has no row in the table");
+static_assert(facts_in<RecipeFacts, ModelFacts, BatchFacts, ImageFacts, PrecisionFacts, AdapterFacts, KernelFacts,
+                       QuantizationFacts, OptimizerFacts, CheckpointingFacts, EvaluationFacts, RuntimeFacts, MeshFacts,
+                       LoaderPlan> == rows.size(),
+              "a fact of a group has no row in the table");
 
 int rank_of(const FactRow& row, Bucket bucket) {
   for (const Influence& one : row.influences) {

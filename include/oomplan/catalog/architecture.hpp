@@ -37,9 +37,10 @@ struct Segment {
   std::vector<OpSpec> stem{};
   std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
   std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
-  bool tower = false;  ///< Of images: played apart, on a stream of its own, and only where rows have images.
-  std::vector<OpSpec> tail{};           ///< Of a tower: what makes the language model's features of its output.
-  std::optional<std::int64_t> taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
+  bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.
+  std::vector<OpSpec> tail{};  ///< Of a tower: what makes the language model's features of its output.
+  std::optional<std::int64_t>
+      taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -63,8 +64,8 @@ struct Architecture {
   std::string no_sdpa{};  ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
-  /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward hands
-  /// no use_cache on.
+  /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward
+  /// hands no use_cache on.
   bool caches_unasked = false;
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};

@@ -177,8 +177,9 @@ inline constexpr std::int64_t unknown_images = -1;
 
 /// The images of rows, as the processor hands them to the model. They matter where the model has a vision tower.
 struct ImageFacts {
-  Setting<std::int64_t> count{};   ///< In each row; unknown_images where nobody said.
-  Setting<std::int64_t> height{};  ///< Pixels after the processor's resizing; 0: as the model's config has it, or not known.
+  Setting<std::int64_t> count{};  ///< In each row; unknown_images where nobody said.
+  Setting<std::int64_t>
+      height{};  ///< Pixels after the processor's resizing; 0: as the model's config has it, or not known.
   Setting<std::int64_t> width{};
   Setting<std::int64_t> tiles{};  ///< That the processor cuts of one, the picture of the whole among them.
   Setting<MixedDType> dtype{};    ///< In which pixels come; as_held: in the model's own.

@@ -21,8 +21,7 @@ struct Kernel {
 
 Kernel kernel_of(const Tensor& q) {
   if (bytes_of(q->dtype) == 2) {
-    return {true, "aten::_scaled_dot_product_flash_attention",
-            "aten::_scaled_dot_product_flash_attention_backward"};
+    return {true, "aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_backward"};
   }
   return {false, "aten::_scaled_dot_product_efficient_attention",
           "aten::_scaled_dot_product_efficient_attention_backward"};

@@ -7,8 +7,8 @@
 
 namespace oomplan::estimator {
 
-/// Where a frozen model is checkpointed, what its embeddings make is asked for a gradient: transformers finds the module
-/// that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads).
+/// Where a frozen model is checkpointed, what its embeddings make is asked for a gradient: transformers finds the
+/// module that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads).
 void ask_for_gradient(const Facts& facts, const Tensor& embedded);
 
 /// How many patches of so many pixels a side the images of a batch have in all. Their size is the plan's; where it has

@@ -1,5 +1,5 @@
-// PixtralVisionRotaryEmbedding, Qwen2VLVisionRotaryEmbedding: cos and sin of a patch's place, a part for its row and one
-// for its column.
+// PixtralVisionRotaryEmbedding, Qwen2VLVisionRotaryEmbedding: cos and sin of a patch's place, a part for its row and
+// one for its column.
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {

@@ -8,8 +8,7 @@ namespace {
 
 class MergeImages final : public Module {
  public:
-  MergeImages(const Attributes& a, Builder& b)
-      : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {
+  MergeImages(const Attributes& a, Builder& b) : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {
     check_room(b, tokens_of(a, b));
   }
 
@@ -56,7 +55,7 @@ class MergeImages final : public Module {
     return cat_of_parts(t, features, {features->numel() / width, width});
   }
 
-  bool split_;  ///< The features of each image are an entry of a list, from which they are put together again.
+  bool split_;     ///< The features of each image are an entry of a list, from which they are put together again.
   bool returned_;  ///< The model's output has them too.
 };
 

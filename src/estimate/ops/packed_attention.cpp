@@ -1,7 +1,8 @@
 // Qwen2-VL's VisionAttention and its like: one projection for q, k and v, rotation in fp32, and attention within each
 // picture, or within each window of one (`window`, in pixels).
-#include "modules/linear.hpp"
 #include "modules/packed_attention.hpp"
+
+#include "modules/linear.hpp"
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {

@@ -9,8 +9,8 @@ class PatchRows final : public Module {
   PatchRows(const Attributes& a, Builder& b)
       : width_(a.integer("width")),
         patch_(a.integer("patch_size")),
-        numbers_(saturating_mul(saturating_mul(a.integer("channels"), a.integer("frames")),
-                                saturating_mul(patch_, patch_))),
+        numbers_(
+            saturating_mul(saturating_mul(a.integer("channels"), a.integer("frames")), saturating_mul(patch_, patch_))),
         grid_(grid_of(b, patch_, saturating_mul(patch_, a.integer("merge")))),
         convolution_(b, a.module(), numbers_, width_, a.flag("bias", false)) {}
 

@@ -140,8 +140,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::gradients),
               ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing", "attention", "dora",
-                          "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing", "attention",
+                          "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
@@ -198,7 +198,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.evaluation.length.value = 64;
   EXPECT_THAT(without_effect(plan), ElementsAre("image_token_types", "rollout_batches", "label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("image_token_types", "rollout_batches", "label_smoothing", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("image_token_types", "rollout_batches", "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
