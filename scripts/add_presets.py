@@ -34,6 +34,15 @@ def architectures():
         lists = [rule[word] for rule in rules for word in ("key", "listed") if word in rule]
         for model_type in data["model_types"]:
             out[model_type] = (keys + lists, nested, list(data.get("not_played", {})))
+    for file in (MODELS / "architectures").glob("*.yaml"):
+        data = yaml.safe_load(file.read_text())
+        if "language" not in data:
+            continue
+        # A model of parts: their mappings whole, and of a flat config the language model's keys.
+        own, nested, switches = out[data["model_types"][0]]
+        flat = out[data["language"]["model_type"]][0] if data["language"].get("flat") else []
+        parts = [data[part]["key"] for part in ("language", "tower")]
+        out[data["model_types"][0]] = (own + ["tie_word_embeddings"] + parts + flat, nested, switches)
     return out
 
 

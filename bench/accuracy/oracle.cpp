@@ -28,7 +28,7 @@ json load(const std::string& path) {
 
 /// Options of a case that no plan expresses and that change what is allocated.
 std::string unsupported_option(const json& c) {
-  for (const char* key : {"images", "audios", "freeze", "samples", "image_size"}) {
+  for (const char* key : {"audios", "samples", "image_size"}) {
     if (c.contains(key)) return key;
   }
   // Routers that are linear layers, which their families read in a way that no quantized layer allows.
@@ -51,8 +51,8 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  const bool known = arch == "causal" || arch == "mlm" || arch == "seqcls" || arch == "tokcls" || arch == "seq2seq";
-  return known ? "" : "arch " + arch;
+  constexpr std::array<std::string_view, 6> known{"causal", "mlm", "seqcls", "tokcls", "seq2seq", "vlm"};
+  return std::ranges::count(known, arch) > 0 ? "" : "arch " + arch;
 }
 
 HeadKind head_of(const json& model) {
@@ -126,6 +126,16 @@ void read_mesh(const json& c, TrainingPlan& p) {
   p.adapter.dtype.value = c.value("lora_dtype", "bf16") == "fp32" ? AdapterDType::fp32 : AdapterDType::bf16;
 }
 
+/// Images as the cases' processors hand them on: in the model's own type.
+void read_images(const json& c, ImageFacts& images) {
+  images.count.value = c.value("images", 0);
+  const json pixels = c.value("image_hw", json({0, 0}));
+  images.height.value = pixels.at(0);
+  images.width.value = pixels.at(1);
+  images.tiles.value = c.value("tiles", 1);
+  images.token_types.value = true;
+}
+
 TrainingPlan plan_of(const json& c) {
   TrainingPlan p;
   const std::string precision = c.value("precision", "bf16_pure");
@@ -160,6 +170,8 @@ TrainingPlan plan_of(const json& c) {
   // One of ones changes nothing: transformers looks and drops it.
   p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
   p.recipe.use_cache.value = c.value("use_cache", false);
+  p.recipe.frozen.value = c.value("freeze", std::vector<std::string>{});
+  read_images(c, p.images);
   if (c.contains("parallel")) read_mesh(c, p);
   return p;
 }
@@ -200,7 +212,7 @@ Case case_of(const json& models, const json& c) {
   if (!out.unsupported.empty()) return out;
   out.plan.model.head.value = head_of(models.at(out.model));
   json config = models.at(out.model).at("config");
-  config.update(c.value("config_override", json::object()));
+  config.update(c.value("config_override", json::object()), true);
   const auto architecture = architecture_from(config, out.model);
   if (architecture) {
     out.architecture = *architecture;

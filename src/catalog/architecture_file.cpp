@@ -10,6 +10,7 @@
 #include "config_values.hpp"
 #include "errors.hpp"
 #include "fields.hpp"
+#include "language.hpp"
 #include "oomplan/core/dtype.hpp"
 #include "oomplan/core/text.hpp"
 #include "segments.hpp"
@@ -17,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 24> known_keys{"model_types",
+constexpr std::array<std::string_view, 30> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -40,7 +41,13 @@ constexpr std::array<std::string_view, 24> known_keys{"model_types",
                                                       "no_sdpa",
                                                       "expert_names",
                                                       "cut_cross_entropy",
-                                                      "sequence_classifier"};
+                                                      "sequence_classifier",
+                                                      "class_defaults",
+                                                      "language",
+                                                      "tower",
+                                                      "features",
+                                                      "caches_unasked",
+                                                      "merge"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -204,7 +211,7 @@ std::vector<std::string> model_types_of(const DataFile& file) {
   return out;
 }
 
-Result<Architecture> read_architecture(const Document& config, const DataFile& file) {
+Result<Architecture> read_architecture(const Document& config, const DataFile& file, const Catalog& catalog) {
   const Result<Document> document = parse(file);
   if (!document) return document.errors();
   Diagnostics errors;
@@ -224,7 +231,10 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   if (fields.find("no_checkpointing") != nullptr) out.no_checkpointing = fields.text("no_checkpointing");
   out.expert_names = fields.texts("expert_names");
-  if (errors.empty()) read_body(out, fields, values);
+  if (errors.empty()) {
+    fields.find("language") == nullptr ? read_body(out, fields, values)
+                                       : read_parts({config, fields, values, catalog}, out);
+  }
   if (out.task == Task::masked_lm) out.other_head = other_head(config);
   out.labels = labels_of(config);
   check_expectations(fields);

@@ -20,6 +20,6 @@ Result<DataFile> architecture_file(const Document& config, const Catalog& catalo
 std::vector<std::string> model_types_of(const DataFile& file);
 
 /// `source` is left to the caller.
-Result<Architecture> read_architecture(const Document& config, const DataFile& file);
+Result<Architecture> read_architecture(const Document& config, const DataFile& file, const Catalog& catalog);
 
 }  // namespace oomplan::catalog

@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 9> declaration_keys{"type",    "required", "default", "aliases",    "minimum",
-                                                           "maximum", "optional", "divides", "multiple_of"};
+constexpr std::array<std::string_view, 10> declaration_keys{"type",    "required", "default", "aliases",     "minimum",
+                                                            "maximum", "optional", "divides", "multiple_of", "square"};
 
 struct Type {
   std::string_view name;
@@ -70,6 +70,13 @@ std::optional<Attribute> read_as(const Type& type, const Node& node) {
   return quoted ? std::nullopt : type.read(node);
 }
 
+/// A square may be given as its two sides.
+const Node& side_of(const Node& declaration, const Node& given) {
+  const bool alike = is_set(declaration, "square") && given.items.size() == 2 && given.items[0].is_scalar() &&
+                     given.items[0].text == given.items[1].text;
+  return alike ? given.items[0] : given;
+}
+
 /// A size is at least 1, unless the declaration says otherwise or has a smaller default.
 std::int64_t minimum_of(const Node& declaration) {
   if (const Node* node = declaration.find("minimum")) return node->as_integer().value_or(1);
@@ -110,7 +117,7 @@ void ConfigValues::declare(const Entry& entry) {
     return refuse_file(entry.value,
                        shown(entry.key) + " must be declared as {type: integer, number, boolean, string or words" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-                           "multiple_of: …}");
+                           "multiple_of: …, square: true}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
@@ -149,16 +156,17 @@ const Node* ConfigValues::given(std::string_view key) const {
   return found == given_.end() ? nullptr : found->second;
 }
 
+/// "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
+const Entry* ConfigValues::entry_of(std::string_view key) const {
+  const std::size_t dot = key.find('.');
+  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+  if (mapping == nullptr) return nullptr;
+  for (const Entry& entry : mapping->entries)
+    if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
+  return nullptr;
+}
+
 const Entry* ConfigValues::find_in_config(const Entry& declaration) const {
-  // "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
-  const auto entry_of = [this](std::string_view key) -> const Entry* {
-    const std::size_t dot = key.find('.');
-    const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
-    if (mapping == nullptr) return nullptr;
-    for (const Entry& entry : mapping->entries)
-      if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
-    return nullptr;
-  };
   const Entry* found = entry_of(declaration.key);
   const Node* aliases = declaration.value.find("aliases");
   for (std::size_t i = 0; found == nullptr && aliases != nullptr && i < aliases->items.size(); ++i)
@@ -170,7 +178,7 @@ std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, con
   const Type& type = *type_of(declaration.value);
   const std::int64_t minimum = minimum_of(declaration.value);
   const std::int64_t maximum = maximum_of(declaration.value);
-  std::optional<Attribute> value = read_as(type, found.value);
+  std::optional<Attribute> value = read_as(type, side_of(declaration.value, found.value));
   if (value && is_in_range(*value, minimum, maximum)) return value;
   refuse_config(&found.value,
                 shown(found.key) + " must be " + range_of(type, minimum, maximum) + ", not " + shown(found.value));
@@ -199,8 +207,8 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
 }
 
 const Node* ConfigValues::list(std::string_view key) const {
-  const Node* node = config_.root.find(key);
-  return node != nullptr && node->is_sequence() ? node : nullptr;
+  const Entry* entry = entry_of(key);
+  return entry != nullptr && entry->value.is_sequence() ? &entry->value : nullptr;
 }
 
 void ConfigValues::refuse(const Node& node, std::string message) {

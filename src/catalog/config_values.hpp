@@ -36,6 +36,9 @@ class ConfigValues {
   /// Nothing where a key without value is named, or where an error was found.
   std::optional<Attribute> value_of(const Node& node);
 
+  /// A value that another file's keys gave, under a name that no key here has ("language.hidden_size").
+  void provide(std::string name, Attribute value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+
   /// Refuses the value of `node` of the architecture file: at the config's key where it names one that the config
   /// gives.
   void refuse(const Node& node, std::string message);
@@ -53,6 +56,7 @@ class ConfigValues {
   std::optional<Attribute> from_config(const Entry& declaration, const Entry& found);
   std::optional<Attribute> from_default(const Entry& declaration);
   std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
+  const Entry* entry_of(std::string_view key) const;
   const Entry* find_in_config(const Entry& declaration) const;
   void check_divides(const Entry& declaration, const Node& other);
   void check_multiple(const Entry& declaration, const Node& step);

@@ -65,7 +65,7 @@ Result<Architecture> architecture_of(const Document& config, const Catalog& cata
     return error_in(config, "catalog/bad-value", "a model's config is a mapping of keys, which this is not");
   const Result<DataFile> file = architecture_file(config, catalog);
   if (!file) return file.errors();
-  Result<Architecture> out = read_architecture(config, *file);
+  Result<Architecture> out = read_architecture(config, *file, catalog);
   if (out) out->source = config.file;
   return out;
 }

@@ -20,8 +20,8 @@ namespace {
 using namespace catalog;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> folders{"architectures", "generations", "gpus",
-                                                  "libraries",     "presets",     "runtimes"};
+constexpr std::array<std::string_view, 7> folders{"architectures", "generations", "gpus",  "libraries",
+                                                  "presets",       "runtimes",    "towers"};
 
 Diagnostic error_of(const fs::path& path, std::string code, std::string message, std::string hint = {}) {
   return {Severity::error, std::move(code), std::move(message), {path.string(), 0, 0}, std::move(hint), {}};

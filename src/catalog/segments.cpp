@@ -61,7 +61,20 @@ std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, c
   return out;
 }
 
-Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key, Kinds& all) {
+/// Hidden state `at` is the output of the layer before it. That layer is of a kind of its own, so that it is built.
+void take(Fields& fields, std::vector<Kinds>& layers, std::int64_t at, Segment& out) {
+  const std::int64_t states = std::ssize(layers) + 1;
+  const std::int64_t layer = (at < 0 ? states + at : at) - 1;
+  if (layer < 0 || layer >= std::ssize(layers)) {
+    return fields.refuse(*fields.find("layers"), "the layer that features are taken of (" + std::to_string(at) +
+                                                     ") is none of " + std::to_string(layers.size()));
+  }
+  layers[static_cast<std::size_t>(layer)].emplace_back("taken");
+  out.taken = layer;
+}
+
+Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key, Kinds& all,
+                   std::optional<std::int64_t> taken = {}) {
   Segment out;
   out.module = fields.text(module_key);
   out.groups = groups_in(fields, values);
@@ -70,8 +83,9 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   const std::vector<OpSpec> stem_ops = ops_in(fields, values, "stem");
   const std::vector<Node>& items = items_of(fields, "block");
   const std::vector<OpSpec> ops = ops_in(fields, values, "block");
-  const std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
+  std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
   if (!fields.errors().empty()) return out;
+  if (taken) take(fields, layers, *taken, out);
   std::vector<Kinds> seen;
   for (const Kinds& kinds : layers) {
     const auto found = std::ranges::find(seen, kinds);
@@ -112,6 +126,14 @@ std::vector<OpSpec> ops_in(Fields& fields, ConfigValues& values, std::string_vie
 std::vector<OpSpec> tail_of(Fields& fields, ConfigValues& values, const Kinds& kinds) {
   const std::vector<OpSpec> ops = ops_in(fields, values, "tail");
   return chosen(kinds, items_of(fields, "tail"), ops);
+}
+
+Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_t> taken) {
+  Kinds kinds;
+  Segment out = segment_of(fields, values, "block_module", kinds, taken);
+  out.tower = true;
+  if (fields.errors().empty()) out.tail = tail_of(fields, values, kinds);
+  return out;
 }
 
 std::vector<Segment> segments_in(Fields& fields, ConfigValues& values, Kinds& kinds) {

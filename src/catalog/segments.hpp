@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ using Kinds = std::vector<std::string>;
 /// The segments under `body`; or the only one, whose keys stand in the file itself. `kinds` gets those that any of
 /// their layers has.
 std::vector<Segment> segments_in(Fields& fields, ConfigValues& values, Kinds& kinds);
+
+/// The layers of a vision tower, by a file of models/towers. `taken`: the hidden state that is made features of,
+/// counted as Python does from the first layer's input; none: what the last layer gives.
+Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_t> taken);
 
 /// The ops under `tail`: those that name no kind, and those of a kind that a layer has.
 std::vector<OpSpec> tail_of(Fields& fields, ConfigValues& values, const Kinds& kinds);

@@ -97,6 +97,9 @@ bool Builder::matched(const Pattern& pattern, bool whole, const std::string& nam
 
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
+  const std::string own = path(name);
+  const auto has = [&](const std::string& part) { return own.find(part) != std::string::npos; };
+  if (std::ranges::any_of(facts.frozen, has)) return false;
   if (facts.trained.empty()) return !facts.lora;
   const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
   const bool any = std::ranges::any_of(

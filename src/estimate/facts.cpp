@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "expert_targets.hpp"
 #include "mesh.hpp"
@@ -352,6 +353,56 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   }
 }
 
+void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
+  const std::int64_t count = plan.images.count.value;
+  if (sees && count == unknown_images) {
+    Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
+                              plan.images.count.origin);
+    d.hint =
+        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in "
+        "pixels.";
+    errors.push_back(std::move(d));
+  }
+  if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
+    errors.push_back(
+        unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+                   plan.recipe.kind.origin));
+  }
+  const KernelFacts& k = plan.kernels;
+  if (sees && plan.mesh.sharding.value != Sharding::none) {
+    errors.push_back(
+        unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
+  }
+  if (sees && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+    errors.push_back(
+        unmodelled("fused LoRA kernels of models that see images are not modelled yet", k.lora_qkv.origin));
+  }
+  if (sees || count <= 0) return;
+  errors.push_back(
+      unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
+}
+
+// TRL's SFTTrainer asks for none in the call itself (compute_loss); others in the config of the whole model alone.
+bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
+  const bool asked = plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised;
+  return architecture.caches_unasked && !asked;
+}
+
+Images images_of(const TrainingPlan& plan) {
+  const ImageFacts& i = plan.images;
+  Images out;
+  out.count = std::max<std::int64_t>(i.count.value, 0);
+  out.height = i.height.value;
+  out.width = i.width.value;
+  out.at = i.count.origin.where;
+  out.token_types = out.count > 0 || i.token_types.value;
+  out.tiles = std::max<std::int64_t>(i.tiles.value, 1);
+  constexpr std::array dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};  // By MixedDType.
+  if (i.dtype.value != MixedDType::as_held) out.dtype = dtypes[static_cast<std::size_t>(i.dtype.value)];
+  return out;
+}
+
 void check(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -375,6 +426,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
+  check_images(plan, architecture, errors);
   check_mesh(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
@@ -408,6 +460,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   Facts f;
   f.batch = plan.batch.micro_batch_size.value;
   f.length = plan.batch.sequence_length.value;
+  f.images = images_of(plan);
+  f.frozen = plan.recipe.frozen.value;
   f.weights = resolved(plan.precision.weights_dtype.value, architecture);
   f.quantized = plan.quantization.kind.value != Quantization::none;
   f.int8 = plan.quantization.kind.value == Quantization::int8;
@@ -426,7 +480,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;
-  f.input_grads = (f.lora && plan.checkpointing.on.value) || trains_embeddings(plan);
+  // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
+  f.input_grads = plan.checkpointing.on.value || trains_embeddings(plan);
+  f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;

@@ -76,6 +76,26 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
 
 }  // namespace
 
+KeyValues::~KeyValues() {
+  for (auto& [layer, states] : held_) {
+    Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
+    states.reset();
+  }
+}
+
+Tensor KeyValues::add(const Tensor& states) {
+  Tensor out = torch_.cat({states}, 2);
+  held_.emplace_back(torch_.recorder.scope.layer, out);
+  return out;
+}
+
+void Stream::drop_output() {
+  logits.reset();
+  encoder_output.reset();
+  returned.clear();
+  arguments.cache.reset();
+}
+
 void Stream::leave_base() {
   residual.reset();
   for (Tensor& mask : arguments.masks) mask.reset();
@@ -89,6 +109,7 @@ void Stream::leave_base() {
   arguments.cross_bias.reset();
   all_hidden.reset();
   attn_weights.reset();
+  seen = {};
   arguments.position_ids.reset();
   position_ids.reset();
   position_mask.reset();
@@ -97,6 +118,20 @@ void Stream::leave_base() {
 }
 
 namespace {
+
+/// The forward function of a tower's class, and what its caller makes of the output.
+void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Stream& s) {
+  Stream v;
+  v.pixels = s.pixels;
+  for (const auto& step : tower.stem) step->forward(play, v);
+  for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
+    Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
+    play_layer(play, *tower.blocks[i], v);
+    if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
+  }
+  for (const auto& step : tower.tail) step->forward(play, v);
+  s.seen = std::move(v.seen);
+}
 
 void play_segment(Play& play, const Model::Segment& segment, std::int16_t& built, Stream& s) {
   std::int16_t& layer = play.torch.recorder.scope.layer;
@@ -119,11 +154,24 @@ std::shared_ptr<const Facts> facts_of_decoder(const Facts& facts) {
 
 }  // namespace
 
+void Model::collate(Torch& torch, const Facts& facts, Stream& s) const {
+  for (const Segment& segment : body) {
+    for (const auto& step : segment.stem) step->collate(torch, facts, s);
+  }
+}
+
 void Model::base(Play& play, Stream& s) const {
   std::int16_t built = 0;
   Play* at_work = &play;
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
+    if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
+      s.arguments.cache = std::make_shared<KeyValues>(play.torch);
+    if (segment.tower) {
+      if (play.facts.images.count > 0) play_tower(play, segment, built, s);
+      built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
+      continue;
+    }
     if (segment.decodes && !decoder) {
       auto facts = facts_of_decoder(play.facts);
       at_work = &decoder.emplace(Play{play.torch, *facts, play.policy, facts});
@@ -203,8 +251,11 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
     make_steps(segment.stem, builder, made.stem);
     for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
          ++unit) {
+      if (segment.taken && unit->number == *segment.taken) made.taken = std::ssize(made.blocks);
       make_layers(segment, *unit, builder, made.blocks);
     }
+    made.tower = segment.tower;
+    make_steps(segment.tail, builder, made.tail);
   }
 }
 

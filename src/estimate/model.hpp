@@ -18,6 +18,9 @@ struct Model {
     Modules stem{};
     std::vector<std::shared_ptr<const Modules>> blocks{};  ///< One more than once where layers share weights.
     bool decodes = false;
+    Modules tail{};
+    bool tower = false;
+    std::int64_t taken = -1;  ///< Of its blocks, the one whose output features are made of; -1: none.
   };
   std::vector<Segment> body{};
   Modules tail{};
@@ -29,6 +32,8 @@ struct Model {
   std::int64_t total = 0;
   std::int64_t trained = 0;
 
+  /// Adds what the modules want of a batch.
+  void collate(Torch& torch, const Facts& facts, Stream& stream) const;
   /// The base model: leaves hidden states in the stream. What its forward function holds is let go at its end.
   void base(Play& play, Stream& stream) const;
 };

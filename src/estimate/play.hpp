@@ -22,10 +22,22 @@ namespace oomplan::estimator {
 
 struct Objective;
 
+/// The images of a row, as ImageFacts.
+struct Images {
+  std::int64_t count = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t tiles = 1;
+  std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
+  bool token_types = false;      ///< Rows say which of their tokens are images'.
+  Location at{};
+};
+
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
+  Images images{};
   Task task = Task::causal_lm;     ///< What it is trained to do: its architecture's task, or that of another head.
   std::int64_t labels = 2;         ///< Of a classifier.
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
@@ -47,7 +59,8 @@ struct Facts {
   std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
   std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
   Location trained_at{};
-  bool input_grads = false;  ///< The embedding's output is asked for a gradient (enable_input_require_grads).
+  std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
+  bool input_grads = false;           ///< The embedding's output is asked for a gradient (enable_input_require_grads).
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
@@ -74,6 +87,7 @@ struct Facts {
   bool liger_rope = false;
   bool liger_glu = false;
   bool patched_log_softmax = false;
+  bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
@@ -84,6 +98,21 @@ struct Facts {
 enum class Span : std::uint8_t { full, sliding, chunked };
 inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "chunked"};
 
+/// A DynamicCache that a forward pass fills.
+class KeyValues {
+ public:
+  explicit KeyValues(Torch& torch) : torch_(torch) {}
+  KeyValues(const KeyValues&) = delete;
+  KeyValues& operator=(const KeyValues&) = delete;
+  ~KeyValues();
+  /// DynamicLayer.update: what it has, which is nothing yet, and `states` put together.
+  Tensor add(const Tensor& states);
+
+ private:
+  Torch& torch_;
+  std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer.
+};
+
 /// What every block is called with besides the hidden states; a checkpoint holds on to it.
 struct Arguments {
   template <class T>
@@ -92,14 +121,23 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
-  Tensor bias{};                 ///< Added to the products of queries and keys by their distance (ALiBi, T5).
-  Tensor relative{};             ///< The distance of each pair of tokens (DeBERTa).
-  Tensor relative_embeddings{};  ///< Of distances.
-  Tensor encoder{};              ///< The encoder's last hidden states, which a decoder attends to,
-  Tensor cross_mask{};           ///< … with this mask
-  Tensor cross_bias{};           ///< … and this bias.
+  Tensor bias{};                       ///< Added to the products of queries and keys by their distance (ALiBi, T5).
+  Tensor relative{};                   ///< The distance of each pair of tokens (DeBERTa).
+  Tensor relative_embeddings{};        ///< Of distances.
+  Tensor encoder{};                    ///< The encoder's last hidden states, which a decoder attends to,
+  Tensor cross_mask{};                 ///< … with this mask
+  Tensor cross_bias{};                 ///< … and this bias.
+  std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
+};
+
+/// What a vision tower leaves to the language model.
+struct Seen {
+  Tensor features{};           ///< A row for each token that an image is.
+  std::vector<Tensor> deep{};  ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
+  Tensor mask{};               ///< Where rows have them: batch × length × 1.
+  std::vector<Tensor> kept{};  ///< What the outputs of the tower's classes hold until the model returns.
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.
@@ -107,6 +145,10 @@ struct Stream {
   Tensor input_ids{};
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
+  Tensor pixels{};             ///< As the processor hands them.
+  std::vector<Tensor> sent{};  ///< What else of images is in the batch.
+  Seen seen{};
+  Tensor taken{};  ///< In a tower: the output of the layer that Segment::taken names.
   Tensor position_ids{};
   Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
@@ -123,7 +165,10 @@ struct Stream {
   Tensor encoder_output{};  ///< Returned beside the logits.
   Tensor logits{};
   Tensor loss{};
+  std::vector<Tensor> returned{};  ///< What else the model's output holds (image_hidden_states).
 
+  /// The caller lets go of the model's output, but for the loss.
+  void drop_output();
   /// The base model's forward returns: its locals die.
   void leave_base();
 };
@@ -153,6 +198,8 @@ class Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module() = default;
   virtual void forward(Play& play, Stream& s) const = 0;
+  /// What the processor adds to a batch for it.
+  virtual void collate(Torch&, const Facts&, Stream&) const {}
 };
 
 /// Makes modules' weights, in the order of model.parameters().

@@ -13,7 +13,11 @@ Stream after_forward(const Stream& s) {
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
   kept.encoder_output = s.encoder_output;
+  kept.pixels = s.pixels;
+  kept.sent = s.sent;
   kept.logits = s.logits;
+  kept.returned = s.returned;
+  kept.arguments.cache = s.arguments.cache;
   kept.loss = s.loss;
   return kept;
 }
@@ -54,6 +58,7 @@ Stream Stage::batch(const Facts& f) {
   if (f.task != Task::sequence_classification)
     labels.push(f.task == Task::sequence_to_sequence ? f.target_length : f.length);
   s.labels = torch_.empty(labels, DType::int64, "batch");
+  model(Role::policy).collate(torch_, f, s);
   return s;
 }
 

@@ -63,6 +63,9 @@ std::string yaml_list(const std::vector<std::string>& items) {
   return "[" + out + "]";
 }
 
+std::string write_images(const std::int64_t& value) {
+  return value == unknown_images ? "unknown" : write_integer(value);
+}
 std::string write_boolean(const bool& value) { return value ? "true" : "false"; }
 std::string write_integer(const std::int64_t& value) { return std::to_string(value); }
 std::string write_text(const std::string& value) { return yaml_text(value); }
@@ -75,6 +78,10 @@ std::string write_number(const double& value) {
 }
 
 std::optional<std::int64_t> read_positive(const Node& node) { return integer_from(node, 1); }
+std::optional<std::int64_t> read_images(const Node& node) {
+  if (node.kind == Node::Kind::string && node.text == "unknown") return unknown_images;
+  return integer_from(node, 0);
+}
 std::optional<std::int64_t> read_count(const Node& node) { return integer_from(node, 0); }
 std::optional<bool> read_boolean(const Node& node) { return node.is_scalar() ? node.as_boolean() : std::nullopt; }
 std::optional<double> read_number(const Node& node) { return node.is_scalar() ? node.as_number() : std::nullopt; }

@@ -130,6 +130,7 @@ bool has_liger(const Plan& plan) { return has_liger_layers(plan.kernels); }
 bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
 bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
 bool is_fsdp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
+bool has_images(const Plan& plan) { return plan.images.count.value > 0; }
 bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
 // ---- The table -----------------------------------------------------------------------------------------------------
@@ -177,6 +178,29 @@ constexpr std::array rows{
         "gradient_accumulation_steps", {"forward and backward passes before an optimizer step"}),
     fact<&Plan::batch, &BatchFacts::padding_mask, as::boolean>("padding_mask",
                                                                {"rows differ in length, so attention gets a mask"}),
+    fact<&Plan::images, &ImageFacts::count, as::images>(
+        "images", {"images in each row, of a model that sees them; `unknown` gives no estimate of such a model",
+                   {{{activations, 3}, {inputs, 3}}},
+                   has_images}),
+    fact<&Plan::images, &ImageFacts::height, as::count>(
+        "image_height", {"their height in pixels after the processor's resizing; 0 where the model takes one size only",
+                         {},
+                         has_images}),
+    fact<&Plan::images, &ImageFacts::width, as::count>("image_width", {"their width", {}, has_images}),
+    fact<&Plan::images, &ImageFacts::tiles, as::positive>(
+        "image_tiles",
+        {"the pictures that the processor makes of one image, that of the whole among them", {}, has_images}),
+    fact<&Plan::images, &ImageFacts::dtype, as::mixed_dtype>(
+        "image_dtype", {"what pixels come in; `as_held`: the model's dtype", {}, has_images}),
+    fact<&Plan::images, &ImageFacts::token_types, as::boolean>(
+        "image_token_types",
+        {"rows without images come from the model's processor too, which says of each token whether it is an image's",
+         {},
+         [](const Plan& plan) { return plan.images.token_types.value && !has_images(plan); }}),
+    fact<&Plan::recipe, &RecipeFacts::frozen, as::names>(
+        "frozen_parameters", {"parts of parameters' names: such a parameter is not trained (`vision_tower`)",
+                              {{{gradients, 6}, {optimizer, 6}}},
+                              [](const Plan& plan) { return !plan.recipe.frozen.value.empty(); }}),
     fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
         "weights_dtype", {"what the weights are loaded in; `checkpoint` is what the model's config.json names",
                           {{{weights, 3}, {optimizer, 3}, {gradients, 2}, {autocast_copies, 2}}}}),
@@ -485,12 +509,11 @@ template <class... Groups>
 constexpr std::size_t facts_in = (members<Groups>() + ...);
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
-static_assert(members<Plan>() == 14 + 4, "a group of TrainingPlan is not counted below");
-static_assert(
-    facts_in<RecipeFacts, ModelFacts, BatchFacts, PrecisionFacts, AdapterFacts, KernelFacts, QuantizationFacts,
-             OptimizerFacts, CheckpointingFacts, EvaluationFacts, SavingFacts, RuntimeFacts, MeshFacts, LoaderPlan> ==
-        rows.size(),
-    "a fact of a group has no row in the table");
+static_assert(members<Plan>() == 15 + 4, "a group of TrainingPlan is not counted below");
+static_assert(facts_in<RecipeFacts, ModelFacts, BatchFacts, ImageFacts, PrecisionFacts, AdapterFacts, KernelFacts,
+                       QuantizationFacts, OptimizerFacts, CheckpointingFacts, EvaluationFacts, SavingFacts,
+                       RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),
+              "a fact of a group has no row in the table");
 
 int rank_of(const FactRow& row, Bucket bucket) {
   for (const Influence& one : row.influences) {

@@ -46,8 +46,12 @@ struct Segment {
   std::vector<OpSpec> stem{};
   std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
   std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
-  std::int64_t groups = 0;  ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
-  bool decodes = false;     ///< It runs on the targets, not on the rows.
+  std::int64_t groups = 0;     ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
+  bool decodes = false;        ///< It runs on the targets, not on the rows.
+  bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.
+  std::vector<OpSpec> tail{};  ///< Of a tower: what makes the language model's features of its output.
+  std::optional<std::int64_t>
+      taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -74,6 +78,9 @@ struct Architecture {
   std::string no_sdpa{};           ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
+  /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward
+  /// hands no use_cache on.
+  bool caches_unasked = false;
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};
   std::vector<OpSpec> tail{};

@@ -37,6 +37,9 @@ std::string write_text(const std::string& value);
 
 std::optional<std::int64_t> read_positive(const Node& node);
 std::optional<std::int64_t> read_count(const Node& node);
+/// A count, or "unknown".
+std::optional<std::int64_t> read_images(const Node& node);
+std::string write_images(const std::int64_t& value);
 std::optional<bool> read_boolean(const Node& node);
 std::optional<double> read_number(const Node& node);
 std::optional<double> read_fraction(const Node& node);
@@ -50,6 +53,7 @@ std::string write_dtype(const DType& value);
 namespace as {
 inline constexpr Codec<std::int64_t> positive{"a positive integer", read_positive, write_integer};
 inline constexpr Codec<std::int64_t> count{"an integer, 0 or more", read_count, write_integer};
+inline constexpr Codec<std::int64_t> images{"an integer, 0 or more, or unknown", read_images, write_images};
 inline constexpr Codec<bool> boolean{"true or false", read_boolean, write_boolean};
 inline constexpr Codec<double> number{"a number", read_number, write_number};
 inline constexpr Codec<double> fraction{"a number from 0 up to, not including, 1", read_fraction, write_number};

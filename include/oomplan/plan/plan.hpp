@@ -135,6 +135,8 @@ struct RecipeFacts {
   /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the
   /// method trains. A model with an adapter has "base_model.model." before its names.
   Setting<std::vector<std::string>> trained{};
+  /// Parts of parameters' names: one whose name has such a part stays as it is ("vision_tower").
+  Setting<std::vector<std::string>> frozen{};
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
@@ -186,6 +188,21 @@ struct BatchFacts {
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
   Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
+};
+
+/// What `count` is where nobody said whether rows have images.
+inline constexpr std::int64_t unknown_images = -1;
+
+/// The images of rows, as the processor hands them to the model. They matter where the model has a vision tower.
+struct ImageFacts {
+  Setting<std::int64_t> count{};  ///< In each row; unknown_images where nobody said.
+  Setting<std::int64_t>
+      height{};  ///< Pixels after the processor's resizing; 0: as the model's config has it, or not known.
+  Setting<std::int64_t> width{};
+  Setting<std::int64_t> tiles{};  ///< That the processor cuts of one, the picture of the whole among them.
+  Setting<MixedDType> dtype{};    ///< In which pixels come; as_held: in the model's own.
+  Setting<bool> token_types{};    ///< Rows say which of their tokens are of images though none is: a processor's do.
+  friend bool operator==(const ImageFacts&, const ImageFacts&) = default;
 };
 
 struct PrecisionFacts {
@@ -288,6 +305,7 @@ struct TrainingPlan {
   RecipeFacts recipe{};
   ModelFacts model{};
   BatchFacts batch{};
+  ImageFacts images{};
   PrecisionFacts precision{};
   AdapterFacts adapter{};
   KernelFacts kernels{};

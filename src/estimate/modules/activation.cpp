@@ -72,12 +72,13 @@ struct Row {
 
 constexpr Activation plain_gelu = [](Torch& t, const Tensor& x) { return t.gelu(x); };
 
-constexpr std::array<Row, 10> activations{{
+constexpr std::array<Row, 11> activations{{
     {"silu", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"swish", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"gelu", plain_gelu},
     {"gelu_pytorch_tanh", plain_gelu},
     {"gelu_new", gelu_new},
+    {"quick_gelu", [](Torch& t, const Tensor& x) { return t.mul(x, t.sigmoid(t.mul_scalar(x))); }},
     {"bloom_gelu", bloom_gelu},
     {"relu2", [](Torch& t, const Tensor& x) { return t.pow_scalar(t.relu(x)); }},
     {"relu", [](Torch& t, const Tensor& x) { return t.relu(x); }},

@@ -112,10 +112,14 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
 
 }  // namespace
 
-Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
+Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const Tensor& values,
+              const AttentionKind& kind) {
   Torch& t = play.torch;
+  KeyValues* const cache = s.arguments.cache.get();
+  const Tensor k = cache != nullptr ? cache->add(keys) : keys;
+  const Tensor v = cache != nullptr ? cache->add(t.to(values, keys->dtype)) : values;
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
-  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask) {
+  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);

@@ -18,6 +18,7 @@ struct AttentionKind {
   Softmax softmax = Softmax::in_fp32;
   Span span = Span::full;        ///< Whose mask it is given.
   bool softcapped = false;       ///< Eager attention's logits go through a tanh.
+  bool pictures = false;         ///< Of patches, of which none is padding.
   bool upcast = false;           ///< Eager attention multiplies in fp32 (GPT2Attention._upcast_and_reordered_attn).
   bool cross = false;            ///< Of a decoder's tokens with its encoder's.
   const Tensor* bias = nullptr;  ///< Added to the products, before the mask (T5's position_bias).

@@ -16,10 +16,11 @@ class PlainMlp final : public Module {
         nested_(a.flag("nested", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module().empty() ? "" : a.module() + ".";
+    const std::int64_t out = a.integer("out", a.integer("width"));
     const bool bias = a.flag("bias", true);
     const LinearKind kind = a.flag("matmul", false) ? LinearKind::matmul : LinearKind::linear;
     first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias, kind);
-    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), a.integer("width"), bias, kind);
+    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), out, bias, kind);
   }
 
   void forward(Play& play, Stream& s) const override {

@@ -33,7 +33,7 @@ void micro_batch(Stage& stage) {
   Stream s = stage.batch(stage.facts());
   stage.begin(Phase::forward);
   lose(stage, stage.facts(), *stage.facts().objective, s);
-  if (!stage.plan().recipe.outputs_kept.value) s.logits = s.encoder_output = {};
+  if (!stage.plan().recipe.outputs_kept.value) s.drop_output();
   stage.backward(s);
   stage.begin(Phase::between);
 }

@@ -303,11 +303,11 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
                "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
                "default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
         Broken{"{type: boolean, default: false}", "boolean",
                "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
                "default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …}"},
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));

@@ -80,7 +80,7 @@ TEST(ModelsDirectory, AllThatIsWrongIsSaid) {
   const std::string expected =
       folder.path() +
       "/gpu: error: this is none of the folders that are read [catalog/bad-file]\nhint: those are architectures, "
-      "generations, gpus, libraries, presets and runtimes.\n" +
+      "generations, gpus, libraries, presets, runtimes and towers.\n" +
       folder.path() + "/gpus/my-card.yml: error: the file's name must end in .yaml [catalog/bad-file]\n" +
       folder.path() + "/presets/broken.yaml:";
   EXPECT_EQ(text.substr(0, expected.size()), expected);

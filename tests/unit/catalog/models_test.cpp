@@ -72,9 +72,31 @@ TEST(Models, EveryPresetOfAKnownArchitectureIsAModel) {
     EXPECT_EQ(found.source, id);
     EXPECT_EQ(found.model_type, type);
     EXPECT_GT(found.layers, 0) << id;
-    EXPECT_FALSE(found.body.front().kinds.empty()) << id;
+    EXPECT_FALSE(found.body.back().kinds.empty()) << id;
     EXPECT_GT(found.parameters, 0) << id;
   }
+}
+
+TEST(Models, OneThatSeesHasATowerBetweenItsEmbeddingAndItsLayers) {
+  const Architecture found = model("Qwen/Qwen2.5-VL-3B-Instruct");
+  ASSERT_EQ(found.body.size(), 3U);
+  EXPECT_EQ(found.body[0].stem.back().op, "embedding");
+  EXPECT_EQ(found.body[0].stem.back().module, "model.language_model.embed_tokens");
+  EXPECT_TRUE(found.body[1].tower);
+  EXPECT_EQ(found.body[1].module, "model.visual.blocks");
+  EXPECT_EQ(found.body[1].layers.size(), 32U);
+  EXPECT_EQ(found.body[1].kinds.size(), 2U);  // Windows, and layers 7, 15, 23 and 31.
+  EXPECT_FALSE(found.body[2].tower);
+  EXPECT_EQ(found.body[2].module, "model.language_model.layers");
+  EXPECT_EQ(found.body[2].stem.front().op, "merge_images");
+  EXPECT_EQ(found.layers, 32 + 36);
+}
+
+TEST(Models, TheLayerThatFeaturesAreTakenOfIsOfAKindOfItsOwn) {
+  const Architecture found = model("llava-hf/llava-1.5-7b-hf");
+  ASSERT_EQ(found.body[1].layers.size(), 24U);
+  EXPECT_EQ(found.body[1].taken, 22);  // hidden_states[-2] of 25.
+  EXPECT_EQ(std::ranges::count(found.body[1].layers, found.body[1].layers[22]), 1);
 }
 
 TEST(Models, Llama31) {

@@ -139,18 +139,19 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
               ElementsAre("quantization", "adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
-              ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "model"));
-  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "modules_to_save", "model"));
+              ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
+  EXPECT_THAT(that_move(Bucket::gradients),
+              ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "dora",
-                          "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing", "attention",
+                          "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries),
               ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
-  EXPECT_THAT(that_move(Bucket::inputs), ElementsAre("sequence_length", "micro_batch_size", "model"));
+  EXPECT_THAT(that_move(Bucket::inputs), ElementsAre("sequence_length", "micro_batch_size", "images", "model"));
   EXPECT_THAT(that_move(Bucket::slack), ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::fragmentation),
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
@@ -189,6 +190,12 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
   plan.precision.trained_to_fp32.value = plan.saving.saves.value = true;
+  plan.images.token_types.value = true;
+  plan.recipe.frozen.value = {"vision_tower"};
+  EXPECT_THAT(without_effect(plan), testing::IsSupersetOf({"images", "image_height", "image_width"}));
+  EXPECT_THAT(without_effect(plan), testing::Not(testing::Contains("image_token_types")));
+  plan.images.count.value = 1;
+  plan.images.token_types.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
                                                 "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;

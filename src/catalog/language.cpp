@@ -1,0 +1,206 @@
+#include "language.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "architecture_file.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "segments.hpp"
+
+namespace oomplan::catalog {
+namespace {
+
+constexpr std::array<std::string_view, 8> part_keys{"key",  "model_type", "types",    "module",
+                                                    "tied", "flat",       "defaults", "taken"};
+
+bool has(const Node& mapping, std::string_view key) {
+  const Node* node = mapping.find(key);
+  return node != nullptr && node->kind != Node::Kind::null;
+}
+
+void put(Node& mapping, const std::string& key, const Node& value) {
+  std::erase_if(mapping.entries, [&](const Entry& entry) { return entry.key == key; });
+  mapping.entries.push_back({key, value.line, value.column, value});
+}
+
+void put_missing(Node& mapping, const Node* values) {
+  for (std::size_t i = 0; values != nullptr && i < values->entries.size(); ++i) {
+    const Entry& entry = values->entries[i];
+    if (!has(mapping, entry.key)) put(mapping, entry.key, entry.value);
+  }
+}
+
+Node scalar(Node::Kind kind, std::string text) {
+  Node out;
+  out.kind = kind;
+  out.text = std::move(text);
+  return out;
+}
+
+/// The config of a part: what stands under its key, or what the class takes where nothing does.
+Document config_of(const Whole& whole, const Fields& part) {
+  Document out{whole.config.file, whole.config.syntax, whole.config.text, {}};
+  const Node* own = whole.config.root.find(part.find("key")->text);
+  out.root.kind = Node::Kind::mapping;
+  if (own != nullptr && own->is_mapping()) {
+    out.root = *own;
+  } else if (part.find("flat") != nullptr) {
+    out.root = whole.config.root;  // Hub configs of before there were parts.
+  } else {
+    put_missing(out.root, part.find("defaults"));
+  }
+  // Of the whole model: flat, or of a checkpoint that calls its tower so.
+  const Node* type = out.root.find("model_type");
+  const bool of_whole = type != nullptr && type->text == whole.config.root.find("model_type")->text;
+  if (!has(out.root, "model_type") || of_whole) put(out.root, "model_type", *part.find("model_type"));
+  return out;
+}
+
+/// What the whole model's config says goes for its language model too; where it says no, some classes ask the part.
+void tie(const Whole& whole, const Fields& part, Node& language) {
+  const Node* own = whole.config.root.find("tie_word_embeddings");
+  const std::string usual = part.find("tied") == nullptr ? "false" : part.find("tied")->text;
+  const auto given = [](const Node* node) { return node == nullptr ? std::nullopt : node->as_boolean(); };
+  const bool tied = given(own).value_or(usual == "true") ||
+                    (usual == "either" && given(language.find("tie_word_embeddings")).value_or(false));
+  put(language, "tie_word_embeddings", scalar(Node::Kind::boolean, tied ? "true" : "false"));
+}
+
+/// "model.layers" of a language model that is a part: "model.language_model.layers".
+void move_below(std::string& module, const std::string& part) {
+  if (module.starts_with("model.")) module = part + module.substr(5);
+}
+
+void move_below(std::vector<OpSpec>& ops, const std::string& part) {
+  for (OpSpec& op : ops) move_below(op.module, part);
+}
+
+/// A part of another kind than those that the file was held against.
+bool is_known(Fields& part, const Document& config) {
+  const std::vector<std::string> types = part.texts("types");
+  return std::ranges::count(types.empty() ? std::vector{part.text("model_type")} : types,
+                            config.root.find("model_type")->text) > 0;
+}
+
+Diagnostic unknown_part(const Whole& whole, const Fields& part, const Document& config) {
+  const Node& type = *config.root.find("model_type");
+  return error_at(config, type, "catalog/unknown-architecture",
+                  shown(part.find("key")->text) + " of model_type " + shown(type) + " is not known in " +
+                      shown(*whole.config.root.find("model_type")));
+}
+
+Result<Architecture> language_of(const Whole& whole, Fields& part) {
+  Document config = config_of(whole, part);
+  if (!is_known(part, config)) return unknown_part(whole, part, config);
+  tie(whole, part, config.root);
+  const Result<DataFile> file = architecture_file(config, whole.catalog);
+  if (!file) return file.errors();
+  const Result<Document> text = parse(*file);
+  if (!text) return text.errors();
+  put_missing(config.root, text->root.find("class_defaults"));
+  Result<Architecture> out = read_architecture(config, *file, whole.catalog);
+  if (!out) return out;
+  const std::string module = part.text("module");
+  for (Segment& segment : out->body) {
+    move_below(segment.module, module);
+    move_below(segment.stem, module);
+  }
+  move_below(out->tail, module);
+  return out;
+}
+
+void prefix(std::vector<OpSpec>& ops, const std::string& module) {
+  for (OpSpec& op : ops) {
+    if (!op.module.empty()) op.module = module + "." + op.module;
+  }
+}
+
+std::optional<std::int64_t> taken_in(const Whole& whole, const Fields& part) {
+  const Node* node = part.find("taken");
+  const std::optional<Attribute> value = node != nullptr ? whole.values.value_of(*node) : std::nullopt;
+  const auto* layer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  return layer == nullptr ? std::nullopt : std::optional(*layer);
+}
+
+/// The tower, and the values of its keys.
+Segment tower_of(const Whole& whole, Fields& part) {
+  Diagnostics& errors = whole.fields.errors();
+  const Document config = config_of(whole, part);
+  const std::optional<DataFile> file = find_file("towers", config.root.find("model_type")->text, whole.catalog);
+  if (!file || !is_known(part, config)) return errors.push_back(unknown_part(whole, part, config)), Segment{};
+  const Result<Document> text = parse(*file);
+  if (!text) return errors.insert(errors.end(), text.errors().begin(), text.errors().end()), Segment{};
+  Fields fields(*text, text->root, errors);
+  const Node* declarations = fields.required("config");
+  if (declarations == nullptr) return {};
+  ConfigValues values(config, *text, *declarations, errors);
+  if (!errors.empty()) return {};
+  Segment out = tower_in(fields, values, taken_in(whole, part));
+  const std::string module = part.text("module");
+  out.module = module + "." + out.module;
+  prefix(out.stem, module);
+  prefix(out.tail, module);
+  for (const auto& [key, value] : values.all()) whole.values.provide("tower." + key, value);
+  return out;
+}
+
+/// A model of the language model's segments in which images are merged after its embedding.
+void join(Architecture& out, Segment tower, std::vector<OpSpec> merge) {
+  Segment& language = out.body.front();
+  const auto embedding = std::ranges::find(language.stem, "embedding", &OpSpec::op);
+  const auto after = embedding == language.stem.end() ? embedding : embedding + 1;
+  Segment first;
+  first.stem.assign(language.stem.begin(), after);
+  merge.insert(merge.end(), after, language.stem.end());
+  language.stem = std::move(merge);
+  out.layers += std::ssize(tower.layers);
+  out.body.insert(out.body.begin(), std::move(tower));
+  out.body.insert(out.body.begin(), std::move(first));
+}
+
+/// What the files of parts say of training by themselves goes for the whole only where its own file says so.
+Architecture of_whole(Architecture language, const Architecture& out) {
+  language.name = out.name;
+  language.model_type = out.model_type;
+  language.checkpoint_dtype = out.checkpoint_dtype;
+  language.names_dtype = out.names_dtype;
+  language.not_played.insert(language.not_played.end(), out.not_played.begin(), out.not_played.end());
+  language.liger.reset();
+  language.cut_cross_entropy = false;
+  language.expert_names = out.expert_names;
+  language.sequence_classifier = false;
+  return language;
+}
+
+}  // namespace
+
+void read_parts(const Whole& whole, Architecture& out) {
+  Fields& fields = whole.fields;
+  Diagnostics& errors = fields.errors();
+  const Node* language_node = fields.required("language");
+  const Node* tower_node = fields.required("tower");
+  if (!errors.empty()) return;
+  Fields language_part(fields.document(), *language_node, errors);
+  Fields tower_part(fields.document(), *tower_node, errors);
+  for (Fields* part : {&language_part, &tower_part}) {
+    part->only(part_keys);
+    for (const std::string_view key : {"key", "model_type", "module"}) part->required(key);
+  }
+  if (!errors.empty()) return;
+  Result<Architecture> language = language_of(whole, language_part);
+  if (!language) return void(errors.insert(errors.end(), language.errors().begin(), language.errors().end()));
+  for (const auto& [key, value] : language->config) whole.values.provide("language." + key, value);
+  Segment tower = tower_of(whole, tower_part);
+  if (!errors.empty()) return;
+  const std::vector<OpSpec> features = ops_in(fields, whole.values, "features");
+  std::vector<OpSpec> merge = ops_in(fields, whole.values, "merge");
+  if (!errors.empty()) return;
+  tower.tail.insert(tower.tail.end(), features.begin(), features.end());
+  out = of_whole(*std::move(language), out);
+  out.caches_unasked = fields.find("caches_unasked") != nullptr && fields.text("caches_unasked") == "true";
+  join(out, std::move(tower), std::move(merge));
+}
+
+}  // namespace oomplan::catalog

@@ -1,0 +1,168 @@
+#include "modules/packed_attention.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "modules/attention_core.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr AttentionKind whole_picture{.causal = false, .pictures = true};
+
+std::int64_t up_to(std::int64_t n, std::int64_t step) { return saturating_mul(divided_up(n, step), step); }
+
+/// What the kernel of sdp_utils.cpp keeps and takes for one piece; the figures of torch/attention.cpp.
+struct Kernel {
+  bool flash = false;
+  const char* forward = "";
+  const char* backward = "";
+};
+
+Kernel kernel_of(const Tensor& q) {
+  if (bytes_of(q->dtype) == 2) {
+    return {true, "aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_backward"};
+  }
+  return {false, "aten::_scaled_dot_product_efficient_attention",
+          "aten::_scaled_dot_product_efficient_attention_backward"};
+}
+
+/// A backward call's own memory, gone before the next piece's.
+void work_on_longest(Torch& t, const Tensor& q, std::int64_t longest) {
+  const Kernel kernel = kernel_of(q);
+  const std::int64_t heads = q->sizes[1];
+  const std::int64_t d = q->sizes[3];
+  if (!kernel.flash) {
+    const Tensor delta = t.empty({1, heads, longest}, DType::fp32, kernel.backward);
+    return;
+  }
+  const std::int64_t padded = up_to(longest, 128);
+  const Tensor softmax_d = t.empty({1, heads, padded}, DType::fp32, kernel.backward);
+  const Tensor sum = t.empty({1, padded, heads, d <= 192 ? up_to(d, 32) : 256}, DType::fp32, kernel.backward);
+}
+
+/// torch.split's backward puts the pieces' gradients of one projection together, v's first.
+void put_together(Torch& t, const Tensor& q, std::array<Tensor, 3>& parts, Grads& g) {
+  for (int i = 2; i >= 0; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    g.out[at] = t.transpose(t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::cat"), 1, 2);
+    parts[at].reset();
+  }
+}
+
+// The pieces' gradients are all there before they are put together.
+void pieces_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor q = t.unpack(n, 0);
+  const Tensor k = t.unpack(n, 1);
+  const Tensor v = t.unpack(n, 2);
+  const char* op = kernel_of(q).backward;
+  std::array<Tensor, 3> parts{};
+  {
+    const Tensor out = t.unpack(n, 3);
+    const Tensor lse = t.unpack(n, 4);
+    const Tensor seeds = t.unpack(n, 5);
+    for (Tensor& part : parts) part = t.empty(q->sizes, q->dtype, op);
+    work_on_longest(t, q, n.ints[0]);
+  }
+  put_together(t, q, parts, g);
+}
+
+Tensor fused(Torch& t, const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Pieces>& pieces) {
+  const Tensor q = t.lowered(query);
+  const Tensor k = t.lowered(key);
+  const Tensor v = t.lowered(value);
+  const Kernel kernel = kernel_of(q);
+  NodeRef node = t.record("PiecesBackward", {&q, &k, &v}, pieces_backward);
+  std::int64_t count = 0;
+  std::int64_t longest = 0;
+  std::int64_t sums = 0;  // Of exponents, in fp32.
+  for (const Pieces& p : pieces) {
+    count += p.count;
+    longest = std::max(longest, p.length);
+    const std::int64_t rows = kernel.flash ? p.length : node ? up_to(p.length, 32) : 0;
+    sums = saturating_add(sums, saturating_mul(p.count, up_to(saturating_mul(q->sizes[1], rows), 128)));
+  }
+  if (node) node->ints[0] = longest;
+  t.save(node, 0, q);
+  t.save(node, 1, k);
+  t.save(node, 2, v);
+  const Dims rows{1, q->sizes[2], q->sizes[1], q->sizes[3]};
+  const Tensor outs = t.empty(rows, q->dtype, kernel.forward);
+  const Tensor lse = t.empty({sums}, DType::fp32, kernel.forward);
+  const Tensor seeds = t.empty({saturating_mul(count, 1024)}, DType::uint8, kernel.forward);  // Two, of 512 bytes.
+  t.save_output(node, 3, outs);
+  t.save_output(node, 4, lse);
+  t.save_output(node, 5, seeds);
+  return t.attach(node, t.empty(rows, q->dtype, "aten::cat"));
+}
+
+/// What eager attention makes of one piece on its way: the product and its multiple, gone before the next piece's.
+void score(Torch& t, const Dims& square, DType dtype) {
+  const Tensor product = t.empty(square, dtype, "aten::bmm");
+  const Tensor scaled = t.empty(square, dtype, "aten::mul");
+}
+
+void eager_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor q = t.unpack(n, 0);
+  const Tensor k = t.unpack(n, 1);
+  const Tensor v = t.unpack(n, 2);
+  const Dims square{q->sizes[1], n.ints[0], n.ints[0]};
+  std::array<Tensor, 3> parts{};
+  {
+    const Tensor probabilities = t.unpack(n, 3);
+    const Tensor weights = t.unpack(n, 4);
+    InBucket scores(t, Bucket::attention_scores);
+    Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
+    parts[2] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    const Tensor raised = t.to(of_weights, DType::fp32);
+    of_weights.reset();
+    Tensor of_scores = t.empty(square, q->dtype, "aten::_softmax_backward_data");
+    of_scores = t.empty(square, q->dtype, "aten::mul");
+    parts[0] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    parts[1] = t.empty(q->sizes, q->dtype, "aten::bmm");
+  }
+  put_together(t, q, parts, g);
+}
+
+/// Eager attention: a softmax in fp32 and what the values are multiplied by are kept of each piece.
+Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Pieces>& pieces) {
+  const Tensor q = t.lowered(query);
+  const Tensor k = t.lowered(key);
+  const Tensor v = t.lowered(value);
+  NodeRef node = t.record("EagerPiecesBackward", {&q, &k, &v}, eager_backward);
+  std::int64_t longest = 0;
+  std::int64_t squares = 0;
+  for (const Pieces& p : pieces) {
+    longest = std::max(longest, p.length);
+    squares = saturating_add(squares, saturating_mul(p.count, saturating_mul(p.length, p.length)));
+  }
+  if (node) node->ints[0] = longest;
+  const Dims last{q->sizes[1], longest, longest};
+  // Where nothing is kept for backward, one piece's are gone before the next's.
+  const Dims kept = node ? Dims{q->sizes[1], squares} : Dims{q->sizes[1], longest, longest};
+  t.save(node, 0, q);
+  t.save(node, 1, k);
+  t.save(node, 2, v);
+  const Tensor outs = t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
+  {
+    InBucket scores(t, Bucket::attention_scores);
+    score(t, last, q->dtype);
+    const Tensor probabilities = t.empty(kept, DType::fp32, "aten::_softmax");
+    const Tensor weights = q->dtype == DType::fp32 ? probabilities : t.empty(kept, q->dtype, "aten::_to_copy");
+    t.save_output(node, 3, probabilities);
+    t.save_output(node, 4, weights);
+  }
+  return t.attach(node, t.empty(outs->sizes, q->dtype, "aten::cat"));
+}
+
+}  // namespace
+
+Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const std::vector<Pieces>& pieces) {
+  // One call of flash-attn's varlen function, whatever the pieces.
+  if (play.facts.attention == Attention::flash_attention_2) return attend(play, s, q, k, v, whole_picture);
+  if (play.facts.attention == Attention::eager) return eager(play.torch, q, k, v, pieces);
+  return fused(play.torch, q, k, v, pieces);
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,119 @@
+#include "modules/vision.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace oomplan::estimator {
+
+std::int64_t tiles_of(const Facts& f) {
+  return saturating_mul(f.batch, saturating_mul(f.images.count, f.images.tiles));
+}
+
+void send_pixels(Torch& t, const Facts& f, Stream& s, const Dims& sizes) {
+  if (f.images.count == 0) return;
+  s.pixels = t.empty(sizes, f.images.dtype.value_or(f.weights), "batch");
+}
+
+PatchConvolution::PatchConvolution(Builder& b, const std::string& name, std::int64_t patch, std::int64_t width,
+                                   bool bias)
+    : weight_(b.weight(name + ".weight", {width, patch}, Part::matrix)), module_(b.module_id(name)) {
+  if (bias) bias_ = b.weight(name + ".bias", {width}, Part::bias);
+}
+
+// derivatives.yaml: convolution_backward, of the input, the weight and the bias at once.
+Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims& sizes) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  const Tensor x = t.lowered(t.to(pixels, weight_->dtype));
+  const Tensor weight = t.lowered(weight_);
+  const Tensor bias = t.lowered(bias_);
+  NodeRef node = t.record("ConvolutionBackward0", {&x, &weight, &bias}, [](Torch& torch, Node& n, Grads& g) {
+    const char* op = "aten::convolution_backward";
+    const Tensor input = torch.unpack(n, 0);
+    const Tensor kernel = torch.unpack(n, 1);
+    if (n.needs(0)) g.out[0] = torch.empty(input->sizes, g.in[0]->dtype, op);
+    if (n.needs(1)) g.out[1] = torch.empty(kernel->sizes, g.in[0]->dtype, op);
+    if (n.needs(2)) g.out[2] = torch.empty({kernel->sizes[0]}, g.in[0]->dtype, op);
+  });
+  t.save(node, 0, x);
+  t.save(node, 1, weight);
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::convolution"));
+}
+
+void ask_for_gradient(const Facts& facts, const Tensor& embedded) {
+  if (facts.input_grads) embedded->requires_grad = true;
+}
+
+namespace {
+
+void refuse_size(Builder& b, std::string message, std::string hint) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = b.architecture.source + ": " + std::move(message);
+  d.where = b.facts.images.at;
+  d.hint = std::move(hint);
+  const bool said = std::ranges::count(b.problems, d.message, &Diagnostic::message) > 0;  // By another layer.
+  if (!said) b.problems.push_back(std::move(d));
+}
+
+}  // namespace
+
+Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step) {
+  const Images& i = b.facts.images;
+  if (i.count == 0) return {};
+  if (i.height == 0 || i.width == 0) {
+    refuse_size(b, "the size of its images decides what it holds, and is not known",
+                "set image_height and image_width: pixels after the processor's resizing.");
+    return {};
+  }
+  if (i.height % step != 0 || i.width % step != 0) {
+    refuse_size(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
+                fmt::format("image_height and image_width are multiples of {}.", step));
+    return {};
+  }
+  return {i.height / patch, i.width / patch};
+}
+
+namespace {
+
+/// aten/src/ATen/native/cuda/Indexing.cu, masked_scatter__cuda_impl: a sum of what the mask takes before each element,
+/// and the mask as large as what it is laid on.
+void scatter_in_place(Torch& t, const Tensor& into, const Tensor& source) {
+  const Tensor before = t.empty({into->numel()}, DType::int64, "aten::masked_scatter_");
+  const Tensor mask = t.empty(into->sizes, DType::boolean, "aten::masked_scatter_");
+  const Tensor rows = contiguous(*source) ? source : t.empty(source->sizes, source->dtype, "aten::masked_scatter_");
+}
+
+/// masked_select through an index of the elements that the mask takes, one number for each of three dimensions.
+Tensor selected(Torch& t, const Tensor& gradient, const Dims& sizes) {
+  const char* op = "aten::masked_select";
+  const Tensor mask = t.empty(gradient->sizes, DType::boolean, op);
+  const Tensor index = t.empty({3, sizes.product()}, DType::int64, op);
+  return t.empty(sizes, gradient->dtype, op);
+}
+
+}  // namespace
+
+Tensor masked_scatter(Torch& t, const Tensor& into, const Tensor& mask, const Tensor& source) {
+  NodeRef node = t.record("MaskedScatterBackward0", {&into, &source}, [](Torch& torch, Node& n, Grads& g) {
+    const Tensor where = torch.unpack(n, 0);
+    if (n.needs(0)) g.out[0] = torch.empty(g.in[0]->sizes, g.in[0]->dtype, "aten::clone");
+    if (n.needs(1)) g.out[1] = selected(torch, g.in[0], n.dims);
+  });
+  if (node) node->dims = source->sizes;
+  t.save(node, 0, mask);
+  const Tensor out = t.empty(into->sizes, into->dtype, "aten::clone");
+  scatter_in_place(t, out, source);
+  return t.attach(node, out);
+}
+
+Tensor cat_of_parts(Torch& t, const Tensor& x, const Dims& sizes) {
+  NodeRef node = t.record("CatBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::cat");
+  });
+  if (node) node->dims = x->sizes;
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::cat"));
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,92 @@
+// CLIPVisionEmbeddings, SiglipVisionEmbeddings and their like: patches of a picture of one size, a token of the class
+// before them, and learned positions, which are an embedding's or a plain parameter.
+#include "modules/vision.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+enum class Positions { embedding, of_each, parameter };
+constexpr std::array<std::string_view, 3> position_names{"embedding", "of_each", "parameter"};
+
+class ImageEmbeddings final : public Module {
+ public:
+  ImageEmbeddings(const Attributes& a, Builder& b)
+      : channels_(a.integer("channels")),
+        size_(a.integer("image_size")),
+        width_(a.integer("width")),
+        kind_(static_cast<Positions>(a.choice("positions", position_names))),
+        chosen_(a.flag("real_pictures", false)) {
+    const std::string m = a.module() + ".";
+    const std::int64_t patch = a.integer("patch_size");
+    side_ = size_ / patch;
+    const bool plain = kind_ != Positions::parameter;
+    if (const std::string name = a.text("class_token", ""); !name.empty())
+      class_ = b.weight(m + name, plain ? Dims{width_} : Dims{1, 1, width_}, Part::embedding);
+    convolution_ =
+        PatchConvolution(b, m + a.text("patches", "patch_embedding"),
+                         saturating_mul(channels_, saturating_mul(patch, patch)), width_, a.flag("bias", false));
+    count_ = saturating_add(saturating_mul(side_, side_), class_ ? 1 : 0);
+    const Dims places = plain ? Dims{count_, width_} : Dims{1, count_, width_};
+    positions_ = b.weight(m + a.text("position_weight", "position_embedding.weight"), places, Part::embedding);
+    if (kind_ != Positions::embedding) return;
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    position_ids_ = b.torch.empty({1, count_}, DType::int64, "buffer");
+  }
+
+  void collate(Torch& t, const Facts& f, Stream& s) const override {
+    const std::int64_t tiles = tiles_of(f);
+    send_pixels(t, f, s, {tiles, channels_, size_, size_});
+    if (chosen_ && f.images.count > 0) s.sent.push_back(t.empty({tiles, size_, size_}, DType::boolean, "batch"));
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    s.hidden = embed(play, chosen_ ? real_pictures(play.torch, s) : s.pixels);
+    if (chosen_) ask_for_gradient(play.facts, s.hidden);  // The hook is on all of it.
+  }
+
+ private:
+  /// pixel_values[real_images_inds], where no picture is of zeros alone, and the same of their mask.
+  Tensor real_pictures(Torch& t, Stream& s) const {
+    const Tensor pixels = t.to(s.pixels, convolution_.dtype());
+    const Dims& sizes = pixels->sizes;
+    const Tensor zero = t.empty(sizes, DType::boolean, "aten::eq");
+    const Tensor copy = t.empty(sizes, pixels->dtype, "aten::index");
+    s.sent.push_back(copy);
+    s.sent.push_back(t.empty({sizes[0], sizes[2], sizes[3]}, DType::boolean, "aten::index"));
+    return copy;
+  }
+
+  Tensor positions(Torch& t, std::int64_t rows) const {
+    if (kind_ == Positions::parameter) return positions_;
+    if (kind_ == Positions::embedding) return t.embedding(positions_, position_ids_);
+    return t.embedding(positions_, t.empty({rows, count_}, DType::int64, "aten::where"));
+  }
+
+  Tensor embed(Play& play, const Tensor& pixels) const {
+    Torch& t = play.torch;
+    const std::int64_t rows = pixels->sizes[0];
+    const Tensor grid = convolution_(play, pixels, {rows, width_, side_, side_});
+    if (!chosen_) ask_for_gradient(play.facts, grid);
+    const Tensor patches = t.transpose(t.view(grid, {rows, width_, -1}), 1, 2);
+    if (!class_) return t.add(patches, positions(t, rows));
+    const Tensor first = t.expand(class_, {rows, 1, width_});
+    return t.add(t.cat({first, patches}, 1), positions(t, rows));
+  }
+
+  std::int64_t channels_;
+  std::int64_t size_;
+  std::int64_t width_;
+  std::int64_t side_ = 1;   ///< Patches of a row.
+  std::int64_t count_ = 1;  ///< Tokens of a picture.
+  Positions kind_;
+  bool chosen_;  ///< Pictures of zeros are left out (Idefics 3): the others are copied.
+  Tensor class_{}, positions_{}, position_ids_{};
+  PatchConvolution convolution_{};
+};
+
+}  // namespace
+
+extern const OpType image_embeddings;
+const OpType image_embeddings{"image_embeddings", make_module<ImageEmbeddings>};
+
+}  // namespace oomplan::estimator::ops

@@ -1,0 +1,48 @@
+// Qwen2VLRotaryEmbedding: positions of three kinds (time, row, column), of which each gives its share of cos and sin.
+#include "play.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class MropeEmbedding final : public Module {
+ public:
+  MropeEmbedding(const Attributes& a, Builder& b) : half_(a.integer("head_dim") / 2) {
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    inverse_ = b.torch.empty({half_}, DType::fp32, "buffer");
+    original_ = b.torch.empty({half_}, DType::fp32, "buffer");
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore no_grad(t.grad_enabled, false);
+    const Facts& f = play.facts;
+    // Where rows have no images, positions are those of text, expanded.
+    const Dims given = f.images.count > 0 ? Dims{3, f.batch, f.length} : Dims{f.length};
+    s.position_ids = t.empty(given, DType::int64, "aten::zeros");
+    Tensor positions = t.empty({3, f.batch, f.length, 1}, DType::fp32, "aten::_to_copy");
+    const Tensor freqs = t.empty({3, f.batch, f.length, half_}, DType::fp32, "aten::mul");
+    positions.reset();
+    Tensor cos = t.mul_scalar(t.pointwise({&freqs}, DType::fp32, "aten::cos"));
+    Tensor sin = t.mul_scalar(t.pointwise({&freqs}, DType::fp32, "aten::sin"));
+    sin = composed(t, f);
+    cos = composed(t, f);
+    s.arguments.cos[0] = t.to(cos, s.hidden->dtype);
+    s.arguments.sin[0] = t.to(sin, s.hidden->dtype);
+  }
+
+ private:
+  Tensor composed(Torch& t, const Facts& f) const {
+    const Tensor shares = t.empty({f.batch, f.length, half_}, DType::fp32, "aten::cat");
+    return t.empty({f.batch, f.length, 2 * half_}, DType::fp32, "aten::cat");
+  }
+
+  std::int64_t half_;
+  Tensor inverse_{}, original_{};
+};
+
+}  // namespace
+
+extern const OpType mrope_embedding;
+const OpType mrope_embedding{"mrope_embedding", make_module<MropeEmbedding>};
+
+}  // namespace oomplan::estimator::ops
