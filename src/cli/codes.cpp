@@ -106,6 +106,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "One of several LoRA targets is the name of no module. peft goes on without a word; is it spelled as the model "
      "has "
      "it?"},
+    {"estimate/assumed-kernels", Verdict::answered,
+     "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
+     "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "
+     "own code, which needs more. `--set scan_packages=false` says that none is."},
     {"estimate/unmodelled", Verdict::undecided,
      "The config asks for something that changes memory and that oomplan does not play yet. A number that "
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
