@@ -29,4 +29,16 @@ class GroupedGatedNorm {
   std::int32_t module_ = -1;
 };
 
+/// Qwen3NextRMSNormGated: normed first, in x's dtype, then gated in fp32. Of two dimensions.
+class NormThenGate {
+ public:
+  NormThenGate() = default;
+  NormThenGate(Builder& builder, const std::string& name, std::int64_t width);
+  Tensor operator()(Play& play, const Tensor& x, const Tensor& gate) const;
+
+ private:
+  Tensor weight_{};
+  std::int32_t module_ = -1;
+};
+
 }  // namespace oomplan::estimator

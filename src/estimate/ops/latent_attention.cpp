@@ -4,23 +4,10 @@
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
+#include "torch/scans.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
-
-/// destination[...].copy_(part): autograd's CopySlices (torch/csrc/autograd/functions/tensor.cpp).
-Tensor filled(Torch& t, const Tensor& whole, const Tensor& part) {
-  NodeRef node = t.record("CopySlices", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
-    const DType dtype = g.in[0]->dtype;
-    const Tensor result = torch.empty(g.in[0]->sizes, dtype, "aten::new_empty_strided");
-    g.out[1] = torch.empty(n.dims, dtype, "aten::clone");
-    if (!n.needs(0)) return;
-    torch.empty(n.dims, dtype, "aten::zeros_like");
-    g.out[0] = result;
-  });
-  if (node) node->dims = part->sizes;
-  return t.attach(node, whole);
-}
 
 /// The scaling of queries by their position (get_llama_4_attn_scale): of Llama 4, Mistral 4.
 Tensor by_position(Torch& t, const Tensor& q) {
@@ -89,8 +76,8 @@ class LatentAttention final : public Module {
     const std::vector<Tensor> parts = t.split_sizes(both, {nope_, values_}, 3);
     const Tensor shared = t.expand(turned, {sizes[0], heads_, sizes[1], turned_});
     Tensor keys = t.empty({sizes[0], heads_, sizes[1], nope_ + turned_}, both->dtype, "aten::new_empty");
-    keys = filled(t, keys, parts[0]);
-    keys = filled(t, keys, shared);
+    keys = set_part(t, keys, parts[0]);
+    keys = set_part(t, keys, shared);
     return {std::move(keys), parts[1]};
   }
 

@@ -43,7 +43,8 @@ class MambaMixer final : public Module {
     in_proj_ = Linear(b, m + "in_proj", width, saturating_mul(2, inner_), bias);
     x_proj_ = Linear(b, m + "x_proj", inner_, rank_ + 2 * state_, false);
     dt_proj_ = Linear(b, m + "dt_proj", rank_, inner_, true);
-    if (!dt_proj_.weight(b.facts)) a.unmodelled("a quantized dt_proj, whose weight the model reads,");
+    by_module_ = norms_ != Norms::none && b.facts.quantized && b.facts.bitsandbytes;
+    if (!dt_proj_.weight(b.facts) && !by_module_) a.unmodelled("a quantized dt_proj, whose weight the model reads,");
     a_log_ = b.weight(m + "A_log", {inner_, state_}, Part::matrix);
     d_ = b.weight(m + "D", {inner_}, Part::bias);
     out_proj_ = Linear(b, m + "out_proj", inner_, width, bias);
@@ -90,7 +91,8 @@ class MambaMixer final : public Module {
     Tensor dt = normed(play, dt_norm_, parts[0]);
     const Tensor b = normed(play, b_norm_, parts[1]);
     const Tensor c = normed(play, c_norm_, parts[2]);
-    dt = project_channels(t, dt_proj_.weight(play.facts), t.transpose(dt, 1, 2));
+    dt = by_module_ ? t.transpose(t.sub(dt_proj_(play, dt), dt_proj_.bias(play.facts)), 1, 2)
+                    : project_channels(t, dt_proj_.weight(play.facts), t.transpose(dt, 1, 2));
     const Tensor bias = t.to(dt_proj_.bias(play.facts), DType::fp32);
     const Tensor d = t.to(d_, DType::fp32);
     return selective_scan(t, {t.transpose(mixed, 1, 2), dt, a, b, c, d, gate, bias});
@@ -100,6 +102,7 @@ class MambaMixer final : public Module {
   std::int64_t state_;
   std::int64_t rank_;
   Norms norms_;
+  bool by_module_ = false;  ///< dt_proj is called, since the model was loaded quantised (config._is_quantized).
   std::int32_t module_;
   CausalConv conv_{};
   Linear in_proj_{}, x_proj_{}, dt_proj_{}, out_proj_{};
