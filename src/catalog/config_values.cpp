@@ -175,7 +175,9 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
 }
 
 const Node* ConfigValues::list(std::string_view key) const {
-  const Node* node = config_.root.find(key);
+  const std::size_t dot = key.find('.');
+  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+  const Node* node = mapping == nullptr ? nullptr : mapping->find(key.substr(dot + 1));
   return node != nullptr && node->is_sequence() ? node : nullptr;
 }
 

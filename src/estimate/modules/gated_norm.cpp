@@ -43,8 +43,10 @@ Tensor GroupedGatedNorm::normed_first(Play& play, const Tensor& x, const Tensor&
   return t.to(hidden, x->dtype);
 }
 
-NormThenGate::NormThenGate(Builder& builder, const std::string& name, std::int64_t width)
-    : weight_(builder.weight(name + ".weight", {width}, Part::norm)), module_(builder.module_id(name)) {}
+NormThenGate::NormThenGate(Builder& builder, const std::string& name, std::int64_t width, bool strict)
+    : weight_(builder.weight(name + ".weight", {width}, Part::norm)),
+      strict_(strict),
+      module_(builder.module_id(name)) {}
 
 Tensor NormThenGate::operator()(Play& play, const Tensor& x, const Tensor& gate) const {
   Torch& t = play.torch;
@@ -52,8 +54,9 @@ Tensor NormThenGate::operator()(Play& play, const Tensor& x, const Tensor& gate)
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
   hidden = t.mul(hidden, t.rsqrt(t.add_scalar(variance)));
-  hidden = t.mul(weight_, t.to(hidden, x->dtype));
-  hidden = t.mul(hidden, t.silu(t.to(gate, DType::fp32)));
+  hidden = strict_ ? t.mul(t.to(weight_, DType::fp32), hidden) : t.mul(weight_, t.to(hidden, x->dtype));
+  const auto gated = [&](const Tensor& raised) { return strict_ ? t.sigmoid(raised) : t.silu(raised); };
+  hidden = t.mul(hidden, gated(t.to(gate, DType::fp32)));
   return t.to(hidden, x->dtype);
 }
 

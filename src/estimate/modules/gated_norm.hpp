@@ -29,15 +29,17 @@ class GroupedGatedNorm {
   std::int32_t module_ = -1;
 };
 
-/// Qwen3NextRMSNormGated: normed first, in x's dtype, then gated in fp32. Of two dimensions.
+/// Qwen3NextRMSNormGated: normed first, in x's dtype, then gated in fp32; KimiLinearRMSNormGated all in fp32, by a
+/// sigmoid (`strict`).
 class NormThenGate {
  public:
   NormThenGate() = default;
-  NormThenGate(Builder& builder, const std::string& name, std::int64_t width);
+  NormThenGate(Builder& builder, const std::string& name, std::int64_t width, bool strict = false);
   Tensor operator()(Play& play, const Tensor& x, const Tensor& gate) const;
 
  private:
   Tensor weight_{};
+  bool strict_ = false;
   std::int32_t module_ = -1;
 };
 

@@ -1,5 +1,5 @@
 // DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all
-// heads (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
+// heads, or none turned as Kimi Linear (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
@@ -50,13 +50,14 @@ class LatentAttention final : public Module {
     const Tensor& x = s.hidden;
     const Dims rows{x->sizes[0], x->sizes[1]};
     const Tensor q_states = t.transpose(t.view(queries(play, x), {rows[0], rows[1], -1, nope_ + turned_}), 1, 2);
-    std::vector<Tensor> q = t.split_sizes(q_states, {nope_, turned_}, 3);
+    std::vector<Tensor> q;
+    if (rotary_ != Rotary::none) q = t.split_sizes(q_states, {nope_, turned_}, 3);
     const Tensor compressed = kv_a_proj_(play, x);
     std::vector<Tensor> kv = t.split_sizes(compressed, {rank_, turned_}, 2);
     kv[0] = kv_norm_(play, kv[0]);
     kv[1] = t.view(kv[1], {rows[0], 1, rows[1], turned_});
-    rotate(t, rotary_, q[1], kv[1], s.arguments.cos[0], s.arguments.sin[0]);
-    Tensor query = t.cat({q[0], q[1]}, 3);
+    if (!q.empty()) rotate(t, rotary_, q[1], kv[1], s.arguments.cos[0], s.arguments.sin[0]);
+    Tensor query = q.empty() ? q_states : t.cat({q[0], q[1]}, 3);
     if (by_position_) query = by_position(t, query);
     const auto [key, value] = expanded(play, kv[0], kv[1]);
     const Tensor out = t.reshape(attend(play, s, query, key, value, kind_), {rows[0], rows[1], -1});

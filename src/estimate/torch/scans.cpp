@@ -43,6 +43,27 @@ Tensor repeat_interleave(Torch& t, const Tensor& x, std::int64_t times, int dim)
   return t.view(copy, flat);
 }
 
+// grad / (2 * result)
+Tensor sqrt(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("SqrtBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    const Tensor result = torch.unpack(n, 0);
+    const Tensor twice = torch.mul_scalar(result);
+    g.out[0] = torch.pointwise({&g.in[0], &twice}, g.in[0]->dtype, "aten::div");
+  });
+  Tensor out = t.pointwise({&x}, x->dtype, "aten::sqrt");
+  t.save_output(node, 0, out);
+  return t.attach(node, std::move(out));
+}
+
+Tensor log(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("LogBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    const Tensor self = torch.unpack(n, 0);
+    g.out[0] = torch.pointwise({&g.in[0], &self}, g.in[0]->dtype, "aten::div");
+  });
+  t.save(node, 0, x);
+  return t.attach(node, t.pointwise({&x}, x->dtype, "aten::log"));
+}
+
 Tensor set_part(Torch& t, const Tensor& whole, const Tensor& part) {
   NodeRef node = t.record("CopySlices", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
     const DType dtype = g.in[0]->dtype;

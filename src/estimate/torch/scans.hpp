@@ -13,6 +13,9 @@ Tensor pad(Torch& t, const Tensor& x, int dim, std::int64_t before, std::int64_t
 /// x.repeat_interleave(times, dim), a copy also where `times` is 1.
 Tensor repeat_interleave(Torch& t, const Tensor& x, std::int64_t times, int dim);
 
+Tensor sqrt(Torch& t, const Tensor& x);
+Tensor log(Torch& t, const Tensor& x);
+
 /// whole[...] = part, in place: autograd's CopySlices (torch/csrc/autograd/functions/tensor.cpp). Returns the whole.
 Tensor set_part(Torch& t, const Tensor& whole, const Tensor& part);
 
