@@ -44,8 +44,10 @@ std::string refused_of_mamba(const AdapterFacts& adapter, const Architecture& ar
   constexpr std::array<std::string_view, 2> refused{"out_proj", "conv1d"};
   if (std::ranges::count(types, architecture.model_type) == 0) return {};
   for (const std::string& target : adapter.targets.value) {
-    const bool named = std::ranges::any_of(refused, [&](std::string_view name) { return names(target, std::string(name)); });
-    if (named || target == all_linear) return fmt::format("LoRA on {} of {}, which peft refuses,", target, architecture.model_type);
+    const bool named =
+        std::ranges::any_of(refused, [&](std::string_view name) { return names(target, std::string(name)); });
+    if (named || target == all_linear)
+      return fmt::format("LoRA on {} of {}, which peft refuses,", target, architecture.model_type);
   }
   return {};
 }

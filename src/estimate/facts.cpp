@@ -368,7 +368,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.experts = plan.kernels.experts.value;
   f.routing = plan.kernels.routing.value;
   f.scan_packages = plan.kernels.scan_packages.value;
-  for (const std::string& text : plan.quantization.skipped.value) f.unquantized.push_back({text, *Pattern::parse(text)});
+  for (const std::string& text : plan.quantization.skipped.value)
+    f.unquantized.push_back({text, *Pattern::parse(text)});
   f.padding_mask = plan.batch.padding_mask.value;
   f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;

@@ -97,7 +97,7 @@ struct Arguments {
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
   Tensor recurrent_mask{};  ///< Of padded rows, what layers without attention are given: 1 where a token is real.
-  Tensor bias{};  ///< Added to the products of queries and keys by their distance (ALiBi).
+  Tensor bias{};            ///< Added to the products of queries and keys by their distance (ALiBi).
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
 };

@@ -159,11 +159,11 @@ constexpr std::array rows{
     fact<&Plan::batch, &BatchFacts::padding_mask, as::boolean>("padding_mask",
                                                                {"rows differ in length, so attention gets a mask"}),
     fact<&Plan::batch, &BatchFacts::mask_sent, as::boolean>(
-        "attention_mask_sent",
-        {"a batch has an `attention_mask`, as collators make it; of ones alone it matters to Mamba, which does not look "
-         "at it",
-         {},
-         [](const Plan& plan) { return !plan.batch.mask_sent.value; }}),
+        "attention_mask_sent", {"a batch has an `attention_mask`, as collators make it; of ones alone it matters to "
+                                "Mamba, which does not look "
+                                "at it",
+                                {},
+                                [](const Plan& plan) { return !plan.batch.mask_sent.value; }}),
     fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
         "weights_dtype", {"what the weights are loaded in; `checkpoint` is what the model's config.json names",
                           {{{weights, 3}, {optimizer, 3}, {gradients, 2}, {autocast_copies, 2}}}}),

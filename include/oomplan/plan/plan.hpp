@@ -226,7 +226,7 @@ struct QuantizationFacts {
   Setting<DType> compute_dtype{};
   Setting<QuantizedLinear> linear{};
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
-  Setting<bool> kbit_upcast{};  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
 };
 

@@ -5,8 +5,8 @@
 
 namespace oomplan::estimator {
 
-/// Queries, keys and values: batch × length × heads × width, queries and keys perhaps of fewer heads; the decay and beta:
-/// batch × length × heads.
+/// Queries, keys and values: batch × length × heads × width, queries and keys perhaps of fewer heads; the decay and
+/// beta: batch × length × heads.
 struct DeltaInputs {
   Tensor query{};
   Tensor key{};

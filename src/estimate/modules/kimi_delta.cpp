@@ -66,14 +66,18 @@ Tensor pairwise_decay(Torch& t, const Tensor& sums, const Tensor& mask) {
   return out;
 }
 
-/// (x.unsqueeze(-2) * y.unsqueeze(-3) * decay).sum(dim=-1).masked_fill(mask, 0), of the last two dimensions.
-Tensor decayed_products(Torch& t, const Tensor& x, const Tensor& y, const Tensor& decay, const Tensor& mask) {
+/// x.unsqueeze(-2) * y.unsqueeze(-3)
+Tensor pair_products(Torch& t, const Tensor& x, const Tensor& y) {
   const int rows = x->dim() - 1;
-  Tensor out = t.unsqueeze(x, rows);
-  out = t.mul(out, t.unsqueeze(y, rows - 1));
-  out = t.mul(out, decay);
-  out = t.sum_dim(out, rows + 1, false);
-  return t.masked_fill(out, mask);
+  const Tensor left = t.unsqueeze(x, rows);
+  return t.mul(left, t.unsqueeze(y, rows - 1));
+}
+
+/// (products * decay).sum(dim=-1).masked_fill(mask, 0)
+Tensor decayed_sum(Torch& t, Tensor products, const Tensor& decay, const Tensor& mask) {
+  products = t.mul(products, decay);
+  products = t.sum_dim(products, products->dim() - 1, false);
+  return t.masked_fill(products, mask);
 }
 
 /// row + (row.unsqueeze(-1) * sub).sum(-2)
@@ -109,7 +113,7 @@ void solve(Torch& t, Chunked& c) {
   const Tensor mask = triangle(t, delta_chunk);
   const Tensor strict = triangle(t, delta_chunk);
   c.pairwise = pairwise_decay(t, c.sums, strict);
-  Tensor inverse = t.neg(decayed_products(t, c.k_beta, c.key, c.pairwise, mask));
+  Tensor inverse = t.neg(decayed_sum(t, pair_products(t, c.k_beta, c.key), c.pairwise, mask));
   inverse = substitute(t, std::move(inverse));
   c.inverse = t.add(inverse, t.empty({delta_chunk, delta_chunk}, DType::fp32, "aten::eye"));
   inverse.reset();
@@ -140,7 +144,11 @@ void read(Torch& t, const Chunked& c, const Tensor& mask, const Tensor& state, S
     const Tensor decayed = t.exp(s.decay);
     s.before = t.matmul(t.mul(s.query, decayed), state);
   }
-  s.within = decayed_products(t, s.query, s.key, t.select(c.pairwise, 2), mask);
+  {
+    Tensor products = pair_products(t, s.query, s.key);
+    const Tensor decay = t.select(c.pairwise, 2);
+    s.within = decayed_sum(t, std::move(products), decay, mask);
+  }
   s.predicted = t.matmul(t.select(c.keys, 2), state);
   s.fresh = t.sub(s.value, s.predicted);
 }

@@ -1,5 +1,6 @@
 // DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all
-// heads, or none turned as Kimi Linear (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
+// heads, or none turned as Kimi Linear (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention,
+// Mistral4Attention).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"

@@ -1,6 +1,6 @@
 // Mamba2Mixer without packages of kernels: one projection to the gate, what a short convolution mixes, and the time
-// steps of heads; a scan in chunks, normed under the gate. Falcon H1 multiplies what it reads and projects by numbers, and
-// may gate without a norm.
+// steps of heads; a scan in chunks, normed under the gate. Falcon H1 multiplies what it reads and projects by numbers,
+// and may gate without a norm.
 #include <array>
 
 #include "modules/causal_conv.hpp"
@@ -13,10 +13,10 @@ namespace {
 
 /// What the gate does to the scan's result.
 enum class Gate {
-  normed,        ///< Mamba-2: MambaRMSNormGated.
-  plain,         ///< Falcon H1: times silu(gate).
-  before_norm,   ///< Falcon H1: so in fp32, then normed by groups with their weights, in fp32.
-  after_norm,    ///< Normed so first.
+  normed,       ///< Mamba-2: MambaRMSNormGated.
+  plain,        ///< Falcon H1: times silu(gate).
+  before_norm,  ///< Falcon H1: so in fp32, then normed by groups with their weights, in fp32.
+  after_norm,   ///< Normed so first.
 };
 constexpr std::array<std::string_view, 4> gate_names{"normed", "plain", "before_norm", "after_norm"};
 
@@ -71,7 +71,8 @@ class Mamba2Mixer final : public Module {
   Tensor gated(Play& play, const Tensor& scanned, const Tensor& gate) const {
     if (gate_ == Gate::normed) return norm_(play, scanned, gate);
     if (gate_ == Gate::plain) return play.torch.mul(scanned, play.torch.silu(gate));
-    return gate_ == Gate::before_norm ? norm_.gated_first(play, scanned, gate) : norm_.normed_first(play, scanned, gate);
+    return gate_ == Gate::before_norm ? norm_.gated_first(play, scanned, gate)
+                                      : norm_.normed_first(play, scanned, gate);
   }
 
   Tensor scan(Torch& t, const Tensor& mixed, const Tensor& dt, const Tensor& a) const {

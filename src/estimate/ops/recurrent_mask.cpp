@@ -1,5 +1,5 @@
-// transformers masking_utils.create_recurrent_attention_mask: the collator's mask where it has a zero, else nothing; some
-// models hand it on without a look (`always`).
+// transformers masking_utils.create_recurrent_attention_mask: the collator's mask where it has a zero, else nothing;
+// some models hand it on without a look (`always`).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
