@@ -77,6 +77,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "docs/diagnose.md says; if it came with the program, please report it."},
     {"diagnose/unreadable-rules", Verdict::invalid,
      "The directory given with --rules does not exist or may not be read."},
+    {"estimate/assumed-kernels", Verdict::answered,
+     "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
+     "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "
+     "own code, which needs more. `--set scan_packages=false` says that none is."},
     {"estimate/bad-alloc-conf", Verdict::usage,
      "PYTORCH_ALLOC_CONF is key:value pairs with commas between them, each value one that PyTorch takes. PyTorch "
      "itself would stop with an error, or read something else than was meant."},
@@ -106,10 +110,6 @@ constexpr auto rows = std::to_array<CodeRow>({
      "One of several LoRA targets is the name of no module. peft goes on without a word; is it spelled as the model "
      "has "
      "it?"},
-    {"estimate/assumed-kernels", Verdict::answered,
-     "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
-     "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "
-     "own code, which needs more. `--set scan_packages=false` says that none is."},
     {"estimate/unmodelled", Verdict::undecided,
      "The config asks for something that changes memory and that oomplan does not play yet. A number that "
      "ignores it would be wrong, so none is given. Without that key there is an answer."},

@@ -62,6 +62,7 @@ class Mamba2Mixer final : public Module {
     const std::vector<Tensor> parts = t.split_sizes(projected, {inner_, mixed_, heads_}, 2);
     Tensor mixed = conv_(play, t.transpose(parts[1], 1, 2));
     mixed = without_padding(t, t.transpose(mixed, 1, 2), mask);
+    hidden.reset();  // Its name is that of a part of the mixed ones from here on.
     Tensor scanned = scan(t, mixed, parts[2], a);
     scanned = gated(play, scanned, parts[0]);
     s.hidden = out_proj_(play, t.to(scanned, dtype));

@@ -95,8 +95,10 @@ bool swaps(const Tensor& a, const Tensor& b, std::size_t outs) {
 
 }  // namespace
 
-Tensor einsum(Torch& t, const Tensor& a, std::string_view of_a, const Tensor& b, std::string_view of_b,
+Tensor einsum(Torch& t, const Tensor& x, std::string_view of_a, const Tensor& y, std::string_view of_b,
               std::string_view out) {
+  const Tensor a = t.lowered(x);
+  const Tensor b = t.lowered(y);
   std::string letters(out);
   for (const char letter : of_a) {
     if (out.find(letter) == std::string_view::npos) letters += letter;

@@ -8,7 +8,7 @@
 namespace oomplan::estimator {
 
 /// einsum("bclhn,bcshn->bclsh", a, b), of which one letter is summed: a product of matrices, whose factors are copied
-/// where their layout asks for it.
+/// where their layout asks for it. Autocast lowers both first.
 Tensor einsum(Torch& t, const Tensor& a, std::string_view of_a, const Tensor& b, std::string_view of_b,
               std::string_view out);
 

@@ -185,6 +185,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.liger_glu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
+  plan.quantization.skipped.value = {"lm_head", "mamba"};
+  plan.kernels.scan_packages.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
                                                 "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
