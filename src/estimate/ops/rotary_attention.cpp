@@ -22,7 +22,7 @@ class RotaryAttention final : public Module {
         residual_dropout_(a.number("residual_dropout", 0.0)),
         keys_scaled_(a.flag("scaled_keys", false)),
         qk_norm_(static_cast<QkNorm>(a.choice("qk_norm", qk_norms))),
-        rotary_(rotary_style(a, "rotary")),
+        rotary_(a.text("positions", "rope") == "rope" ? rotary_style(a, "rotary") : Rotary::none),
         rotary_span_(static_cast<std::size_t>(a.span("rotary_span"))),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
