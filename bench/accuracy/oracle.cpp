@@ -31,8 +31,6 @@ std::string unsupported_option(const json& c) {
   for (const char* key : {"audios", "samples", "image_size"}) {
     if (c.contains(key)) return key;
   }
-  // Routers that are linear layers, which their families read in a way that no quantized layer allows.
-  if (c.value("quant_skip", json({"router"})) != json({"router"})) return "quant_skip";
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
   if (parallel != "none" && parallel != "ddp" && parallel != "fsdp2") return parallel;
@@ -77,6 +75,14 @@ std::vector<std::string> targets_of(const json& c) {
   const json targets = c.value("lora_targets", json({"q_proj", "v_proj"}));
   if (targets.is_string()) return {targets.get<std::string>()};
   return targets.get<std::vector<std::string>>();
+}
+
+/// The cases' parts of names of modules that are not quantised, as transformers' llm_int8_skip_modules says them.
+std::vector<std::string> unquantized_of(const json& c) {
+  std::vector<std::string> out;
+  for (const std::string& part : c.value("quant_skip", std::vector<std::string>())) out.push_back(".*" + part + ".*");
+  if (!out.empty()) out.emplace_back("lm_head");
+  return out;
 }
 
 ExpertsImplementation experts_of(const std::string& name) {
@@ -153,6 +159,7 @@ TrainingPlan plan_of(const json& c) {
   p.adapter.dropout.value = c.value("lora_dropout", 0.0);
   p.adapter.dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
   p.quantization.kind.value = method == "qlora" ? Quantization::nf4 : Quantization::none;
+  p.quantization.skipped.value = unquantized_of(c);
   p.quantization.double_quantization.value = c.value("double_quant", true);
   p.quantization.compute_dtype.value = DType::bf16;
   p.quantization.linear.value = QuantizedLinear::torch_linear;
@@ -167,6 +174,7 @@ TrainingPlan plan_of(const json& c) {
   p.adapter.update.value = older ? ParameterUpdate::summed : ParameterUpdate::folded;
   p.recipe.outputs_kept.value = !c.value("del_out", false);
   p.optimizer.set_grads_to_none.value = c.value("set_to_none", true);
+  p.batch.mask_sent.value = c.contains("attention_mask");
   // One of ones changes nothing: transformers looks and drops it.
   p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
   p.recipe.use_cache.value = c.value("use_cache", false);

@@ -11,8 +11,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 11> rule_keys{"is",    "key",    "names",  "pattern", "first", "from",
-                                                     "every", "period", "listed", "if",      "unless"};
+constexpr std::array<std::string_view, 13> rule_keys{"is",    "key",    "names",  "pattern", "first",         "from",
+                                                     "every", "period", "offset", "listed",  "numbered_from", "if",
+                                                     "unless"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
@@ -76,9 +77,10 @@ class Rules {
     }
     if (const Node* period = rule.find("period")) {
       const std::int64_t step = number(period).value_or(0);
-      return step > 0 && layer % step == 0;
+      return step > 0 && layer % step == number(rule.find("offset")).value_or(0);
     }
-    if (const Node* listed = rule.find("listed")) return is_listed(listed->text, layer);
+    if (const Node* listed = rule.find("listed"))
+      return is_listed(listed->text, layer + number(rule.find("numbered_from")).value_or(0));
     return true;
   }
 

@@ -74,6 +74,17 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
   }
 }
 
+void warn_of_scans(TrainingPlan& plan, const Footprint& footprint) {
+  if (!footprint.scans || plan.kernels.scan_packages.origin.kind != Origin::Kind::assumed) return;
+  plan.warnings.push_back({Severity::warning,
+                           "estimate/assumed-kernels",
+                           "the model's state-space or linear-attention layers run in transformers' own code: " +
+                               plan.kernels.scan_packages.origin.source + ", as is assumed; with them less is needed",
+                           {},
+                           {},
+                           "say `--set scan_packages=false` if that is so"});
+}
+
 void estimate_model(Findings& findings) {
   Result<TrainingPlan> plan = with_model_defaults(*findings.plan, *findings.architecture);
   if (!plan) return append(findings.diagnostics, plan.errors());
@@ -81,6 +92,7 @@ void estimate_model(Findings& findings) {
   Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);
   if (footprint) {
     warn_of_unmatched(*findings.plan, *footprint);
+    warn_of_scans(*findings.plan, *footprint);
     findings.footprint = std::move(*footprint);
   } else {
     append(findings.diagnostics, footprint.errors());

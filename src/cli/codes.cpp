@@ -77,6 +77,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "docs/diagnose.md says; if it came with the program, please report it."},
     {"diagnose/unreadable-rules", Verdict::invalid,
      "The directory given with --rules does not exist or may not be read."},
+    {"estimate/assumed-kernels", Verdict::answered,
+     "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
+     "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "
+     "own code, which needs more. `--set scan_packages=false` says that none is."},
     {"estimate/bad-alloc-conf", Verdict::usage,
      "PYTORCH_ALLOC_CONF is key:value pairs with commas between them, each value one that PyTorch takes. PyTorch "
      "itself would stop with an error, or read something else than was meant."},

@@ -233,6 +233,20 @@ bool Builder::targeted(const std::string& name, bool in_all_linear) {
   return any;
 }
 
+bool Builder::quantized(const std::string& name) {
+  if (!facts.quantized) return false;
+  const std::string full = path(name);
+  for (const Unquantized& one : facts.unquantized) {
+    if (full.ends_with(one.end)) return false;
+    for (std::size_t end = full.find('.'); end != std::string::npos; end = full.find('.', end + 1)) {
+      if (matched(one.start, true, full.substr(0, end), {})) return false;
+      if (matched(one.start, true, full.substr(0, end + 1), {})) return false;
+    }
+    if (matched(one.start, true, full, {})) return false;
+  }
+  return true;
+}
+
 bool Builder::parameter_targeted(const std::string& name) {
   const std::string full = path(name);
   const auto is_it = [&](const std::string& target) { return full == target || full.ends_with("." + target); };

@@ -50,6 +50,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
   f.parameters = played.run->policy().total;
   f.trainable_parameters = played.run->policy().trained;
   f.unmatched_targets = played.run->policy().unmatched_targets;
+  f.scans = played.run->policy().scans;
   f.attention_kernels = played.run->torch.kernels;
   if (detail == Detail::events) {
     Unrolled all = unroll(timeline);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace oomplan::estimator {
 namespace {
@@ -37,6 +38,20 @@ void spell_out(const Architecture& architecture, ParameterUpdate update, std::ve
   if (told || has_linear(architecture, experts[0])) targets.insert(targets.end(), experts.begin(), experts.end());
 }
 
+/// What peft refuses of Mamba's blocks (tuners_utils.py: _check_lora_target_modules_mamba).
+std::string refused_of_mamba(const AdapterFacts& adapter, const Architecture& architecture) {
+  constexpr std::array<std::string_view, 5> types{"falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h"};
+  constexpr std::array<std::string_view, 2> refused{"out_proj", "conv1d"};
+  if (std::ranges::count(types, architecture.model_type) == 0) return {};
+  for (const std::string& target : adapter.targets.value) {
+    const bool named =
+        std::ranges::any_of(refused, [&](std::string_view name) { return names(target, std::string(name)); });
+    if (named || target == all_linear)
+      return fmt::format("LoRA on {} of {}, which peft refuses,", target, architecture.model_type);
+  }
+  return {};
+}
+
 /// The parameters that these targets come to, where the family has gate, up and down under `experts`.
 std::vector<std::string> parameters_of(const std::vector<std::string>& targets,
                                        const std::vector<std::string>& experts) {
@@ -67,6 +82,7 @@ void name_experts(const Architecture& architecture, Facts& facts) {
 std::string refused_targets(const TrainingPlan& plan, const Architecture& architecture) {
   const AdapterFacts& adapter = plan.adapter;
   if (adapter.kind.value == Adapter::none) return {};
+  if (const std::string refused = refused_of_mamba(adapter, architecture); !refused.empty()) return refused;
   const std::vector<std::string>& experts = architecture.expert_names;
   std::vector<std::string> targets = adapter.targets.value;
   spell_out(architecture, adapter.update.value, targets);

@@ -248,12 +248,26 @@ void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& archi
                               plan.recipe.loss.origin));
 }
 
+// A list leaves out what is not in it, the head too (quantizers/base.py: get_modules_to_not_convert).
+void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::vector<std::string>>& skipped = plan.quantization.skipped;
+  if (skipped.value.empty() || plan.quantization.kind.value == Quantization::none) return;
+  const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, skipped.origin)); };
+  if (std::ranges::count(skipped.value, "lm_head") == 0) {
+    cannot("a quantized head, which a list of unquantized modules without lm_head asks for, is not modelled yet");
+  }
+  for (const std::string& text : skipped.value) {
+    if (!Pattern::parse(text)) cannot(fmt::format("the regular expression \"{}\" is not read yet", text));
+  }
+}
+
 void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<Quantization>& kind = plan.quantization.kind;
   const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
   if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     cannot("training quantized weights without an adapter is not possible");
   }
+  check_skipped(plan, errors);
   if (kind.value != Quantization::int8) return;
   if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
     cannot("8-bit weights of another library than bitsandbytes are not modelled yet");
@@ -505,7 +519,11 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.attention = plan.kernels.attention.value;
   f.experts = plan.kernels.experts.value;
   f.routing = plan.kernels.routing.value;
+  f.scan_packages = plan.kernels.scan_packages.value;
+  for (const std::string& text : plan.quantization.skipped.value)
+    f.unquantized.push_back({text, *Pattern::parse(text)});
   f.padding_mask = plan.batch.padding_mask.value;
+  f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;

@@ -101,6 +101,7 @@ void Stream::leave_base() {
   for (Tensor& mask : arguments.masks) mask.reset();
   for (Tensor& cos : arguments.cos) cos.reset();
   for (Tensor& sin : arguments.sin) sin.reset();
+  arguments.recurrent_mask.reset();
   arguments.bias.reset();
   arguments.relative.reset();
   arguments.relative_embeddings.reset();
@@ -278,6 +279,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
+  model.scans = builder.scans;
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);
   model.policy = std::move(policy);

@@ -28,6 +28,7 @@ struct Model {
   Parameters parameters{};
   std::unique_ptr<Policy> policy{};  ///< How the rank holds it.
   std::vector<std::string> modules{};
+  bool scans = false;                            ///< As Builder has it.
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;

@@ -33,6 +33,12 @@ struct Images {
   Location at{};
 };
 
+/// What names modules that are not quantised: their end, or an expression for their first parts.
+struct Unquantized {
+  std::string end{};
+  Pattern start{};
+};
+
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   std::int64_t batch = 1;
@@ -68,6 +74,7 @@ struct Facts {
   bool lora_o_kernel = false;
   bool lora_mlp_kernel = false;
   bool quantized = false;
+  std::vector<Unquantized> unquantized{};
   bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
   bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   bool double_quantized = false;
@@ -77,7 +84,9 @@ struct Facts {
   Attention attention = Attention::sdpa;
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
   Routing routing = Routing::any;
+  bool scan_packages = false;
   bool padding_mask = false;
+  bool mask_sent = true;  ///< If of ones alone.
   bool fp32_norms = false;
   bool fp32_while_loading = false;
   bool trained_to_fp32 = false;
@@ -121,6 +130,7 @@ struct Arguments {
   BySpan<Tensor> masks{};
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
+  Tensor recurrent_mask{};             ///< Of padded rows, what layers without attention get: 1 where a token is real.
   Tensor bias{};                       ///< Added to the products of queries and keys by their distance (ALiBi, T5).
   Tensor relative{};                   ///< The distance of each pair of tokens (DeBERTa).
   Tensor relative_embeddings{};        ///< Of distances.
@@ -232,6 +242,8 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  /// Whether the linear module `name` is quantised (quantizers_utils.py: should_convert_module).
+  bool quantized(const std::string& name);
   /// Whether an adapter is asked for on the parameter `name` by itself (tuners_utils.py: _inject_parameters).
   bool parameter_targeted(const std::string& name);
   /// Whether the pattern holds for the module or parameter `name`, in all layers that the one being built stands for.
@@ -257,6 +269,7 @@ class Builder {
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
+  bool scans = false;  ///< An op plays transformers' own code for what packages of kernels have too.
   Diagnostics problems{};
 
  private:

@@ -83,11 +83,33 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const Archi
                     {}};
 }
 
+/// Whether a layer scans its tokens in Python's code, which is played as the source's version has it.
+bool scans(const Architecture& model) {
+  constexpr std::array<std::string_view, 4> ops{"mamba_mixer", "mamba2_mixer", "gated_delta_net",
+                                                "kimi_delta_attention"};
+  const auto is_scan = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
+  return std::ranges::any_of(model.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is_scan); });
+  });
+}
+
+// transformers 5.14 has loops and products of other sizes there, and no fallback function of its own.
+void check_scans(TrainingPlan& plan, const Architecture& model) {
+  const std::string_view read = transformers_in(plan.framework);
+  const std::string& played = ingestion::stack_of("transformers-5.23").layers().front().version;
+  if (read.empty() || !ingestion::is_older(read, played) || !scans(model)) return;
+  plan.unmodelled.push_back({"the code of transformers " + std::string(read) +
+                                 " for state-space and linear-attention layers, which is another than that of " +
+                                 played + ",",
+                             model.model_type, plan.model.name.origin.where});
+}
+
 }  // namespace
 
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
   if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
   add_router_loss(plan, model);
+  check_scans(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})

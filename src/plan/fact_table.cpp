@@ -201,6 +201,12 @@ constexpr std::array rows{
         "frozen_parameters", {"parts of parameters' names: such a parameter is not trained (`vision_tower`)",
                               {{{gradients, 6}, {optimizer, 6}}},
                               [](const Plan& plan) { return !plan.recipe.frozen.value.empty(); }}),
+    fact<&Plan::batch, &BatchFacts::mask_sent, as::boolean>(
+        "attention_mask_sent", {"a batch has an `attention_mask`, as collators make it; of ones alone it matters to "
+                                "Mamba, which does not look "
+                                "at it",
+                                {},
+                                [](const Plan& plan) { return !plan.batch.mask_sent.value; }}),
     fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
         "weights_dtype", {"what the weights are loaded in; `checkpoint` is what the model's config.json names",
                           {{{weights, 3}, {optimizer, 3}, {gradients, 2}, {autocast_copies, 2}}}}),
@@ -311,6 +317,12 @@ constexpr std::array rows{
                              "torch's Linear, which peft takes for any Linear",
                              {},
                              in_4_bits}),
+    fact<&Plan::quantization, &QuantizationFacts::skipped, as::names>(
+        "unquantized_modules",
+        {"linear modules that are not quantized, as transformers' `llm_int8_skip_modules`: the start or the end of a "
+         "module's name; none: the head alone",
+         {},
+         [](const Plan& plan) { return quantizes(plan) && !plan.quantization.skipped.value.empty(); }}),
     fact<&Plan::quantization, &QuantizationFacts::kbit_upcast, as::boolean>(
         "kbit_upcast", {"peft's `prepare_model_for_kbit_training` was called: weights that are not quantized are fp32",
                         {},
@@ -341,6 +353,12 @@ constexpr std::array rows{
         {"which tokens an expert gets: `balanced`, as many as any other; `any`, counted at the most",
          {},
          [](const Plan& plan) { return plan.kernels.experts.value == ExpertsImplementation::eager; }}),
+    fact<&Plan::kernels, &KernelFacts::scan_packages, as::boolean>(
+        "scan_packages",
+        {"mamba-ssm, causal-conv1d or flash-linear-attention is installed, whose kernels transformers takes for "
+         "state-space and linear-attention layers in place of its own code",
+         {},
+         [](const Plan& plan) { return plan.kernels.scan_packages.value; }}),
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "

@@ -77,10 +77,11 @@ struct Footprint {
   std::int64_t parameters = 0;  ///< Tied weights counted once; a quantised weight counts its elements.
   std::int64_t trainable_parameters = 0;
   std::vector<std::string> unmatched_targets{};  ///< LoRA targets that no module is; others are some.
-  std::vector<PhasePeak> peaks{};                ///< Load, then each phase of step 1 and of step 2, in order of time.
-  PhasePeak peak{};                              ///< The highest of them.
-  std::vector<LiveGroup> at_peak{};              ///< Everything alive at the peak but what is paged, largest first.
-  std::vector<PhasePeak> bucket_peaks{};         ///< For each bucket, in order: the moment when it is largest.
+  bool scans = false;  ///< It is that of transformers' own code for layers that packages of kernels have too.
+  std::vector<PhasePeak> peaks{};         ///< Load, then each phase of step 1 and of step 2, in order of time.
+  PhasePeak peak{};                       ///< The highest of them.
+  std::vector<LiveGroup> at_peak{};       ///< Everything alive at the peak but what is paged, largest first.
+  std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase

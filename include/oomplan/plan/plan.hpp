@@ -185,6 +185,7 @@ struct BatchFacts {
   Setting<std::int64_t> target_length{};         ///< Of an encoder-decoder's labels; 0: as many as in a row.
   Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};
+  Setting<bool> mask_sent{};                  ///< A batch has an attention_mask, if of ones alone.
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
   Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
@@ -238,6 +239,7 @@ struct KernelFacts {
   Setting<Attention> attention{};
   Setting<ExpertsImplementation> experts{};
   Setting<Routing> routing{};      ///< Matters where experts are eager.
+  Setting<bool> scan_packages{};   ///< mamba-ssm, causal-conv1d or flash-linear-attention is installed.
   Setting<bool> lora_qkv{};        ///< Axolotl's fused LoRA function for q, k and v (kernels/lora.py)
   Setting<bool> lora_o{};          ///< … for the attention's output
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
@@ -259,7 +261,8 @@ struct QuantizationFacts {
   Setting<bool> double_quantization{};
   Setting<DType> compute_dtype{};
   Setting<QuantizedLinear> linear{};
-  Setting<bool> kbit_upcast{};  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
+  Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
 };
 

@@ -5,8 +5,8 @@ namespace oomplan::estimator::heads {
 namespace {
 
 /// What is done to the logits by a number of the config.
-enum class After { nothing, multiplied, divided };
-constexpr std::array<std::string_view, 3> afters{"nothing", "multiplied", "divided"};
+enum class After { nothing, multiplied, divided, raised };
+constexpr std::array<std::string_view, 4> afters{"nothing", "multiplied", "divided", "raised"};
 
 class LinearHead final : public Head {
  public:
@@ -20,6 +20,7 @@ class LinearHead final : public Head {
   Tensor finish(Torch& t, Tensor logits) const override {
     if (after_ == After::multiplied) logits = t.mul_scalar(logits);
     if (after_ == After::divided) logits = t.div_scalar(logits);
+    if (after_ == After::raised) logits = t.to(logits, DType::fp32);
     if (!softcapped_) return logits;
     logits = t.div_scalar(logits);
     logits = t.tanh(logits);

@@ -21,7 +21,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
   // transformers 5 quantises GPT-2's Conv1D too.
   const bool quantizable = kind != LinearKind::conv1d || builder.facts.bitsandbytes;
-  if (builder.facts.quantized && quantizable) {
+  if (quantizable && builder.quantized(name)) {
     quantize(builder, name, in, out);
   } else {
     weight_.original =

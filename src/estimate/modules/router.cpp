@@ -1,12 +1,13 @@
 #include "modules/router.hpp"
 
 #include <array>
+#include <tuple>
 
 namespace oomplan::estimator {
 namespace {
 
 using Style = Router::Style;
-constexpr std::array<std::string_view, 12> styles{"softmax",
+constexpr std::array<std::string_view, 13> styles{"softmax",
                                                   "cast_back",
                                                   "of_highest",
                                                   "sigmoid_groups",
@@ -17,9 +18,12 @@ constexpr std::array<std::string_view, 12> styles{"softmax",
                                                   "corrected_sigmoid",
                                                   "scaled_sigmoid",
                                                   "linear",
-                                                  "sparse_mixer"};
+                                                  "sparse_mixer",
+                                                  "sigmoid"};
 
-bool is_corrected(Style style) {
+/// Whether scores get a correction; of "sigmoid" the config says it.
+bool is_corrected(Style style, bool asked) {
+  if (style == Style::sigmoid) return asked;
   return style == Style::sigmoid_groups || style == Style::corrected_softmax || style == Style::corrected_sigmoid ||
          style == Style::scaled_sigmoid;
 }
@@ -50,7 +54,7 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
   if (style_ == Style::sparse_mixer && b.facts.lora && b.targeted(name, true)) {
     a.unmodelled("LoRA on the router, a linear layer that returns a tuple, which peft cannot run,");
   }
-  if (!is_corrected(style_)) return;
+  if (!is_corrected(style_, a.flag("corrected", false))) return;
   // In fp32, as from_pretrained keeps it (_keep_in_fp32_modules).
   if (style_ == Style::corrected_softmax || style_ == Style::scaled_sigmoid) {  // A parameter that is not trained.
     correction_ = b.quantized_storage({experts_}, DType::fp32);
@@ -98,6 +102,8 @@ Routed Router::routed(Play& play, const Tensor& hidden, const Tensor& weight) co
     case Style::corrected_sigmoid:
     case Style::scaled_sigmoid:
       return corrected_sigmoid(t, t.linear(t.to(hidden, weight->dtype), weight, {}));
+    case Style::sigmoid:
+      return of_sigmoid(t, t.linear(hidden, weight, {}));
     default:
       return of_softmax(t, t.linear(hidden, weight, {}));
   }
@@ -113,6 +119,24 @@ Routed Router::of_softmax(Torch& t, const Tensor& logits) const {
   if (divided_) weights = t.div_(weights, t.sum_dim(weights, 1, true));
   if (style_ != Style::softmax) weights = t.to(weights, logits->dtype);
   return {std::move(weights), std::move(index), {}};
+}
+
+// Autocast takes the sum in fp32 (autocast_mode.cpp: sum sets its dtype).
+Routed Router::of_sigmoid(Torch& t, const Tensor& logits) const {
+  Tensor weights = t.sigmoid(logits);
+  Tensor index;
+  if (correction_) {
+    index = best(t, t.add(weights, correction_), each_);
+    weights = t.gather_last(weights, index);
+  } else {
+    std::tie(weights, index) = t.topk_last(weights, each_);
+  }
+  if (divided_) {
+    const Tensor sum = t.sum_last(weights, t.autocast() ? DType::fp32 : weights->dtype);
+    weights = t.div(weights, t.add_scalar(t.unsqueeze(sum, 1)));
+  }
+  weights = t.mul_scalar(weights);
+  return {std::move(weights), std::move(index), logits};
 }
 
 Routed Router::scaled(Torch& t, const Tensor& logits) const {

@@ -39,6 +39,7 @@ class Router {
     scaled_sigmoid,     ///< Afmoe: so, divided and scaled.
     linear,             ///< HunYuan: a Linear layer, softmax in fp32, divided, in the logits' dtype.
     sparse_mixer,       ///< PhiMoE: two, one after the other.
+    sigmoid,            ///< LFM2: sigmoid in the logits' dtype, a correction where there is one, divided and scaled.
   };
 
  private:
@@ -46,6 +47,7 @@ class Router {
   Routed routed(Play& play, const Tensor& hidden, const Tensor& weight) const;
   Routed of_highest(Torch& t, const Tensor& hidden, const Tensor& logits) const;
   Routed of_softmax(Torch& t, const Tensor& logits) const;
+  Routed of_sigmoid(Torch& t, const Tensor& logits) const;
   Routed scaled(Torch& t, const Tensor& logits) const;
   Routed mixed(Torch& t, const Tensor& scores) const;
   Routed grouped(Torch& t, const Tensor& logits) const;

@@ -1,26 +1,14 @@
 // DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all
-// heads (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention, Mistral4Attention).
+// heads, or none turned as Kimi Linear (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention,
+// Mistral4Attention).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
+#include "torch/scans.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
-
-/// destination[...].copy_(part): autograd's CopySlices (torch/csrc/autograd/functions/tensor.cpp).
-Tensor filled(Torch& t, const Tensor& whole, const Tensor& part) {
-  NodeRef node = t.record("CopySlices", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
-    const DType dtype = g.in[0]->dtype;
-    const Tensor result = torch.empty(g.in[0]->sizes, dtype, "aten::new_empty_strided");
-    g.out[1] = torch.empty(n.dims, dtype, "aten::clone");
-    if (!n.needs(0)) return;
-    torch.empty(n.dims, dtype, "aten::zeros_like");
-    g.out[0] = result;
-  });
-  if (node) node->dims = part->sizes;
-  return t.attach(node, whole);
-}
 
 /// The scaling of queries by their position (get_llama_4_attn_scale): of Llama 4, Mistral 4.
 Tensor by_position(Torch& t, const Tensor& q) {
@@ -63,13 +51,14 @@ class LatentAttention final : public Module {
     const Tensor& x = s.hidden;
     const Dims rows{x->sizes[0], x->sizes[1]};
     const Tensor q_states = t.transpose(t.view(queries(play, x), {rows[0], rows[1], -1, nope_ + turned_}), 1, 2);
-    std::vector<Tensor> q = t.split_sizes(q_states, {nope_, turned_}, 3);
+    std::vector<Tensor> q;
+    if (rotary_ != Rotary::none) q = t.split_sizes(q_states, {nope_, turned_}, 3);
     const Tensor compressed = kv_a_proj_(play, x);
     std::vector<Tensor> kv = t.split_sizes(compressed, {rank_, turned_}, 2);
     kv[0] = kv_norm_(play, kv[0]);
     kv[1] = t.view(kv[1], {rows[0], 1, rows[1], turned_});
-    rotate(t, rotary_, q[1], kv[1], s.arguments.cos[0], s.arguments.sin[0]);
-    Tensor query = t.cat({q[0], q[1]}, 3);
+    if (!q.empty()) rotate(t, rotary_, q[1], kv[1], s.arguments.cos[0], s.arguments.sin[0]);
+    Tensor query = q.empty() ? q_states : t.cat({q[0], q[1]}, 3);
     if (by_position_) query = by_position(t, query);
     const auto [key, value] = expanded(play, kv[0], kv[1]);
     const Tensor out = t.reshape(attend(play, s, query, key, value, kind_), {rows[0], rows[1], -1});
@@ -89,8 +78,8 @@ class LatentAttention final : public Module {
     const std::vector<Tensor> parts = t.split_sizes(both, {nope_, values_}, 3);
     const Tensor shared = t.expand(turned, {sizes[0], heads_, sizes[1], turned_});
     Tensor keys = t.empty({sizes[0], heads_, sizes[1], nope_ + turned_}, both->dtype, "aten::new_empty");
-    keys = filled(t, keys, parts[0]);
-    keys = filled(t, keys, shared);
+    keys = set_part(t, keys, parts[0]);
+    keys = set_part(t, keys, shared);
     return {std::move(keys), parts[1]};
   }
 

@@ -20,8 +20,9 @@ class RotaryAttention final : public Module {
       : head_dim_(a.integer("head_dim")),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span"), .softcapped = a.find("softcap") != nullptr},
         residual_dropout_(a.number("residual_dropout", 0.0)),
+        keys_scaled_(a.flag("scaled_keys", false)),
         qk_norm_(static_cast<QkNorm>(a.choice("qk_norm", qk_norms))),
-        rotary_(rotary_style(a, "rotary")),
+        rotary_(a.text("positions", "rope") == "rope" ? rotary_style(a, "rotary") : Rotary::none),
         rotary_span_(static_cast<std::size_t>(a.span("rotary_span"))),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
@@ -32,6 +33,7 @@ class RotaryAttention final : public Module {
     k_proj_ = Linear(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
     v_proj_ = Linear(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
     o_proj_ = Linear(b, m + a.text("output", "o_proj"), q, width, a.flag("o_bias", false));
+    if (b.facts.lora_qkv_kernel && keys_scaled_) a.unmodelled("fused LoRA kernels over scaled keys");
     if (b.facts.lora_qkv_kernel) fused_qkv_ = FusedLora({&q_proj_, &k_proj_, &v_proj_});
     if (b.facts.lora_o_kernel) fused_o_ = FusedLora({&o_proj_});
     if (qk_norm_ == QkNorm::none) return;
@@ -71,6 +73,7 @@ class RotaryAttention final : public Module {
     }
     Tensor q = heads(play, q_norm_, q_proj_(play, x));
     Tensor k = heads(play, k_norm_, k_proj_(play, x));
+    if (keys_scaled_) k = play.torch.mul_scalar(k);
     Tensor v = heads(play, {}, v_proj_(play, x));
     return {std::move(q), std::move(k), std::move(v)};
   }
@@ -98,6 +101,7 @@ class RotaryAttention final : public Module {
   std::int64_t head_dim_;
   AttentionKind kind_;
   double residual_dropout_;
+  bool keys_scaled_;  ///< By a number, as Falcon H1's.
   QkNorm qk_norm_;
   Rotary rotary_;
   std::size_t rotary_span_;  ///< Whose cos and sin.

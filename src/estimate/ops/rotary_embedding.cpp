@@ -10,13 +10,16 @@ class RotaryEmbedding final : public Module {
       : half_(a.integer("head_dim") / 2),
         span_(static_cast<std::size_t>(a.span("span"))),
         in_fp32_(a.flag("in_fp32", false)),
-        complex_(a.flag("complex", false)) {
+        complex_(a.flag("complex", false)),
+        there_(a.text("positions", "rope") == "rope") {
+    if (!there_) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
+    if (!there_) return;
     Torch& t = play.torch;
     Restore no_grad(t.grad_enabled, false);
     const DType dtype = in_fp32_ ? DType::fp32 : s.hidden->dtype;
@@ -46,6 +49,7 @@ class RotaryEmbedding final : public Module {
   std::size_t span_;
   bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
   bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
+  bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it.
   Tensor inverse_frequencies_{};
   Tensor original_{};
 };

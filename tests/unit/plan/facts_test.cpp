@@ -196,6 +196,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   EXPECT_THAT(without_effect(plan), testing::Not(testing::Contains("image_token_types")));
   plan.images.count.value = 1;
   plan.images.token_types.value = true;
+  plan.quantization.skipped.value = {"lm_head", "mamba"};
+  plan.kernels.scan_packages.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
                                                 "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;

@@ -1,0 +1,35 @@
+#include "modules/causal_conv.hpp"
+
+#include "torch/convolution.hpp"
+
+namespace oomplan::estimator {
+
+CausalConv::CausalConv(const Attributes& a, Builder& b, const std::string& name, std::int64_t channels,
+                       std::int64_t kernel, bool bias, Activation activation)
+    : kernel_(kernel), activation_(activation), module_(b.module_id(name)) {
+  weight_ = b.weight(name + ".weight", {channels, 1, kernel}, Part::matrix);
+  if (bias) bias_ = b.weight(name + ".bias", {channels}, Part::bias);
+  if (b.facts.lora && b.targeted(name, false)) a.unmodelled("LoRA on a convolution");
+  if (b.facts.scan_packages) a.unmodelled("the kernels of mamba-ssm, causal-conv1d and flash-linear-attention");
+  b.scans = true;
+}
+
+Tensor CausalConv::operator()(Play& play, const Tensor& x) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  const Tensor weight = t.squeeze(weight_, 1);
+  Tensor out;
+  {
+    const Tensor input = t.to(x, weight_->dtype);
+    out = t.slice(conv1d(t, input, t.unsqueeze(weight, 1), bias_, kernel_ - 1), 2, 0, x->sizes[2]);
+  }
+  if (activation_ != nullptr) out = activation_(t, out);
+  return t.to(out, x->dtype);
+}
+
+Tensor without_padding(Torch& t, const Tensor& x, const Tensor& mask) {
+  if (!mask) return x;
+  return t.to(t.mul(x, t.unsqueeze(mask, 2)), x->dtype);
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,23 @@
+// The gated delta rule as transformers writes it in Python (torch_chunk_gated_delta_rule): chunks of 64 tokens.
+#pragma once
+
+#include "play.hpp"
+
+namespace oomplan::estimator {
+
+/// Queries, keys and values: batch × length × heads × width, queries and keys perhaps of fewer heads; the decay and
+/// beta: batch × length × heads.
+struct DeltaInputs {
+  Tensor query{};
+  Tensor key{};
+  Tensor value{};
+  Tensor decay{};
+  Tensor beta{};
+};
+
+/// As the values, in the queries' dtype.
+Tensor chunk_delta_rule(Torch& t, DeltaInputs in);
+
+inline constexpr std::int64_t delta_chunk = 64;
+
+}  // namespace oomplan::estimator

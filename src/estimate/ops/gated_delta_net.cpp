@@ -1,0 +1,126 @@
+// Qwen3NextGatedDeltaNet without packages of kernels: a short convolution of queries, keys and values, the gated delta
+// rule in chunks, and a norm of its result under a gate.
+#include "modules/causal_conv.hpp"
+#include "modules/delta_rule.hpp"
+#include "modules/gated_norm.hpp"
+#include "modules/linear.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+class GatedDeltaNet final : public Module {
+ public:
+  GatedDeltaNet(const Attributes& a, Builder& b)
+      : key_heads_(a.integer("key_heads")),
+        heads_(saturating_mul(a.quotient("value_heads", "key_heads"), key_heads_)),
+        key_width_(a.integer("key_width")),
+        value_width_(a.integer("value_width")),
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    keys_ = saturating_mul(key_heads_, key_width_);
+    values_ = saturating_mul(heads_, value_width_);
+    conv_ = CausalConv(a, b, m + "conv1d", 2 * keys_ + values_, a.integer("kernel"), false,
+                       find_activation(a.text("activation", "silu"), b));
+    in_qkvz_ = Linear(b, m + "in_proj_qkvz", width, saturating_mul(2, keys_ + values_), false);
+    in_ba_ = Linear(b, m + "in_proj_ba", width, saturating_mul(2, heads_), false);
+    dt_bias_ = b.weight(m + "dt_bias", {heads_}, Part::bias);
+    a_log_ = b.weight(m + "A_log", {heads_}, Part::bias);
+    norm_ = NormThenGate(b, m + "norm", value_width_);
+    out_proj_ = Linear(b, m + "out_proj", values_, width, false);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const Tensor hidden = without_padding(t, s.hidden, s.arguments.recurrent_mask);
+    const Tensor qkvz = in_qkvz_(play, hidden);
+    const Tensor ba = in_ba_(play, hidden);
+    const Projected p = ordered(t, qkvz, ba);
+    const Tensor mixed = t.transpose(conv_(play, mixed_of(t, p)), 1, 2);
+    DeltaInputs in = heads_of(t, mixed);
+    in.beta = t.sigmoid(p.b);
+    in.decay = decay(t, p.a);
+    s.hidden = output(play, chunk_delta_rule(t, in), p.z);
+  }
+
+ private:
+  struct Projected {
+    Tensor query{};
+    Tensor key{};
+    Tensor value{};
+    Tensor z{};
+    Tensor b{};
+    Tensor a{};
+  };
+
+  /// fix_query_key_value_ordering
+  Projected ordered(Torch& t, const Tensor& qkvz, const Tensor& ba) const {
+    const std::int64_t rows = qkvz->sizes[0];
+    const std::int64_t length = qkvz->sizes[1];
+    const std::int64_t times = heads_ / key_heads_;
+    const std::int64_t values = saturating_mul(times, value_width_);
+    const Tensor of_heads = t.view(qkvz, {rows, length, key_heads_, -1});
+    const Tensor gates = t.view(ba, {rows, length, key_heads_, -1});
+    const std::vector<Tensor> parts = t.split_sizes(of_heads, {key_width_, key_width_, values, values}, 3);
+    const std::vector<Tensor> two = t.split_sizes(gates, {times, times}, 3);
+    Projected out{parts[0], parts[1], {}, {}, {}, {}};
+    out.value = t.reshape(parts[2], {rows, length, -1, value_width_});
+    out.z = t.reshape(parts[3], {rows, length, -1, value_width_});
+    out.b = t.reshape(two[0], {rows, length, heads_});
+    out.a = t.reshape(two[1], {rows, length, heads_});
+    return out;
+  }
+
+  /// Queries, keys and values flat and side by side: batch × channels × length.
+  Tensor mixed_of(Torch& t, Projected p) const {
+    for (Tensor* x : {&p.query, &p.key, &p.value}) *x = t.reshape(*x, {(*x)->sizes[0], (*x)->sizes[1], -1});
+    return t.transpose(t.cat({p.query, p.key, p.value}, 2), 1, 2);
+  }
+
+  DeltaInputs heads_of(Torch& t, const Tensor& mixed) const {
+    const Dims& sizes = mixed->sizes;
+    const std::vector<Tensor> parts = t.split_sizes(mixed, {keys_, keys_, values_}, 2);
+    DeltaInputs out;
+    out.query = t.reshape(parts[0], {sizes[0], sizes[1], -1, key_width_});
+    out.key = t.reshape(parts[1], {sizes[0], sizes[1], -1, key_width_});
+    out.value = t.reshape(parts[2], {sizes[0], sizes[1], -1, value_width_});
+    return out;
+  }
+
+  /// -self.A_log.float().exp() * F.softplus(a.float() + self.dt_bias)
+  Tensor decay(Torch& t, const Tensor& a) const {
+    const Tensor rate = t.neg(t.exp(t.to(a_log_, DType::fp32)));
+    const Tensor step = t.softplus(t.add(t.to(a, DType::fp32), dt_bias_));
+    return t.mul(rate, step);
+  }
+
+  Tensor output(Play& play, Tensor out, Tensor z) const {
+    Torch& t = play.torch;
+    const Dims sizes = z->sizes;
+    out = t.reshape(out, {-1, value_width_});
+    z = t.reshape(z, {-1, value_width_});
+    out = norm_(play, out, z);
+    out = t.reshape(out, {sizes[0], sizes[1], -1});
+    return out_proj_(play, out);
+  }
+
+  std::int64_t key_heads_;
+  std::int64_t heads_;
+  std::int64_t key_width_;
+  std::int64_t value_width_;
+  std::int64_t keys_ = 0;
+  std::int64_t values_ = 0;
+  std::int32_t module_;
+  CausalConv conv_{};
+  Linear in_qkvz_{}, in_ba_{}, out_proj_{};
+  Tensor dt_bias_{}, a_log_{};
+  NormThenGate norm_{};
+};
+
+}  // namespace
+
+extern const OpType gated_delta_net;
+const OpType gated_delta_net{"gated_delta_net", make_module<GatedDeltaNet>};
+
+}  // namespace oomplan::estimator::ops
