@@ -37,6 +37,31 @@ inline example::Keys bloom() {
       {"model_type", "\"bloom\""}, {"hidden_size", "256"}, {"n_layer", "2"}, {"n_head", "4"}, {"vocab_size", "1000"}};
 }
 
+/// Whose first block makes what all blocks are given.
+inline example::Keys t5() {
+  return {{"model_type", "\"t5\""}, {"d_model", "256"},         {"d_ff", "512"},
+          {"num_heads", "4"},       {"num_hidden_layers", "2"}, {"vocab_size", "1000"}};
+}
+
+inline example::Keys bart() {
+  return {{"model_type", "\"bart\""},
+          {"d_model", "256"},
+          {"num_hidden_layers", "2"},
+          {"decoder_layers", "7"},
+          {"encoder_ffn_dim", "512"},
+          {"decoder_ffn_dim", "512"},
+          {"encoder_attention_heads", "4"},
+          {"decoder_attention_heads", "4"},
+          {"vocab_size", "1000"}};
+}
+
+/// Whose layers share their weights.
+inline example::Keys albert() {
+  return {{"model_type", "\"albert\""}, {"hidden_size", "256"},       {"embedding_size", "64"},
+          {"intermediate_size", "512"}, {"num_attention_heads", "4"}, {"num_hidden_layers", "2"},
+          {"vocab_size", "1000"}};
+}
+
 inline std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -237,6 +262,31 @@ inline std::vector<Named> runs() {
        }),
        example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
+      {"a classifier of tokens", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.model.head.value = HeadKind::token_classifier;
+       }),
+       example::bert()},
+      {"ALBERT, a classifier, accumulated", changed([](TrainingPlan& p) {
+         p.model.head.value = HeadKind::sequence_classifier;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       albert()},
+      {"T5, reentrant checkpoints", changed([](TrainingPlan& p) {
+         p.batch.target_length.value = 20;
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+       }),
+       t5()},
+      {"T5, padded, checkpointed", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.batch.padding_mask.value = p.checkpointing.on.value = true;
+       }),
+       t5()},
+      {"BART, LoRA", changed([](TrainingPlan& p) {
+         lora(p);
+         p.batch.target_length.value = 20;
+       }),
+       bart()},
       {"Muon", changed([](TrainingPlan& p) { p.optimizer.name.value = "muon"; }), example::llama()},
       {"DDP, views, accumulated", changed([](TrainingPlan& p) {
          p.mesh = example::mesh(Sharding::ddp, 4);
