@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "expert_targets.hpp"
 #include "mesh.hpp"
@@ -36,6 +37,13 @@ DType resolved(WeightsDType weights, const Architecture& architecture) {
 
 DType resolved(AdapterDType adapter, DType base) {
   return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
+}
+
+std::optional<DType> packed_as(const TrainingPlan& plan) {
+  constexpr std::array<DType, 4> dtypes{DType::uint8, DType::bf16, DType::fp16, DType::fp32};
+  const QuantStorage storage = plan.quantization.storage.value;
+  if (storage == QuantStorage::uint8) return std::nullopt;
+  return dtypes[static_cast<std::size_t>(storage)];
 }
 
 // Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.
@@ -279,7 +287,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
-  check_mesh(plan, errors);
+  check_mesh(plan, architecture, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
   check_targets(plan, architecture, errors);
@@ -330,7 +338,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;
-  f.input_grads = (f.lora && plan.checkpointing.on.value) || trains_embeddings(plan);
+  f.input_grads =
+      (f.lora && plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
@@ -347,6 +356,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
   f.double_quantized = plan.quantization.double_quantization.value;
+  f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
   f.reentrant = plan.checkpointing.reentrant.value;

@@ -62,6 +62,12 @@ const std::vector<std::string> values{"true",
                                       "supervised",
                                       "ddp",
                                       "fsdp2",
+                                      "fsdp1",
+                                      "blocks",
+                                      "accelerate",
+                                      "pre",
+                                      "post",
+                                      "uint8",
                                       "auto",
                                       "all",
                                       "never",
@@ -136,7 +142,7 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
               ElementsAre("quantization", "adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
-              ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "model"));
+              ElementsAre("optimizer", "adapter", "weights_dtype", "fsdp_fp32_trained", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "gradient_checkpointing", "attention", "dora",
@@ -152,7 +158,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::fragmentation),
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
-  EXPECT_THAT(that_move(Bucket::gathered), ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::gathered),
+              ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "fsdp_units", "fsdp_prefetch", "model"));
   EXPECT_THAT(that_move(Bucket::communication),
               ElementsAre("ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
@@ -185,13 +192,16 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.liger_glu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "evaluation_rows",
+  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "quantization_storage", "checkpoint_wrapper",
+                                                "label_smoothing", "evaluation_rows",
                                                 "evaluation_length"));  // Not DPO's; as training's.
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("rollout_batches", "quantization_storage", "checkpoint_wrapper", "label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "label_smoothing", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("rollout_batches", "quantization_storage", "checkpoint_wrapper",
+                                                "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
@@ -213,8 +223,13 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   plan.mesh.fsdp_reshard.value = Reshard::smaller;
   plan.mesh.fsdp_replicas.value = 2;
   EXPECT_THAT(of_mesh(plan),
-              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
-                          "fsdp_reshard", "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_units", "fsdp_param_dtype",
+                          "fsdp_reduce_dtype", "fsdp_output_dtype", "fsdp_fp32_trained", "fsdp_offload", "fsdp_reshard",
+                          "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+  plan.mesh.sharding.value = Sharding::fsdp1;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype",
+                                         "fsdp_reduce_dtype", "fsdp_fp32_trained", "fsdp_offload", "fsdp_prefetch",
+                                         "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
 }
 
 TEST(FactTable, ValuesAreShownAsReportsHaveThem) {
