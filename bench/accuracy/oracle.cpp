@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -33,14 +34,13 @@ std::string unsupported_option(const json& c) {
   }
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
-  if (parallel != "none" && parallel != "ddp" && parallel != "fsdp2") return parallel;
+  constexpr std::array<std::string_view, 4> played{"none", "ddp", "fsdp2", "fsdp1"};
+  if (std::ranges::find(played, parallel) == played.end()) return parallel;
   // What torch can do and no fact says.
-  if (c.value("cpu_offload", false)) return "cpu_offload";
   if (c.value("tp", 1) != 1) return "tp";
   if (c.value("ckpt_every", 0) != 0) return "ckpt_every";
   if (c.value("rank", 0) != 0) return "rank";
   if (c.value("units", "blocks") != "blocks") return "units";
-  if (c.value("mp_output", "none") != "none") return "mp_output";
   if (c.value("is_last_backward_flag", false)) return "is_last_backward_flag";
   if (c.value("steps", 2) != 2) return "steps";
   return "";
@@ -106,12 +106,28 @@ void read_reshard(const json& c, MeshFacts& mesh) {
   mesh.fsdp_reshard_ranks.value = reshard.get<std::int64_t>();
 }
 
+/// FSDP1's sharding_strategy and backward_prefetch.
+void read_fsdp1(const json& c, MeshFacts& mesh) {
+  const bool keeps = c.value("strategy", "FULL_SHARD") == "SHARD_GRAD_OP";
+  mesh.fsdp_reshard.value = keeps ? Reshard::never : Reshard::automatic;
+  const std::string prefetch = c.value("backward_prefetch", "BACKWARD_PRE");
+  mesh.fsdp_prefetch.value = prefetch == "BACKWARD_PRE"    ? BackwardPrefetch::pre
+                             : prefetch == "BACKWARD_POST" ? BackwardPrefetch::post
+                                                           : BackwardPrefetch::none;
+  mesh.fsdp_orig_params.value = c.value("use_orig_params", true);
+}
+
+Sharding sharding_of(const std::string& parallel) {
+  return parallel == "fsdp1"   ? Sharding::fsdp1
+         : parallel == "fsdp2" ? Sharding::fsdp2
+         : parallel == "ddp"   ? Sharding::ddp
+                               : Sharding::none;
+}
+
 /// The fields of a rank of a world (parallel, world …), and their defaults there.
 void read_mesh(const json& c, TrainingPlan& p) {
   MeshFacts& mesh = p.mesh;
-  const std::string parallel = c.at("parallel");
-  const bool fsdp = parallel == "fsdp2";
-  mesh.sharding.value = fsdp ? Sharding::fsdp2 : parallel == "ddp" ? Sharding::ddp : Sharding::none;
+  mesh.sharding.value = sharding_of(c.at("parallel"));
   mesh.world_size.value = c.value("world", 8);
   mesh.sync_each.value = !c.value("no_sync", false);
   mesh.ddp_bucket_mib.value = c.value("bucket_cap_mb", 25);
@@ -121,7 +137,10 @@ void read_mesh(const json& c, TrainingPlan& p) {
   mesh.fsdp_reshard_unreduced.value = c.value("reshard_after_backward", true);
   mesh.fsdp_param_dtype.value = mixed(c, "mp_param", "bf16");
   mesh.fsdp_reduce_dtype.value = mixed(c, "mp_reduce", "fp32");
+  mesh.fsdp_output_dtype.value = mixed(c, "mp_output", "none");
+  mesh.fsdp_offload.value = c.value("cpu_offload", false);
   read_reshard(c, mesh);
+  if (mesh.sharding.value == Sharding::fsdp1) read_fsdp1(c, mesh);
   p.precision.backward_in_autocast.value = p.precision.autocast.value != Autocast::none;
   const std::string held = c.value("param_dtype", "fp32");
   p.precision.weights_dtype.value = held == "bf16" ? WeightsDType::bf16 : WeightsDType::fp32;

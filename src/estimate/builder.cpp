@@ -312,6 +312,16 @@ Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {
   return p;
 }
 
+void Builder::packed_weight(std::int64_t bytes) {
+  if (!facts.packed_as) {
+    quantized_storage({bytes}, DType::uint8);
+    return;
+  }
+  const Dims sizes{divided_up(bytes, bytes_of(*facts.packed_as)), 1};
+  Parameter& p = parameters.emplace_back(Parameter{{}, Part::matrix, sizes, false, repeats, {}, {}});
+  policy.hold(torch, p, *facts.packed_as);
+}
+
 void Attributes::problem(std::string_view name, std::string_view expected) const {
   Diagnostic d;
   d.code = "estimate/bad-architecture";

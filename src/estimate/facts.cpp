@@ -39,6 +39,13 @@ DType resolved(AdapterDType adapter, DType base) {
   return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
 }
 
+std::optional<DType> packed_as(const TrainingPlan& plan) {
+  constexpr std::array<DType, 4> dtypes{DType::uint8, DType::bf16, DType::fp16, DType::fp32};
+  const QuantStorage storage = plan.quantization.storage.value;
+  if (storage == QuantStorage::uint8) return std::nullopt;
+  return dtypes[static_cast<std::size_t>(storage)];
+}
+
 // Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.
 constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
 constexpr std::int64_t most_labels = std::int64_t{1} << 24;
@@ -441,7 +448,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   }
   check_optimizer(plan, errors);
   check_images(plan, architecture, errors);
-  check_mesh(plan, errors);
+  check_mesh(plan, architecture, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
   check_targets(plan, architecture, errors);
@@ -495,7 +502,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
-  f.input_grads = plan.checkpointing.on.value || trains_embeddings(plan);
+  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
@@ -513,6 +520,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
   f.double_quantized = plan.quantization.double_quantization.value;
+  f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
   f.reentrant = plan.checkpointing.reentrant.value;

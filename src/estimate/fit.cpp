@@ -88,7 +88,7 @@ namespace {
 /// How many communicators a rank has: one of all ranks, and HSDP one of shards and one of replicas.
 int communicators_of(const MeshFacts& mesh) {
   if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return 0;
-  return mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_replicas.value > 1 ? 2 : 1;
+  return mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1;
 }
 
 constexpr std::string_view nccl = "NCCL communicators";

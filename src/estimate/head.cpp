@@ -1,5 +1,7 @@
 #include "head.hpp"
 
+#include <utility>
+
 namespace oomplan::estimator {
 
 Tensor Head::prepare(Play& /*play*/, const Tensor& hidden) const { return hidden; }
@@ -10,7 +12,10 @@ Tensor Head::logits(Play& play, const Tensor& hidden) const {
   const Tensor input = prepare(play, hidden);
   if (!classifies) play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
-  return finish(play.torch, projection_(play, input));
+  const Tensor entered = play.policy.enter_module(play.torch, Site::head, input);
+  Tensor product = projection_(play, entered);
+  product = play.policy.leave_module(play.torch, Site::head, product);
+  return finish(play.torch, std::move(product));
 }
 
 }  // namespace oomplan::estimator

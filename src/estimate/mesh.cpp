@@ -12,8 +12,9 @@ Diagnostic error(std::string code, std::string message, const Origin& origin) {
   return {Severity::error, std::move(code), std::move(message), origin.where, {}, {}};
 }
 
-Diagnostic unmodelled(const std::string& what, const Origin& origin) {
-  return error("estimate/unmodelled", what + " under FSDP2 is not modelled yet", origin);
+Diagnostic unmodelled(const std::string& what, const MeshFacts& mesh, const Origin& origin) {
+  const std::string_view name = mesh.sharding.value == Sharding::fsdp1 ? "FSDP1" : "FSDP2";
+  return error("estimate/unmodelled", fmt::format("{} under {} is not modelled yet", what, name), origin);
 }
 
 // Past it no world is, and products of a shard's padding stay small.
@@ -38,22 +39,76 @@ void check_sizes(const MeshFacts& mesh, Diagnostics& errors) {
   }
 }
 
+/// accelerate looks for the last norm among the base model's own children (_find_final_norm).
+bool has_final_norm(const Architecture& architecture) {
+  return std::ranges::any_of(architecture.tail, [](const OpSpec& spec) {
+    return spec.op.find("norm") != std::string::npos && std::ranges::count(spec.module, '.') == 1;
+  });
+}
+
+void check_units(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<ShardUnits>& units = plan.mesh.fsdp_units;
+  if (architecture.task != Task::causal_lm) {
+    errors.push_back(
+        unmodelled(architecture.model_type + ", which has more units than its blocks,", plan.mesh, units.origin));
+  }
+  // The head's gradient comes then by DTensor's full_tensor().
+  const bool apart = !architecture.tied_embeddings && !has_final_norm(architecture);
+  if (apart && plan.adapter.kind.value == Adapter::none && plan.recipe.loss.value == Loss::chunked_logprob) {
+    errors.push_back(unmodelled("a trained head that is gathered by itself", plan.mesh, units.origin));
+  }
+}
+
 /// Elementwise on a shard, as torch's own foreach functions take DTensors.
 constexpr std::array<std::string_view, 5> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused", "sgd",
                                                              "sgd_momentum"};
 
-void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
+/// FSDP1's wrapper of a model with adapters is peft's, which takes their layers apart.
+void check_fsdp1(const TrainingPlan& plan, Diagnostics& errors) {
+  const MeshFacts& mesh = plan.mesh;
   const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what, origin));
+    errors.push_back(unmodelled(what, mesh, origin));
   };
-  if (std::ranges::find(sharded_optimizers, plan.optimizer.name.value) == sharded_optimizers.end()) {
-    cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
+  if (mesh.world_size.value == mesh.fsdp_replicas.value) cannot("a world of one", mesh.world_size.origin);
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
+  const QuantizationFacts& q = plan.quantization;
+  if (q.kind.value == Quantization::none || q.storage.value != QuantStorage::uint8) return;
+  errors.push_back(
+      error("estimate/bad-mesh", "FSDP1 cannot flatten 4-bit weights that are stored as uint8", q.storage.origin));
+}
+
+void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::string>& name = plan.optimizer.name;
+  if (std::ranges::find(sharded_optimizers, name.value) != sharded_optimizers.end()) return;
+  const bool refused = plan.mesh.sharding.value == Sharding::fsdp2 && name.value.ends_with("_8bit");
+  errors.push_back(
+      refused ? error("estimate/bad-mesh",
+                      "bitsandbytes has no sharding strategy for the DTensors of FSDP2, which stops " + name.value,
+                      name.origin)
+              : unmodelled("the optimizer " + name.value, plan.mesh, name.origin));
+}
+
+void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool units =
+      plan.mesh.sharding.value == Sharding::fsdp1 || plan.mesh.fsdp_units.value == ShardUnits::accelerate;
+  if (units) check_units(plan, architecture, errors);
+  if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, errors);
+  check_optimizer(plan, errors);
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what, plan.mesh, origin));
+  };
+  const RecipeKind kind = plan.recipe.kind.value;
+  if (kind != RecipeKind::supervised && kind != RecipeKind::dpo) {
+    cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
   }
-  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("preference training", plan.recipe.kind.origin);
-  if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
+  if (plan.quantization.kind.value == Quantization::int8) cannot("LLM.int8()", plan.quantization.kind.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
-  if (plan.recipe.loss.value != Loss::full_logits) cannot("a chunked loss", plan.recipe.loss.origin);
+  const Loss loss = plan.recipe.loss.value;
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob) {
+    cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
+  }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
   if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
@@ -62,7 +117,10 @@ void check_fsdp2(const TrainingPlan& plan, Diagnostics& errors) {
     cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);
   }
   if (plan.precision.fp32_norms.value) cannot("fp32 norms beside other weights", plan.precision.fp32_norms.origin);
-  if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
+  const Setting<Autocast>& autocast = plan.precision.autocast;
+  if (plan.mesh.sharding.value == Sharding::fsdp2 && autocast.value != Autocast::none) {
+    cannot("autocast", autocast.origin);
+  }
   const KernelFacts& kernels = plan.kernels;
   for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp, &kernels.liger_rms_norm,
                                       &kernels.liger_rope, &kernels.liger_glu}) {
@@ -80,11 +138,11 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
 
 }  // namespace
 
-void check_mesh(const TrainingPlan& plan, Diagnostics& errors) {
+void check_mesh(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.mesh.sharding.value == Sharding::none) return;
   check_sizes(plan.mesh, errors);
-  if (plan.mesh.sharding.value == Sharding::fsdp2) check_fsdp2(plan, errors);
-  if (plan.mesh.sharding.value == Sharding::ddp) check_ddp(plan, errors);
+  if (plan.mesh.sharding.value == Sharding::ddp) return check_ddp(plan, errors);
+  check_fsdp(plan, architecture, errors);
 }
 
 }  // namespace oomplan::estimator

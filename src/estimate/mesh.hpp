@@ -8,6 +8,6 @@ namespace oomplan::estimator {
 
 /// Errors: estimate/unmodelled (what was held against no truth), estimate/bad-mesh (sizes that do not go together, what
 /// the framework refuses).
-void check_mesh(const TrainingPlan& plan, Diagnostics& errors);
+void check_mesh(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors);
 
 }  // namespace oomplan::estimator

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace oomplan::estimator {
 namespace {
 
@@ -179,7 +181,12 @@ void Model::base(Play& play, Stream& s) const {
     }
     play_segment(*at_work, segment, built, s);
   }
-  for (const auto& step : tail) step->forward(*at_work, s);
+  for (std::size_t i = 0; i < tail.size(); ++i) {
+    const bool norm = static_cast<int>(i) == last_norm;
+    if (norm) s.hidden = play.policy.enter_module(play.torch, Site::norm, s.hidden);
+    tail[i]->forward(*at_work, s);
+    if (norm) s.hidden = play.policy.leave_module(play.torch, Site::norm, s.hidden);
+  }
   s.leave_base();
 }
 
@@ -213,6 +220,12 @@ Diagnostic not_saved(const Facts& facts, const Builder& builder, const std::stri
                   module, builder.architecture.source);
   d.where = facts.modules_to_save_at;
   return d;
+}
+
+int last_norm_of(const std::vector<OpSpec>& tail) {
+  const auto is_norm = [](const OpSpec& spec) { return spec.op.find("norm") != std::string::npos; };
+  const auto at = std::ranges::find_if(tail.rbegin(), tail.rend(), is_norm);
+  return static_cast<int>(tail.rend() - at) - 1;
 }
 
 /// Of layers that share weights, the first that has those of layer `number`.
@@ -269,6 +282,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.modules.emplace_back("");
   make_body(repetition, builder, model.body);
   make_steps(architecture.tail, builder, model.tail);
+  model.last_norm = last_norm_of(architecture.tail);
   make_head(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));

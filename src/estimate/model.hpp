@@ -24,6 +24,7 @@ struct Model {
   };
   std::vector<Segment> body{};
   Modules tail{};
+  int last_norm = -1;  ///< Of the tail, the norm that comes last.
   std::unique_ptr<Head> head{};
   Parameters parameters{};
   std::unique_ptr<Policy> policy{};  ///< How the rank holds it.

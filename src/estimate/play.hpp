@@ -78,6 +78,7 @@ struct Facts {
   bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
   bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   bool double_quantized = false;
+  std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
   bool reentrant = false;
@@ -231,6 +232,8 @@ class Builder {
   Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
   Tensor quantized_storage(const Dims& sizes, DType dtype);
+  /// The bytes of a 4-bit weight, of which ranks may each hold some.
+  void packed_weight(std::int64_t bytes);
   /// The weight `name` is loaded from here on, and comes to so many bytes by transformers' count.
   void loads(const std::string& name, std::int64_t bytes);
   /// The dotted name of `name` below the module being built.

@@ -6,7 +6,12 @@
 namespace oomplan::estimator {
 
 std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained) {
-  return trained ? policy_of_shard(plan, 0) : single();
+  return trained ? policy_of_shard(plan, 0) : reference_policy(plan, 0);
+}
+
+std::unique_ptr<Policy> reference_policy(const TrainingPlan& plan, std::int64_t shard) {
+  if (plan.mesh.sharding.value == Sharding::fsdp1) return fsdp1(plan.mesh, false);
+  return plan.mesh.sharding.value == Sharding::fsdp2 ? fsdp2_as_one(plan.mesh, shard) : single();
 }
 
 std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t shard) {
@@ -17,6 +22,8 @@ std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t s
       return ddp(plan.mesh);
     case Sharding::fsdp2:
       return fsdp2(plan.mesh, shard);
+    case Sharding::fsdp1:
+      return fsdp1(plan.mesh, true);
   }
   return single();
 }

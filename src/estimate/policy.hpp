@@ -13,6 +13,9 @@ struct TrainingPlan;
 
 namespace oomplan::estimator {
 
+/// Modules outside the blocks that a policy may take apart: the input embedding, the last norm, the head.
+enum class Site : std::uint8_t { embedding, norm, head };
+
 class Policy {
  public:
   Policy() = default;
@@ -26,10 +29,15 @@ class Policy {
   virtual void wrap(Torch&, Parameters&) {}
   /// Around model(**batch).
   virtual void enter_model(Torch&) {}
-  virtual void leave_model(Torch&, std::initializer_list<const Tensor*> /*outputs*/) {}
+  virtual void leave_model(Torch&, std::initializer_list<Tensor*> /*outputs*/) {}
   /// Around a block's forward function, and again around its recomputation: what goes in, what comes out.
   virtual Tensor enter_block(Torch&, int /*layer*/, const Tensor& input) { return input; }
   virtual Tensor leave_block(Torch&, int /*layer*/, const Tensor& output) { return output; }
+  /// Around the forward function of a module outside the blocks.
+  virtual Tensor enter_module(Torch&, Site, const Tensor& input) { return input; }
+  virtual Tensor leave_module(Torch&, Site, const Tensor& output) { return output; }
+  /// A weight that is read outside its module's forward function (TRL's fused head).
+  virtual Tensor read_weight(Torch&, const Tensor& whole) { return whole; }
   /// A micro-batch begins; `last`: of those before an optimizer step.
   virtual void begin(Torch&, bool /*last*/) {}
   /// The end of backward.

@@ -23,8 +23,9 @@ Tensor log_probs_by_fused_head(Stage& stage, Role role, const Facts& facts, Stre
     play.torch.recorder.begin_loss();
     InBucket bucket(play.torch, Bucket::logits_and_loss);
     out = chunked_log_probs(play, s.hidden, s.labels, head.projection(), mean_logits, play.facts.labelled);
+    s.loss = std::move(out.log_probs);  // What of the model's output is asked for gradients.
   });
-  return std::move(out.log_probs);
+  return std::move(s.loss);
 }
 
 Tensor score_by_fused_head(Stage& stage, Role role, const Facts& facts, Stream& s) {

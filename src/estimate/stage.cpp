@@ -73,7 +73,7 @@ void Stage::call(Role role, const Facts& facts, Stream& s,
   head_and_loss(play, *model.head);
   s = after_forward(s);
   torch_.exit_autocast();
-  model.policy->leave_model(torch_, {&s.logits, &s.loss});
+  model.policy->leave_model(torch_, {&s.loss, &s.logits});
 }
 
 bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }

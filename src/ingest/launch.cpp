@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compose.hpp"
+#include "launch_fsdp.hpp"
 #include "oomplan/core/text.hpp"
 #include "python_values.hpp"
 #include "sharding_keys.hpp"
@@ -88,44 +89,22 @@ void plan_processes(World& world) {
   }
 }
 
-void note(World& world, std::string feature) {
-  world.draft.plan.unmodelled.push_back({std::move(feature), "distributed_type", world.origin.where});
-}
-
-/// transformers' Trainer refuses both kinds of checkpointing together.
-void refuse_twice(World& world, const Findings& findings) {
-  constexpr std::string_view key = "fsdp_config.fsdp_activation_checkpointing";
-  const auto own = std::ranges::find(findings.unmodelled, key, &Unmodelled::key);
-  if (own == findings.unmodelled.end() || !world.draft.plan.checkpointing.on.value) return;
-  conflict(world.draft, {.kind = Origin::Kind::config, .source = own->key, .where = own->where}, world.launch,
-           "transformers' Trainer refuses FSDP's own activation checkpointing beside gradient_checkpointing");
-}
-
-void plan_reshard(const Inputs& inputs, Setting<Reshard>& reshard) {
-  const Input* input = find_input(inputs, "reshard_after_forward");
-  const auto flag = input == nullptr ? std::nullopt : read_pydantic_boolean(*input->value);
-  if (flag) reshard = {*flag ? Reshard::automatic : Reshard::never, origin_of(*input)};
-}
-
-/// fully_shard as accelerate calls it (utils/fsdp_utils.py: fsdp2_prepare_model): blocks and embedding by
-/// reshard_after_forward, the last norm and the head as one unit that stays whole.
-void plan_fsdp(World& world) {
-  Findings findings;
+void plan_shards(World& world) {
   Inputs inputs;
   if (const Input* config = find_input(world.inputs, "fsdp_config"); config != nullptr) {
     inputs = fsdp_inputs(*config->document, *config->value);
   }
-  const Arguments fsdp = read_within("fsdp", inputs, "fsdp_config.fsdp_", findings);
-  refuse_twice(world, findings);
-  take(world.draft, std::move(findings));
-  const auto version = fsdp.get<std::int64_t>("version");
-  if (find_input(inputs, "version") == nullptr) return note(world, "FSDP1, as fsdp_version is not 2,");
-  if (!is(version, std::int64_t{2})) return;
-  world.said.mesh.sharding = {Sharding::fsdp2, world.origin};
-  plan_reshard(inputs, world.said.mesh.fsdp_reshard);
-  if (find_input(inputs, "auto_wrap_policy") == nullptr)
-    note(world, "FSDP of the whole model as one unit, as fsdp_auto_wrap_policy is not given,");
-  note(world, "accelerate's FSDP2 (with separate units for the embedding, and for norm and head)");
+  const std::int64_t machines = world.args.get<std::int64_t>("num_machines").value.value_or(1);
+  const LaunchedFsdp asked{world.draft, world.launch, world.origin, inputs, machines, world.said};
+  plan_fsdp(asked);
+  const Input* parallelism = find_input(world.inputs, "parallelism_config");
+  if (parallelism == nullptr || !parallelism->value->is_mapping()) return;
+  if (world.said.mesh.sharding.value == Sharding::fsdp2) {
+    return plan_replicas(asked, inputs_of(*parallelism->document, *parallelism->value),
+                         world.said.mesh.world_size.value);
+  }
+  conflict(world.draft, origin_of(*parallelism), world.launch,
+           "accelerate refuses a parallelism_config without FSDP's version 2");
 }
 
 void note_deepspeed_config(World& world, const Input& config) {
@@ -138,7 +117,7 @@ void note_deepspeed_config(World& world, const Input& config) {
 void plan_sharding(World& world) {
   if (world.kind == "MULTI_GPU") world.said.mesh.sharding = {Sharding::ddp, world.origin};
   if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
-  if (world.kind == "FSDP") plan_fsdp(world);
+  if (world.kind == "FSDP") plan_shards(world);
   const Input* config = find_input(world.inputs, "deepspeed_config");
   if (world.kind == "DEEPSPEED" && config != nullptr) note_deepspeed_config(world, *config);
 }
@@ -199,6 +178,7 @@ void apply_accelerate(const Document& launch, const Reading& reading, Draft& dra
   plan_sharding(world);
   for (const FactRow& fact : facts()) put(fact, world.said, reading.config, draft);
   plan_precision(world.args, reading.dialect, draft, reading.config);
+  if (world.kind == "FSDP") plan_sharded_precision(draft.plan);
 }
 
 // ---- Either --------------------------------------------------------------------------------------------------------

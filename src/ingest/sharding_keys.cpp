@@ -75,7 +75,18 @@ void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Docume
   const Named named = named_by(*fsdp, loader, documents);
   if (named.mapping == nullptr) return;
   Findings findings;
-  read_within("fsdp", fsdp_inputs(*named.document, *named.mapping), "fsdp_config.", findings);
+  const Arguments asks = read_within("fsdp", fsdp_inputs(*named.document, *named.mapping), "fsdp_config.", findings);
+  // What is played where a launcher asks for it.
+  const auto note = [&](const char* key, const char* feature) {
+    const auto value = asks.get<bool>(key);
+    if (is(value, true))
+      findings.unmodelled.push_back({feature, std::string("fsdp_config.") + key, value.origin.where});
+  };
+  const auto version = asks.get<std::int64_t>("version");
+  if (is(version, std::int64_t{1}))
+    findings.unmodelled.push_back({"FSDP1", "fsdp_config.version", version.origin.where});
+  note("activation_checkpointing", "FSDP's own activation checkpointing");
+  note("offload_params", "parameters on the host");
   // No text of a file that a config names is quoted: it may be no config.
   if (named.document != fsdp->document) findings.warnings.clear();
   take(draft, std::move(findings));

@@ -50,6 +50,8 @@ constexpr std::array<std::string_view, 4> torch_dtypes{"auto", "float32", "bfloa
 constexpr std::array<std::string_view, 3> quant_types{"", "nf4", "fp4"};
 constexpr std::array<std::string_view, 3> strategies{"bfd", "bfd_split", "wrapped"};
 constexpr auto torch_dtype = choice<WeightsDType, torch_dtypes>("one of auto, float32, bfloat16, float16");
+constexpr std::array<std::string_view, 4> quant_storages{"uint8", "bfloat16", "float16", "float32"};
+constexpr auto quant_storage = choice<QuantStorage, quant_storages>("one of uint8, bfloat16, float16, float32");
 constexpr auto quant_type = choice<Quantization, quant_types>("nf4 or fp4");
 
 template <const auto& Names>
@@ -226,6 +228,7 @@ constexpr std::array codecs{
     codec<pydantic_number>("pydantic_number"),
     codec<as::pydantic_positive>("pydantic_positive"),
     codec<as::pydantic_text>("pydantic_text"),
+    codec<quant_storage>("quant_storage"),
     codec<quant_type>("quant_type"),
     codec<quoted_strategy>("quoted_strategy"),
     codec<save_strategy>("save_strategy"),

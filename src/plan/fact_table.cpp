@@ -129,7 +129,9 @@ bool has_second_term(const Plan& plan) {
 bool has_liger(const Plan& plan) { return has_liger_layers(plan.kernels); }
 bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
 bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
-bool is_fsdp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
+bool is_fsdp2(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
+bool is_fsdp1(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp1; }
+bool is_fsdp(const Plan& plan) { return is_fsdp1(plan) || is_fsdp2(plan); }
 bool has_images(const Plan& plan) { return plan.images.count.value > 0; }
 bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
@@ -310,6 +312,11 @@ constexpr std::array rows{
         {"how frozen linear weights are stored: bitsandbytes' 4-bit types, or its LLM.int8()", {{{weights, 1}}}}),
     fact<&Plan::quantization, &QuantizationFacts::double_quantization, as::boolean>(
         "double_quantization", {"the scales of 4-bit weights are quantized too", {}, in_4_bits}),
+    fact<&Plan::quantization, &QuantizationFacts::storage, as::quant_storage>(
+        "quantization_storage", {"what the bytes of 4-bit weights are called (`bnb_4bit_quant_storage`): FSDP shards "
+                                 "what has a floating type, and leaves the rest whole on each rank",
+                                 {},
+                                 [](const Plan& plan) { return in_4_bits(plan) && is_fsdp(plan); }}),
     fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
         "quantization_compute_dtype", {"what 4-bit weights are computed in", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
@@ -340,6 +347,12 @@ constexpr std::array rows{
         {"each layer keeps its input only and is computed again in backward", {{{activations, 3}}}}),
     fact<&Plan::checkpointing, &CheckpointingFacts::reentrant, as::boolean>(
         "reentrant_checkpointing", {"`use_reentrant` of `torch.utils.checkpoint`", {}, checkpoints}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::wrapped, as::boolean>(
+        "checkpoint_wrapper",
+        {"blocks are checkpointed by torch's `checkpoint_wrapper`, which no model is told of: FSDP's own "
+         "`activation_checkpointing`",
+         {},
+         [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
@@ -419,8 +432,8 @@ constexpr std::array rows{
         "world_size",
         {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
     fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
-        "sharding", {"DistributedDataParallel; `fully_shard` on each block, then on the model. Where nothing is said, "
-                     "`ddp` if `world_size` is above 1",
+        "sharding", {"DistributedDataParallel; `fully_shard` on units of the model; FullyShardedDataParallel around "
+                     "them. Where nothing is said, `ddp` if `world_size` is above 1",
                      {{{gathered, 2}, {communication, 2}}},
                      is_shared}),
     fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
@@ -435,10 +448,31 @@ constexpr std::array rows{
         "ddp_bucket_views", {"DDP's `gradient_as_bucket_view`", {{{communication, 1}}}, is_ddp}),
     fact<&Plan::mesh, &MeshFacts::ddp_find_unused, as::boolean>("ddp_find_unused",
                                                                 {"DDP's `find_unused_parameters`", {}, is_ddp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_units, as::shard_units>(
+        "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
+                       "embedding and of the last norm with the head, which stays whole from forward to backward",
+                       {{{gathered, 4}}},
+                       is_fsdp2}),
     fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
         "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(
         "fsdp_reduce_dtype", {"its `reduce_dtype`; `as_held`: the gradients' own", {{{communication, 3}}}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_output_dtype, as::mixed_dtype>(
+        "fsdp_output_dtype", {"its `output_dtype`: what units return", {}, is_fsdp2}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_fp32_trained, as::boolean>(
+        "fsdp_fp32_trained", {"what is trained is held in fp32, whatever `weights_dtype`: accelerate's, where there is "
+                              "mixed precision",
+                              {{{optimizer, 4}}},
+                              is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_offload, as::boolean>(
+        "fsdp_offload", {"shards, their gradients and their optimizer's state are on the host", {}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_prefetch, as::backward_prefetch>(
+        "fsdp_prefetch", {"FSDP1's `backward_prefetch`: the next unit is gathered before the gradients of the one at "
+                          "work, after them, or not ahead",
+                          {{{gathered, 5}}},
+                          is_fsdp1}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_orig_params, as::boolean>("fsdp_orig_params",
+                                                                 {"FSDP1's `use_orig_params`", {}, is_fsdp1}),
     fact<&Plan::mesh, &MeshFacts::fsdp_reshard, as::reshard>(
         "fsdp_reshard", {"`reshard_after_forward`: left out, true, false, a number (`fsdp_reshard_ranks`)",
                          {{{gathered, 1}}},
@@ -447,7 +481,7 @@ constexpr std::array rows{
         "fsdp_reshard_ranks",
         {"the ranks over which `smaller` keeps parameters sharded until backward",
          {},
-         [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_reshard.value == Reshard::smaller; }}),
+         [](const Plan& plan) { return is_fsdp2(plan) && plan.mesh.fsdp_reshard.value == Reshard::smaller; }}),
     fact<&Plan::mesh, &MeshFacts::fsdp_replicas, as::positive>(
         "fsdp_replicas", {"groups of ranks that hold the same shards (HSDP)",
                           {},
@@ -455,7 +489,7 @@ constexpr std::array rows{
     fact<&Plan::mesh, &MeshFacts::fsdp_reshard_unreduced, as::boolean>(
         "fsdp_reshard_unreduced", {"`set_reshard_after_backward` in micro-batches that are not reduced",
                                    {},
-                                   [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.sync_each.value; }}),
+                                   [](const Plan& plan) { return is_fsdp2(plan) && !plan.mesh.sync_each.value; }}),
     fact<&Plan::loader, &LoaderPlan::ranks, as::positive>(
         "ranks", {"training processes on the machine, each with a loader of its own"}),
     fact<&Plan::loader, &LoaderPlan::workers, as::count>("loader_workers",

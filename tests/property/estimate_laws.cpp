@@ -259,6 +259,7 @@ TrainingPlan sharded(Dice& dice, TrainingPlan p) {
   p.mesh.sync_each.value = dice.one_in(2);
   p.mesh.fsdp_reshard_unreduced.value = dice.one_in(2);
   p.mesh.fsdp_reshard.value = dice.pick({Reshard::automatic, Reshard::all, Reshard::never});
+  p.mesh.fsdp_output_dtype.value = dice.pick({MixedDType::as_held, MixedDType::bf16});
   p.mesh.fsdp_reduce_dtype.value = dice.pick({MixedDType::as_held, MixedDType::fp32, MixedDType::bf16});
   if (dice.one_in(2)) p.mesh.fsdp_param_dtype.value = MixedDType::bf16;
   return p;
@@ -267,6 +268,8 @@ TrainingPlan sharded(Dice& dice, TrainingPlan p) {
 TEST(EstimateLaws, ShardsOfAllRanksMakeTheWholeAndMoreRanksNeverHoldMore) {
   over_many(40, 60, [](Dice& dice, const Model& model, const TrainingPlan& plan) {
     TrainingPlan p = sharded(dice, plan);
+    const bool apart = model.architecture().task == Task::causal_lm && dice.one_in(2);
+    if (apart) p.mesh.fsdp_units.value = ShardUnits::accelerate;
     ByBucket before{};
     before.fill(Bytes::gib(1'000'000));
     for (const std::int64_t world : {1, 2, 3, 8}) {

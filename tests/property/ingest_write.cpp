@@ -43,6 +43,7 @@ MeshFacts trainer_mesh(const TrainingPlan& plan) {
   mesh.ddp_bucket_mib.value = 25;
   mesh.ddp_find_unused.value = !plan.checkpointing.on.value;
   mesh.fsdp_reshard_unreduced.value = true;
+  mesh.fsdp_prefetch.value = BackwardPrefetch::pre;
   return mesh;
 }
 
@@ -144,7 +145,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   for (Setting<bool>* fact :
        {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp, &plan.precision.fp32_norms,
         &plan.precision.fp32_while_loading, &plan.precision.backward_in_autocast, &plan.quantization.kbit_upcast,
-        &plan.recipe.outputs_kept, &plan.recipe.use_cache, &plan.precision.trained_to_fp32}) {
+        &plan.recipe.outputs_kept, &plan.recipe.use_cache, &plan.precision.trained_to_fp32,
+        &plan.checkpointing.wrapped}) {
     fact->value = false;
   }
   if (axolotl) plan.saving.saves.value = true;

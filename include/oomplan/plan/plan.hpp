@@ -32,6 +32,10 @@ inline constexpr std::array<std::string_view, 4> quantization_names{"none", "nf4
 enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear };
 inline constexpr std::array<std::string_view, 2> quantized_linear_names{"bitsandbytes", "torch_linear"};
 
+/// What a 4-bit weight's bytes are called (bnb_4bit_quant_storage). FSDP shards what is of a floating type.
+enum class QuantStorage : std::uint8_t { uint8, bf16, fp16, fp32 };
+inline constexpr std::array<std::string_view, 4> quant_storage_names{"uint8", "bf16", "fp16", "fp32"};
+
 /// The attention implementation as transformers names it (`attn_implementation`).
 enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
 inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
@@ -142,9 +146,14 @@ struct RecipeFacts {
 };
 
 /// How a run is spread over processes with a GPU each. ddp: torch.nn.parallel.DistributedDataParallel. fsdp2:
-/// torch.distributed.fsdp.fully_shard on each block and on the model.
-enum class Sharding : std::uint8_t { none, ddp, fsdp2 };
-inline constexpr std::array<std::string_view, 3> sharding_names{"none", "ddp", "fsdp2"};
+/// torch.distributed.fsdp.fully_shard on units of the model. fsdp1: FullyShardedDataParallel around them.
+enum class Sharding : std::uint8_t { none, ddp, fsdp2, fsdp1 };
+inline constexpr std::array<std::string_view, 4> sharding_names{"none", "ddp", "fsdp2", "fsdp1"};
+
+/// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
+/// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model).
+enum class ShardUnits : std::uint8_t { blocks, accelerate };
+inline constexpr std::array<std::string_view, 2> shard_units_names{"blocks", "accelerate"};
 
 /// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
 /// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
@@ -155,6 +164,10 @@ inline constexpr std::array<std::string_view, 4> reshard_names{"auto", "all", "n
 enum class MixedDType : std::uint8_t { as_held, fp32, bf16, fp16 };
 inline constexpr std::array<std::string_view, 4> mixed_dtype_names{"as_held", "fp32", "bf16", "fp16"};
 
+/// When FSDP1 gathers a unit's parameters for backward: before the unit ahead of it, after it, or as it is reached.
+enum class BackwardPrefetch : std::uint8_t { none, pre, post };
+inline constexpr std::array<std::string_view, 3> backward_prefetch_names{"none", "pre", "post"};
+
 /// The ranks that train one model, and how they share it.
 struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
@@ -163,12 +176,18 @@ struct MeshFacts {
   Setting<std::int64_t> ddp_bucket_mib{};      ///< DDP's bucket_cap_mb.
   Setting<bool> ddp_bucket_views{};            ///< DDP's gradient_as_bucket_view.
   Setting<bool> ddp_find_unused{};             ///< DDP's find_unused_parameters.
+  Setting<ShardUnits> fsdp_units{};            ///< Of FSDP2; FSDP1's are blocks.
   Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
   Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
   Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
-  Setting<bool> fsdp_reshard_unreduced{};   ///< After a backward pass without reduction (set_reshard_after_backward).
-  Setting<MixedDType> fsdp_param_dtype{};   ///< In which ops are given parameters.
-  Setting<MixedDType> fsdp_reduce_dtype{};  ///< In which gradients are reduced.
+  Setting<bool> fsdp_reshard_unreduced{};     ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};     ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};    ///< In which gradients are reduced.
+  Setting<MixedDType> fsdp_output_dtype{};    ///< Of what units return.
+  Setting<bool> fsdp_fp32_trained{};          ///< What is trained is held in fp32, whatever it is loaded in.
+  Setting<bool> fsdp_offload{};               ///< Shards, their gradients and their optimizer's state are on the host.
+  Setting<BackwardPrefetch> fsdp_prefetch{};  ///< FSDP1's backward_prefetch.
+  Setting<bool> fsdp_orig_params{};           ///< FSDP1's use_orig_params.
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
 
@@ -261,6 +280,7 @@ struct QuantizationFacts {
   Setting<bool> double_quantization{};
   Setting<DType> compute_dtype{};
   Setting<QuantizedLinear> linear{};
+  Setting<QuantStorage> storage{};              ///< Of 4-bit weights.
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
   Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
@@ -279,6 +299,7 @@ struct OptimizerFacts {
 struct CheckpointingFacts {
   Setting<bool> on{};
   Setting<bool> reentrant{};
+  Setting<bool> wrapped{};  ///< By torch's checkpoint_wrapper around blocks, of which the model knows nothing.
   friend bool operator==(const CheckpointingFacts&, const CheckpointingFacts&) = default;
 };
 

@@ -13,6 +13,9 @@ HostFootprint host_footprint(const TrainingPlan& plan, const LoaderProfile* prof
                    host::add_map}) {
     add(question, out);
   }
+  if (plan.mesh.fsdp_offload.value) {
+    out.missing.emplace_back("what FSDP keeps on the host: shards, their gradients and their optimizer's state");
+  }
   return out;
 }
 

@@ -89,7 +89,7 @@ Tensor scattered(Torch& t, const Tensor& mask, const Tensor& x) {
 void per_token(Play& play, const Tensor& hidden, const Linear& projection, const Tensor& targets, bool mean_logits,
                TokenLogProbs& out) {
   Torch& t = play.torch;
-  const Tensor& weight = projection.weight(play.facts);
+  const Tensor weight = play.policy.read_weight(t, projection.weight(play.facts));
   const Tensor& bias = projection.bias(play.facts);
   const Dims rows{hidden->sizes[0]};
   const DType compute = play.facts.autocast.value_or(hidden->dtype);

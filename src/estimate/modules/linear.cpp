@@ -95,7 +95,7 @@ void Linear::store_scales(Builder& builder) {
   const bool nested = builder.facts.double_quantized;
   const Tensor absmax = nested ? t.empty({absmax_blocks_}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
   if (!nested) keep({absmax_blocks_}, DType::fp32);
-  keep({divided_up(saturating_mul(in_, out_), 2)}, DType::uint8);
+  builder.packed_weight(divided_up(saturating_mul(in_, out_), 2));
   keep({16}, DType::fp32);
   if (!nested) return;
   keep({}, DType::fp32);  // Their mean.
@@ -113,7 +113,7 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   const DType dtype = result->dtype;
-  const Tensor input = t.to(x, lora_a_->dtype);
+  const Tensor input = t.to(x, play.policy.read_weight(t, lora_a_)->dtype);
   if (magnitude_) {
     const Tensor& bias = bias_.of(play.facts);
     const Dora dora{lora_a_, lora_b_, magnitude_, weight_.of(play.facts), kind_ == LinearKind::conv1d, bias};

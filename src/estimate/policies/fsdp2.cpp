@@ -1,11 +1,13 @@
-// torch.distributed.fsdp.fully_shard on each block and then on the model (torch 2.13: torch/distributed/fsdp/
+// torch.distributed.fsdp.fully_shard on units of a model, and then on the model (torch 2.13: torch/distributed/fsdp/
 // _fully_shard: _fsdp_state.py, _fsdp_param_group.py, _fsdp_param.py, _fsdp_collectives.py). Names are theirs. Streams
 // are not played: FSDP2 holds references until events are over, so that what is alive does not depend on them.
 #include <algorithm>
 #include <utility>
 
 #include "oomplan/plan/plan.hpp"
+#include "policies/mixed_dtype.hpp"
 #include "policies/policies.hpp"
+#include "policies/units.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -32,7 +34,8 @@ struct Unit final : NodeHook {
 
   Fsdp2& fsdp;
   std::vector<Member> members{};
-  bool resharded = true;  ///< reshard_after_forward
+  unsigned modules_to_run = 0;  ///< _modules_to_run_forward, of a unit of several modules, by Site.
+  bool resharded = true;        ///< reshard_after_forward
   State state = State::idle;
   bool whole = false;
   bool gathering = false;               ///< Gathered, and not copied out yet.
@@ -55,21 +58,17 @@ Dims own_of(Dims sizes, std::int64_t ranks, std::int64_t shard) {
   return sizes;
 }
 
-std::optional<DType> resolved(MixedDType dtype) {
-  constexpr std::array<DType, 4> dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};
-  if (dtype == MixedDType::as_held) return std::nullopt;
-  return dtypes[static_cast<std::size_t>(dtype)];
-}
-
-class Fsdp2 final : public Policy {
+class Fsdp2 final : public Policy, NodeHook {
  public:
-  Fsdp2(const MeshFacts& mesh, std::int64_t shard)
-      : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value), shard_(shard) {}
+  /// `whole`: a model that is one unit, and is not trained (trl/models/utils.py: prepare_fsdp).
+  Fsdp2(const MeshFacts& mesh, std::int64_t shard, bool whole)
+      : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value), shard_(shard), one_unit_(whole) {}
 
   /// _init_sharded_param: a view of a padded chunk. What ops are given has no memory of its own: its unit's is its
   /// memory while it is whole.
   void hold(Torch& t, Parameter& p, DType dtype) override {
-    p.held = t.parameter(chunk_of(p.sizes, ranks_), dtype, p.trained);
+    if (p.trained && mesh_.fsdp_fp32_trained.value && !one_unit_) dtype = DType::fp32;
+    p.held = t.parameter(mesh_.fsdp_offload.value ? Dims{0} : chunk_of(p.sizes, ranks_), dtype, p.trained);
     p.held->sizes = own_of(p.sizes, ranks_, shard_);
     p.whole = t.parameter({0}, resolved(mesh_.fsdp_param_dtype.value).value_or(dtype), p.trained);
     p.whole->sizes = p.sizes;
@@ -78,40 +77,73 @@ class Fsdp2 final : public Policy {
 
   void wrap(Torch&, Parameters& parameters) override {
     const std::optional<DType> reduced = resolved(mesh_.fsdp_reduce_dtype.value);
-    for (Parameter& p : parameters) {
-      const auto number = static_cast<std::size_t>(p.layer() + 1);
-      while (units_.size() <= number) units_.push_back(std::make_unique<Unit>(*this));
-      Member& member = units_[number]->members.emplace_back();
+    places_ = one_unit_ ? one_unit(parameters) : units_of(parameters, mesh_.fsdp_units.value);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      Parameter& p = parameters[i];
+      if (p.whole.get() == p.held.get()) continue;  // None of FSDP's: ignored_params.
+      Member& member = unit(places_.of_parameter[i]).members.emplace_back();
       member.parameter = &p;
       if (reduced != p.whole->dtype) member.reduce_dtype = reduced;
     }
-    for (const auto& unit : units_) unit->resharded = mesh_.fsdp_reshard.value != Reshard::never;
-    // _lazy_init: the root's would be freed and gathered again at once.
-    if (mesh_.fsdp_reshard.value == Reshard::automatic) units_.front()->resharded = false;
+    for (const std::size_t number : places_.order) unit(number).resharded = mesh_.fsdp_reshard.value != Reshard::never;
+    if (places_.tail != 0) unit(places_.tail).resharded = false;
+    // _lazy_init: the root's would be freed and gathered again at once. accelerate leaves it to that.
+    const bool said = mesh_.fsdp_reshard.value != Reshard::automatic && places_.tail == 0;
+    if (!said && !one_unit_) root().resharded = false;
   }
 
-  void enter_model(Torch& t) override { pre_forward(t, *units_.front()); }
+  void enter_model(Torch& t) override { pre_forward(t, root()); }
 
-  void leave_model(Torch& t, std::initializer_list<const Tensor*> outputs) override {
-    Unit& root = *units_.front();
-    post_forward(t, root);
-    for (const Tensor* output : outputs) register_pre_backward_hook(t, root, *output);
+  void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
+    post_forward(t, root());
+    for (Tensor* output : outputs) register_pre_backward_hook(t, *this, *output);
+    // _force_complete_incomplete_states: not all modules of a unit ran.
+    completes_tail_ = places_.tail != 0 && std::exchange(unit(places_.tail).modules_to_run, 0) != 0;
+    if (completes_tail_) post_forward(t, unit(places_.tail));
     all_gather_state_.reset();
+    for (Tensor* output : outputs) *output = as_output(t, *output);
   }
 
   Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
-    Unit& unit = block(layer);
-    if (unit.state == State::pre_backward) return input;  // Recomputed: gathered before, and resharded behind it.
-    pre_forward(t, unit);
-    return register_post_backward_hook(t, unit, input);
+    if (one_unit_) return input;
+    Unit& of = unit(static_cast<std::size_t>(layer) + 1);
+    const Tensor cast = as_input(t, input);
+    if (of.state == State::pre_backward) return cast;  // Recomputed: gathered before, and resharded behind it.
+    pre_forward(t, of);
+    return register_post_backward_hook(t, of, cast);
   }
 
   Tensor leave_block(Torch& t, int layer, const Tensor& output) override {
-    Unit& unit = block(layer);
-    if (unit.state == State::pre_backward) return output;
-    post_forward(t, unit);
-    register_pre_backward_hook(t, unit, output);
-    return output;
+    return one_unit_ ? output : left(t, unit(static_cast<std::size_t>(layer) + 1), output);
+  }
+
+  Tensor enter_module(Torch& t, Site site, const Tensor& input) override {
+    const std::size_t number = places_.at(site);
+    if (number == 0) return input;
+    Unit& of = unit(number);
+    if (of.modules_to_run == 0) of.modules_to_run = modules_of(number);
+    const bool first = of.state != State::forward;
+    const Tensor cast = as_input(t, input);
+    pre_forward(t, of);
+    return first ? register_post_backward_hook(t, of, cast) : cast;
+  }
+
+  Tensor leave_module(Torch& t, Site site, const Tensor& output) override {
+    const std::size_t number = places_.at(site);
+    if (number == 0) return output;
+    Unit& of = unit(number);
+    of.modules_to_run &= ~bit(site);
+    return of.modules_to_run == 0 ? left(t, of, output) : as_output(t, output);
+  }
+
+  /// trl/trainer/utils.py: what is sharded is a DTensor, of which full_tensor() is asked.
+  Tensor read_weight(Torch& t, const Tensor& whole) override {
+    for (const auto& of : units_) {
+      for (const Member& m : of->members) {
+        if (m.parameter->whole.get() == whole.get() && !of->whole) return full_tensor(t, *m.parameter);
+      }
+    }
+    return whole;
   }
 
   void begin(Torch&, bool last) override {
@@ -122,18 +154,25 @@ class Fsdp2 final : public Policy {
   /// _root_post_backward_final_callback: the states from the root on.
   void finish(Torch& t) override {
     Restore gathers(t.recorder.scope.bucket, Bucket::communication);
-    std::int16_t layer = -1;
-    for (const auto& unit : units_) {
-      Restore in_layer(t.recorder.scope.layer, std::int16_t{layer++});
+    for (const std::size_t number : places_.order) {
+      const auto& unit = units_[number];
+      Restore in_layer(t.recorder.scope.layer, layer_of(*unit));
       if (unit->state != State::post_backward) post_backward(t, *unit);
       unit->state = State::idle;
       unit->all_reduced.reset();
       unit->gathered.reset();
       unit->gathering = false;
       unit->forwards.clear();
+      unit->modules_to_run = 0;
     }
     post_forward_order_.clear();
     reduce_scatter_state_.reset();
+  }
+
+  /// The hooks on what the model returns: the root's, and then that of a unit whose forward it completed.
+  void before(Torch& t) override {
+    pre_backward(t, root());
+    if (completes_tail_) pre_backward(t, unit(places_.tail));
   }
 
   void pre_backward(Torch& t, Unit& unit) {
@@ -145,7 +184,55 @@ class Fsdp2 final : public Policy {
   }
 
  private:
-  Unit& block(int layer) { return *units_[static_cast<std::size_t>(layer) + 1]; }
+  Unit& root() { return unit(0); }
+
+  Unit& unit(std::size_t number) {
+    while (units_.size() <= number) units_.push_back(std::make_unique<Unit>(*this));
+    return *units_[number];
+  }
+
+  static std::int16_t layer_of(const Unit& unit) {
+    return unit.members.empty() ? std::int16_t{-1} : unit.members.front().parameter->layer();
+  }
+
+  static unsigned bit(Site site) { return 1U << static_cast<unsigned>(site); }
+
+  unsigned modules_of(std::size_t number) const {
+    unsigned out = 0;
+    for (const Site site : {Site::embedding, Site::norm, Site::head}) {
+      if (places_.at(site) == number) out |= bit(site);
+    }
+    return out;
+  }
+
+  Tensor left(Torch& t, Unit& of, Tensor output) {
+    if (of.state == State::pre_backward) return as_output(t, output);
+    post_forward(t, of);
+    register_pre_backward_hook(t, of, output);
+    return as_output(t, output);
+  }
+
+  /// _cast_forward_inputs
+  Tensor as_input(Torch& t, const Tensor& input) const {
+    const auto dtype = resolved(mesh_.fsdp_param_dtype.value);
+    return dtype && is_floating(input->dtype) ? t.to(input, *dtype) : input;
+  }
+
+  /// _cast_output_dtype
+  Tensor as_output(Torch& t, const Tensor& output) const {
+    const auto dtype = resolved(mesh_.fsdp_output_dtype.value);
+    return dtype && output && is_floating(output->dtype) ? t.to(output, *dtype) : output;
+  }
+
+  /// DTensor.full_tensor(): an all-gather of padded chunks.
+  Tensor full_tensor(Torch& t, const Parameter& p) const {
+    Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+    if (ranks_ == 1) return t.on_storage(p.held->storage, p.sizes, contiguous_strides(p.sizes), p.held->dtype);
+    Dims sizes = chunk_of(p.sizes, ranks_);
+    sizes[0] = saturating_mul(sizes[0], ranks_);
+    const Tensor all = t.empty(sizes, p.held->dtype, "_c10d_functional::all_gather_into_tensor");
+    return t.on_storage(all->storage, p.sizes, contiguous_strides(p.sizes), p.held->dtype);
+  }
 
   void pre_forward(Torch& t, Unit& unit) {
     unit.state = State::forward;
@@ -154,6 +241,10 @@ class Fsdp2 final : public Policy {
   }
 
   void post_forward(Torch& t, Unit& unit) {
+    if (unit.members.empty()) {
+      unit.state = State::idle;
+      return;
+    }
     reshard(t, unit);
     unit.forwards.push_back(post_forward_order_.size());
     post_forward_order_.push_back(&unit);
@@ -172,9 +263,19 @@ class Fsdp2 final : public Policy {
   }
 
   void unshard(Torch& t, Unit& unit) {
-    if (unit.gathering || unit.whole) return;
+    if (unit.gathering || unit.whole || unit.members.empty()) return;
     unit.gathering = true;
     if (ranks_ > 1) foreach_all_gather(t, unit);
+  }
+
+  /// Of what is on the host, each is copied and cast by itself.
+  std::vector<Tensor> moved_inputs(Torch& t, const Unit& unit) const {
+    std::vector<Tensor> out;
+    for (const Member& m : unit.members) {
+      const Tensor moved = t.empty({padded_elements(m)}, m.parameter->held->dtype, "aten::_to_copy");
+      out.push_back(t.to(moved, m.parameter->whole->dtype));
+    }
+    return out;
   }
 
   /// The inputs that are cast are copied into one tensor, which Python's names keep until the function returns.
@@ -184,13 +285,16 @@ class Fsdp2 final : public Policy {
     std::int64_t cast = 0;
     DType dtype = unit.members.front().parameter->whole->dtype;
     for (const Member& m : unit.members) {
-      const std::int64_t elements = gathered_elements(m);
+      const std::int64_t times = one_unit_ ? m.parameter->layers : 1;  // Of which one layer alone may be played.
+      const std::int64_t elements = saturating_mul(gathered_elements(m), times);
       if (m.parameter->whole->dtype != dtype) dtype = DType::uint8;
       all = saturating_add(all, saturating_mul(elements, bytes_of(m.parameter->whole->dtype)));
-      if (m.casts()) cast = saturating_add(cast, padded_elements(m));
+      if (m.casts()) cast = saturating_add(cast, saturating_mul(padded_elements(m), times));
     }
     const DType cast_to = resolved(mesh_.fsdp_param_dtype.value).value_or(dtype);
-    const Tensor input = cast > 0 ? t.empty({cast}, cast_to, "fsdp::foreach_copy") : Tensor();
+    const bool moved = mesh_.fsdp_offload.value;
+    const std::vector<Tensor> inputs = moved ? moved_inputs(t, unit) : std::vector<Tensor>();
+    const Tensor input = cast > 0 && !moved ? t.empty({cast}, cast_to, "fsdp::foreach_copy") : Tensor();
     unit.gathered = t.empty({all / bytes_of(dtype)}, dtype, "fsdp::all_gather");
   }
 
@@ -213,6 +317,7 @@ class Fsdp2 final : public Policy {
     Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
     Tensor input;  // Of a world of one: cast, and copied.
     for (Member& m : unit.members) {
+      Restore in_layer(t.recorder.scope.layer, std::int16_t{m.parameter->layer()});
       const DType dtype = m.parameter->whole->dtype;
       if (ranks_ == 1 && m.casts()) input = t.empty({padded_elements(m)}, dtype, "aten::_to_copy");
       m.output = t.empty({gathered_elements(m)}, dtype, "fsdp::split_with_sizes_copy");
@@ -252,8 +357,14 @@ class Fsdp2 final : public Policy {
 
   // --- hooks -------------------------------------------------------------------------------------------------------
 
-  static void register_pre_backward_hook(const Torch& t, Unit& unit, const Tensor& output) {
-    if (t.grad_enabled && output && output->grad_fn) output->grad_fn->hook = &unit;
+  /// Tensor.register_hook, of which a node here has one: what is no node's, or has a hook, goes through one more.
+  static void register_pre_backward_hook(Torch& t, NodeHook& hook, Tensor& output) {
+    if (!t.grad_enabled || !output || !output->requires_grad) return;
+    if (!output->grad_fn || output->grad_fn->hook != nullptr) {
+      const NodeRef node = t.record("hook", {&output}, [](Torch&, Node&, Grads& g) { g.out[0] = g.in[0]; });
+      output = t.attach(node, t.view_as(output, output->sizes, output->strides));
+    }
+    output->grad_fn->hook = &hook;
   }
 
   /// RegisterPostBackwardFunction: the input comes back as a view of itself.
@@ -272,6 +383,7 @@ class Fsdp2 final : public Policy {
 
   void post_backward(Torch& t, Unit& unit) {
     unit.state = State::post_backward;
+    if (unit.members.empty()) return;
     for (Member& m : unit.members) {
       if (m.accumulated) m.parameter->whole->grad.reset();  // Added in place.
     }
@@ -317,6 +429,7 @@ class Fsdp2 final : public Policy {
     Tensor reduced = t.empty({shards}, dtype, "fsdp::reduce_scatter_output");
     if (mesh_.fsdp_replicas.value > 1) unit.all_reduced = reduced;
     if (dtype != held) reduced = t.empty({shards}, held, "aten::_to_copy");
+    if (mesh_.fsdp_offload.value) return;
     for (const Member* m : members) view_out(t, *m->parameter, reduced);
   }
 
@@ -329,9 +442,12 @@ class Fsdp2 final : public Policy {
   const MeshFacts mesh_;
   const std::int64_t ranks_;
   const std::int64_t shard_;
+  const bool one_unit_;
+  Units places_{};
+  bool completes_tail_ = false;  ///< The last forward's hooks are the tail's too.
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;
-  std::vector<std::unique_ptr<Unit>> units_{};  ///< The root's, then the blocks'.
+  std::vector<std::unique_ptr<Unit>> units_{};  ///< As Units numbers them.
   std::vector<Unit*> post_forward_order_{};
   Tensor all_gather_state_{};
   Tensor reduce_scatter_state_{};
@@ -342,7 +458,11 @@ void Unit::before(Torch& t) { fsdp.pre_backward(t, *this); }
 }  // namespace
 
 std::unique_ptr<Policy> fsdp2(const MeshFacts& mesh, std::int64_t shard) {
-  return std::make_unique<Fsdp2>(mesh, shard);
+  return std::make_unique<Fsdp2>(mesh, shard, false);
+}
+
+std::unique_ptr<Policy> fsdp2_as_one(const MeshFacts& mesh, std::int64_t shard) {
+  return std::make_unique<Fsdp2>(mesh, shard, true);
 }
 
 }  // namespace oomplan::estimator

@@ -14,6 +14,14 @@ std::string left_out(const Report& report) {
   return out + (saves ? " and evaluation" : ", evaluation and saving");
 }
 
+/// FSDP1 moves what it wraps to the GPU before it cuts it (torch: _move_states_to_device), and bitsandbytes quantizes
+/// there; FSDP2 as accelerate calls it brings one parameter after the other.
+bool loads_whole(const TrainingPlan& plan) {
+  const Sharding sharding = plan.mesh.sharding.value;
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  return sharding == Sharding::fsdp1 || (sharding == Sharding::fsdp2 && quantized);
+}
+
 }  // namespace
 
 std::string limits_section(const Report& report, const ViewOptions&) {
@@ -24,6 +32,9 @@ std::string limits_section(const Report& report, const ViewOptions&) {
   if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
   if (!report.found.plan || report.found.plan->mesh.sharding.value == Sharding::none) {
     out += " Assumed: one GPU, one process; data parallel training holds another copy of the trained gradients.";
+  }
+  if (report.found.plan && loads_whole(*report.found.plan)) {
+    out += " Nor is loading: before it is sharded the whole model may be on each GPU.";
   }
   return wrapped(out, 0, 2) + "\n";
 }

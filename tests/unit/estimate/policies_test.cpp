@@ -140,6 +140,50 @@ TEST(Fsdp2, WithoutReductionKeepsWholeGradientsInTheirReducedType) {
   EXPECT_GT(peak(p, Phase::backward, 2), reduced);
 }
 
+TrainingPlan accelerated(Sharding sharding, std::int64_t world) {
+  TrainingPlan p = plan(sharding, world);
+  p.mesh.fsdp_units.value = ShardUnits::accelerate;
+  p.mesh.fsdp_param_dtype.value = p.mesh.fsdp_reduce_dtype.value = MixedDType::bf16;
+  p.mesh.fsdp_fp32_trained.value = true;
+  return p;
+}
+
+TEST(Fsdp, WhatIsTrainedIsHeldInFp32) {
+  for (const Sharding sharding : {Sharding::fsdp1, Sharding::fsdp2}) {
+    TrainingPlan p = accelerated(sharding, 4);
+    const Bytes raised = held(p, Bucket::optimizer);
+    p.mesh.fsdp_fp32_trained.value = false;
+    EXPECT_GT(raised, held(p, Bucket::optimizer)) << name_of(Bucket::optimizer);
+    EXPECT_LE(raised, held(p, Bucket::optimizer) * 2);
+  }
+}
+
+TEST(Fsdp, OffloadLeavesNoShardGradientOrStateOnTheGpu) {
+  for (const Sharding sharding : {Sharding::fsdp1, Sharding::fsdp2}) {
+    TrainingPlan p = accelerated(sharding, 4);
+    p.mesh.fsdp_offload.value = true;
+    for (const Bucket bucket : {Bucket::weights, Bucket::gradients, Bucket::optimizer}) {
+      EXPECT_EQ(held(p, bucket), Bytes()) << name_of(bucket);
+    }
+    EXPECT_GT(held(p, Bucket::gathered, Phase::backward), Bytes());
+  }
+}
+
+TEST(Fsdp2, AcceleratesEmbeddingIsNotKeptAsTheRootIs) {
+  TrainingPlan p = accelerated(Sharding::fsdp2, 4);
+  const Bytes apart = held(p, Bucket::gathered, Phase::loss);
+  p.mesh.fsdp_units.value = ShardUnits::blocks;
+  EXPECT_LT(apart, held(p, Bucket::gathered, Phase::loss));
+}
+
+TEST(Fsdp1, PrefetchHoldsTwoUnitsInBackward) {
+  TrainingPlan p = accelerated(Sharding::fsdp1, 4);
+  const Bytes one = held(p, Bucket::gathered, Phase::backward);
+  p.mesh.fsdp_prefetch.value = BackwardPrefetch::pre;
+  EXPECT_GE(peak(p, Phase::backward, 2), peak(accelerated(Sharding::fsdp1, 4), Phase::backward, 2));
+  EXPECT_GE(held(p, Bucket::gathered, Phase::backward), one);
+}
+
 std::vector<std::string> errors(const TrainingPlan& p) {
   std::vector<std::string> out;
   const auto footprint = estimate(p, model());
@@ -153,7 +197,7 @@ TEST(Mesh, WhatWasHeldAgainstNoTruthIsUndecided) {
   TrainingPlan p = plan(Sharding::fsdp2, 4);
   EXPECT_TRUE(errors(p).empty());
   p.optimizer.name.value = "adamw_8bit";
-  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/unmodelled: the optimizer adamw_8bit under FSDP2")));
+  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: bitsandbytes has no sharding strategy")));
   p.precision.autocast.value = Autocast::bf16;
   EXPECT_THAT(errors(p), Contains(HasSubstr("autocast under FSDP2")));
   p.mesh.sharding.value = Sharding::ddp;

@@ -73,6 +73,62 @@ TEST(Launch, AnotherWorldThanTheConfigsIsAConflict) {
   EXPECT_THAT(said(plan.errors().front()), HasSubstr("a.yaml:2:16: ingest/conflict: world_size is 8 here and 4 in"));
 }
 
+const std::string fsdp = "distributed_type: FSDP\nnum_processes: 8\nnum_machines: 2\nfsdp_config:\n";
+const std::string wrapped = "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n";
+
+MeshFacts mesh_of(const std::string& launch) { return plan_from(sft, launched_by(launch)).mesh; }
+
+TEST(Launch, Fsdp2IsAcceleratesUnits) {
+  const TrainingPlan plan =
+      plan_from(sft, launched_by("mixed_precision: bf16\n" + fsdp + wrapped + "  fsdp_version: 2\n"));
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp2);
+  EXPECT_EQ(plan.mesh.fsdp_units.value, ShardUnits::accelerate);
+  EXPECT_EQ(plan.mesh.fsdp_reshard.value, Reshard::automatic);
+  EXPECT_EQ(plan.mesh.fsdp_param_dtype.value, MixedDType::bf16);
+  EXPECT_EQ(plan.mesh.fsdp_output_dtype.value, MixedDType::bf16);
+  EXPECT_TRUE(plan.mesh.fsdp_fp32_trained.value);
+  EXPECT_EQ(plan.precision.autocast.value, Autocast::none);
+  EXPECT_FALSE(plan.precision.outputs_to_fp32.value);
+  const std::string keeps = fsdp + wrapped + "  fsdp_version: 2\n  fsdp_reshard_after_forward: false\n";
+  EXPECT_EQ(mesh_of(keeps).fsdp_reshard.value, Reshard::never);
+}
+
+TEST(Launch, Fsdp1HasItsStrategyItsPrefetchAndAutocast) {
+  const TrainingPlan plan = plan_from(sft, launched_by("mixed_precision: bf16\n" + fsdp + wrapped));
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp1);
+  EXPECT_EQ(plan.mesh.fsdp_reshard.value, Reshard::automatic);
+  EXPECT_EQ(plan.mesh.fsdp_prefetch.value, BackwardPrefetch::none) << "the launcher's default";
+  EXPECT_TRUE(plan.mesh.fsdp_orig_params.value) << "the launcher's default";
+  EXPECT_EQ(plan.precision.autocast.value, Autocast::bf16);
+  const MeshFacts hybrid = mesh_of(fsdp + wrapped +
+                                   "  fsdp_sharding_strategy: 5\n  fsdp_backward_prefetch: backward_post\n"
+                                   "  fsdp_use_orig_params: false\n  fsdp_offload_params: true\n");
+  EXPECT_EQ(hybrid.fsdp_reshard.value, Reshard::never);
+  EXPECT_EQ(hybrid.fsdp_replicas.value, 2);
+  EXPECT_EQ(hybrid.fsdp_prefetch.value, BackwardPrefetch::post);
+  EXPECT_FALSE(hybrid.fsdp_orig_params.value);
+  EXPECT_TRUE(hybrid.fsdp_offload.value);
+}
+
+TEST(Launch, ReplicasOfShardsAreThoseOfParallelismConfig) {
+  const std::string fsdp2 = fsdp + wrapped + "  fsdp_version: 2\nparallelism_config:\n";
+  EXPECT_EQ(mesh_of(fsdp2 + "  parallelism_config_dp_replicate_size: 2\n  parallelism_config_dp_shard_size: 4\n")
+                .fsdp_replicas.value,
+            2);
+  const auto plan = ingest(yaml(sft), launched_by(fsdp2 + "  parallelism_config_dp_shard_size: 4\n"));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(said(plan.errors().front()), HasSubstr("do not make num_processes"));
+}
+
+TEST(Launch, FsdpsOwnCheckpointsAreThoseOfBlocks) {
+  const std::string config = std::string(sft) + "gradient_checkpointing: false\n";
+  const TrainingPlan plan =
+      plan_from(config, launched_by(fsdp + wrapped + "  fsdp_version: 2\n  fsdp_activation_checkpointing: true\n"));
+  EXPECT_TRUE(plan.checkpointing.on.value);
+  EXPECT_TRUE(plan.checkpointing.wrapped.value);
+  EXPECT_FALSE(plan.checkpointing.reentrant.value);
+}
+
 std::vector<std::string> gaps(const std::string& launch) {
   std::vector<std::string> out;
   for (const Unmodelled& one : plan_from(sft, launched_by(launch)).unmodelled) out.push_back(one.key);
@@ -82,8 +138,13 @@ std::vector<std::string> gaps(const std::string& launch) {
 TEST(Launch, WhatIsNotPlayedIsNamedByItsKey) {
   EXPECT_THAT(gaps("distributed_type: DEEPSPEED\nnum_processes: 2\ndeepspeed_config:\n  zero_stage: 3\n"),
               ElementsAre("distributed_type", "deepspeed_config.zero_stage"));
-  EXPECT_THAT(gaps("distributed_type: FSDP\nnum_processes: 2\nfsdp_config:\n  fsdp_version: 1\n"),
-              ElementsAre("fsdp_config.fsdp_version"));
+  EXPECT_THAT(gaps(fsdp + "  fsdp_version: 2\n"), ElementsAre("distributed_type")) << "one unit";
+  EXPECT_THAT(gaps(fsdp + wrapped + "  fsdp_forward_prefetch: true\n"),
+              ElementsAre("fsdp_config.fsdp_forward_prefetch"));
+  EXPECT_THAT(gaps(fsdp + wrapped + "  fsdp_transformer_layer_cls_to_wrap: LlamaDecoderLayer\n"), IsEmpty());
+  EXPECT_THAT(gaps(fsdp + wrapped + "  fsdp_transformer_layer_cls_to_wrap: LlamaMLP\n"), testing::SizeIs(1));
+  EXPECT_THAT(gaps(fsdp + wrapped + "  fsdp_sharding_strategy: NO_SHARD\n"),
+              ElementsAre("fsdp_config.fsdp_sharding_strategy"));
   EXPECT_THAT(gaps("distributed_type: FSDP\nnum_processes: 2\nfsdp_config: {}\n"), ElementsAre("distributed_type"));
   EXPECT_THAT(gaps(std::string(ddp) + "mixed_precision: fp8\n"), ElementsAre("mixed_precision"));
   EXPECT_THAT(gaps(std::string(ddp) + "fsdp_config:\n  fsdp_offload_params: true\n"), IsEmpty()) << "as DDP has none";

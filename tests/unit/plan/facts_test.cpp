@@ -62,6 +62,12 @@ const std::vector<std::string> values{"true",
                                       "supervised",
                                       "ddp",
                                       "fsdp2",
+                                      "fsdp1",
+                                      "blocks",
+                                      "accelerate",
+                                      "pre",
+                                      "post",
+                                      "uint8",
                                       "auto",
                                       "all",
                                       "never",
@@ -138,8 +144,8 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
               ElementsAre("quantization", "adapter", "weights_dtype", "modules_to_save", "model"));
-  EXPECT_THAT(that_move(Bucket::optimizer),
-              ElementsAre("optimizer", "adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
+  EXPECT_THAT(that_move(Bucket::optimizer), ElementsAre("optimizer", "adapter", "weights_dtype", "fsdp_fp32_trained",
+                                                        "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::gradients),
               ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
@@ -156,7 +162,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::fragmentation),
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
-  EXPECT_THAT(that_move(Bucket::gathered), ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::gathered),
+              ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "fsdp_units", "fsdp_prefetch", "model"));
   EXPECT_THAT(that_move(Bucket::communication),
               ElementsAre("ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
@@ -197,6 +204,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.images.count.value = 1;
   plan.images.token_types.value = true;
   plan.quantization.skipped.value = {"lm_head", "mamba"};
+  plan.quantization.storage.value = QuantStorage::bf16;
+  plan.checkpointing.wrapped.value = true;
   plan.kernels.scan_packages.value = true;
   EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
                                                 "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
@@ -228,8 +237,13 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   plan.mesh.fsdp_reshard.value = Reshard::smaller;
   plan.mesh.fsdp_replicas.value = 2;
   EXPECT_THAT(of_mesh(plan),
-              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
-                          "fsdp_reshard", "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_units", "fsdp_param_dtype",
+                          "fsdp_reduce_dtype", "fsdp_output_dtype", "fsdp_fp32_trained", "fsdp_offload", "fsdp_reshard",
+                          "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+  plan.mesh.sharding.value = Sharding::fsdp1;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype",
+                                         "fsdp_reduce_dtype", "fsdp_fp32_trained", "fsdp_offload", "fsdp_prefetch",
+                                         "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
 }
 
 TEST(FactTable, ValuesAreShownAsReportsHaveThem) {

@@ -1,0 +1,75 @@
+#include "policies/units.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+
+namespace oomplan::estimator {
+namespace {
+
+std::string_view module_of(const Parameter& p) {
+  const std::string_view name = p.name;
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+/// The module of the first (or last) parameter of that part outside the blocks; empty where there is none.
+template <class Range>
+std::string_view module_with(Range&& parameters, Part part) {
+  const auto at = std::ranges::find_if(parameters, [&](const Parameter& p) { return p.part == part && p.layer() < 0; });
+  return at == std::ranges::end(parameters) ? std::string_view() : module_of(*at);
+}
+
+/// accelerate's _find_final_norm looks among the base model's children; that of a PeftModel is the model with its head.
+std::string_view final_norm(const Parameters& parameters) {
+  const bool adapted = std::ranges::count(parameters, Part::adapter, &Parameter::part) > 0;
+  const std::string_view norm = module_with(std::ranges::reverse_view(parameters), Part::norm);
+  return adapted || std::ranges::count(norm, '.') != 1 ? std::string_view() : norm;
+}
+
+std::size_t blocks_of(const Parameters& parameters) {
+  std::size_t blocks = 0;
+  for (const Parameter& p : parameters) blocks = std::max(blocks, static_cast<std::size_t>(p.layer() + 1));
+  return blocks;
+}
+
+/// fsdp2_prepare_model: where the head is the embedding, that is of the norm's unit.
+void carve(const Parameters& parameters, Units& out) {
+  const std::string_view embedding = module_with(parameters, Part::embedding);
+  const std::string_view head = module_with(parameters, Part::head);
+  const std::string_view norm = final_norm(parameters);
+  const std::size_t last = blocks_of(parameters) + 2;
+  out.tail = last;
+  out.of_site = {head.empty() ? last : last - 1, norm.empty() ? 0 : last, last};
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].layer() >= 0) continue;
+    const std::string_view module = module_of(parameters[i]);
+    if (!norm.empty() && module == norm) out.of_parameter[i] = last;
+    if (module == embedding) out.of_parameter[i] = out.at(Site::embedding);
+    if (!head.empty() && module == head) out.of_parameter[i] = last;
+  }
+}
+
+}  // namespace
+
+Units one_unit(const Parameters& parameters) {
+  Units out;
+  out.of_parameter.assign(parameters.size(), 0);
+  out.order = {0};
+  return out;
+}
+
+Units units_of(const Parameters& parameters, ShardUnits kind) {
+  Units out;
+  for (const Parameter& p : parameters) out.of_parameter.push_back(static_cast<std::size_t>(p.layer() + 1));
+  if (kind == ShardUnits::accelerate) carve(parameters, out);
+  const std::size_t blocks = blocks_of(parameters);
+  out.order = {0};
+  const std::size_t embedding = out.at(Site::embedding);
+  if (embedding != 0) out.order.push_back(embedding);
+  for (std::size_t i = 1; i <= blocks; ++i) out.order.push_back(i);
+  if (out.tail != 0 && out.tail != embedding) out.order.push_back(out.tail);
+  return out;
+}
+
+}  // namespace oomplan::estimator

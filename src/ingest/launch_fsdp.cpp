@@ -1,0 +1,182 @@
+#include "launch_fsdp.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "oomplan/core/text.hpp"
+#include "python_values.hpp"
+#include "sharding_keys.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+constexpr std::string_view within = "fsdp_config.fsdp_";
+
+/// `key`: as it stands in the mapping that is read here; empty where what asks is distributed_type.
+void note(const LaunchedFsdp& asked, std::string feature, const std::string& key, const Origin& at) {
+  asked.draft.plan.unmodelled.push_back(
+      {std::move(feature), key.empty() ? "distributed_type" : std::string(within) + key, at.where});
+}
+
+void refuse(const LaunchedFsdp& asked, const Origin& at, std::string why) {
+  conflict(asked.draft, at, asked.launch, std::move(why));
+}
+
+/// accelerate looks for enumerations' names whatever their case (utils/constants.py).
+std::string upper(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
+/// transformers' Trainer refuses both kinds of checkpointing together.
+void plan_checkpointing(const LaunchedFsdp& asked, const Arguments& fsdp) {
+  const auto own = fsdp.get<bool>("activation_checkpointing");
+  if (!is(own, true)) return;
+  if (asked.draft.plan.checkpointing.on.value) {
+    return refuse(asked, own.origin,
+                  "transformers' Trainer refuses FSDP's own activation checkpointing beside gradient_checkpointing");
+  }
+  CheckpointingFacts& checkpointing = asked.draft.plan.checkpointing;
+  checkpointing.on = checkpointing.wrapped = {true, own.origin};
+  checkpointing.reentrant = {false, own.origin};  // checkpoint_wrapper's default.
+}
+
+void plan_reshard(const LaunchedFsdp& asked) {
+  const Input* input = find_input(asked.inputs, "reshard_after_forward");
+  const auto flag = input == nullptr ? std::nullopt : read_pydantic_boolean(*input->value);
+  if (flag) {
+    asked.said.mesh.fsdp_reshard = {*flag ? Reshard::automatic : Reshard::never, origin_of(*input)};
+  } else if (input != nullptr && is_set(*input->value)) {
+    refuse(asked, origin_of(*input), "FSDP2 takes a boolean for reshard_after_forward");
+  }
+}
+
+/// Units of one of each layer's class, which is what no other policy makes.
+void plan_wrapping(const LaunchedFsdp& asked, const Arguments& fsdp) {
+  const auto policy = fsdp.get<std::string>("auto_wrap_policy");
+  if (!policy.value) {
+    constexpr const char* one = "FSDP of the whole model as one unit, as fsdp_auto_wrap_policy is not given,";
+    return note(asked, one, {}, asked.origin);
+  }
+  const std::string name = upper(*policy.value);
+  if (name == "NO_WRAP") return note(asked, "FSDP of the whole model as one unit", "auto_wrap_policy", policy.origin);
+  if (name == "SIZE_BASED_WRAP") return note(asked, "FSDP units by their size", "auto_wrap_policy", policy.origin);
+  if (name != "TRANSFORMER_BASED_WRAP")
+    refuse(asked, policy.origin, "accelerate refuses an auto_wrap_policy that it does not know");
+}
+
+void plan_fsdp2(const LaunchedFsdp& asked) {
+  MeshFacts& mesh = asked.said.mesh;
+  mesh.sharding = {Sharding::fsdp2, asked.origin};
+  mesh.fsdp_units = {ShardUnits::accelerate, asked.origin};
+  plan_reshard(asked);
+}
+
+constexpr std::array<std::string_view, 5> strategies{"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD",
+                                                     "HYBRID_SHARD_ZERO2"};
+constexpr std::array<std::string_view, 3> prefetches{"BACKWARD_PRE", "BACKWARD_POST", "NO_PREFETCH"};
+
+/// A name whatever its case, or its number from 1 on, as accelerate's plugin takes both.
+template <std::size_t N>
+std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names, const std::string& text) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (upper(text) == names[i] || text == std::to_string(i + 1)) return i;
+  }
+  return std::nullopt;
+}
+
+/// HYBRID_SHARD's groups are the GPUs of a machine (torch: _init_process_group_state_for_hybrid_shard).
+void plan_strategy(const LaunchedFsdp& asked, const Arguments& fsdp) {
+  const auto strategy = fsdp.get<std::string>("sharding_strategy");
+  const auto at = index_of(strategies, strategy.value.value_or("FULL_SHARD"));
+  if (!at) return refuse(asked, strategy.origin, "accelerate refuses a sharding_strategy that it does not know");
+  if (strategies[*at] == "NO_SHARD") return note(asked, "FSDP's NO_SHARD", "sharding_strategy", strategy.origin);
+  const Origin& origin = strategy.value ? strategy.origin : asked.origin;
+  const bool keeps = strategies[*at] == "SHARD_GRAD_OP" || strategies[*at] == "HYBRID_SHARD_ZERO2";
+  asked.said.mesh.fsdp_reshard = {keeps ? Reshard::never : Reshard::automatic, origin};
+  if (strategies[*at].starts_with("HYBRID")) asked.said.mesh.fsdp_replicas = {asked.machines, origin};
+}
+
+void plan_fsdp1(const LaunchedFsdp& asked, const Arguments& fsdp) {
+  MeshFacts& mesh = asked.said.mesh;
+  mesh.sharding = {Sharding::fsdp1, asked.origin};
+  plan_strategy(asked, fsdp);
+  const auto prefetch = fsdp.get<std::string>("backward_prefetch");
+  const auto at = index_of(prefetches, prefetch.value.value_or("NO_PREFETCH"));
+  if (!at) return refuse(asked, prefetch.origin, "accelerate refuses a backward_prefetch that it does not know");
+  constexpr std::array values{BackwardPrefetch::pre, BackwardPrefetch::post, BackwardPrefetch::none};
+  mesh.fsdp_prefetch = {values[*at], prefetch.value ? prefetch.origin : asked.origin};
+  const auto original = fsdp.get<bool>("use_orig_params");
+  mesh.fsdp_orig_params = {original.value.value_or(true), original.value ? original.origin : asked.origin};
+  const auto ahead = fsdp.get<bool>("forward_prefetch");
+  if (is(ahead, true)) note(asked, "FSDP's forward prefetch", "forward_prefetch", ahead.origin);
+}
+
+}  // namespace
+
+void plan_fsdp(const LaunchedFsdp& asked) {
+  Findings findings;
+  const Arguments fsdp = read_within("fsdp", asked.inputs, std::string(within), findings);
+  take(asked.draft, std::move(findings));
+  const auto version = fsdp.get<std::int64_t>("version");
+  const Input* given = find_input(asked.inputs, "version");
+  if (given != nullptr && !version.value) return;
+  if (version.value.value_or(1) == 2) {
+    plan_fsdp2(asked);
+  } else {
+    plan_fsdp1(asked, fsdp);
+  }
+  plan_wrapping(asked, fsdp);
+  plan_checkpointing(asked, fsdp);
+  const auto offload = fsdp.get<bool>("offload_params");
+  if (is(offload, true)) asked.said.mesh.fsdp_offload = {true, offload.origin};
+}
+
+void plan_sharded_precision(TrainingPlan& plan) {
+  const Setting<Autocast> autocast = plan.precision.autocast;
+  const bool version_2 = plan.mesh.sharding.value == Sharding::fsdp2;
+  if ((!version_2 && plan.mesh.sharding.value != Sharding::fsdp1) || autocast.value == Autocast::none) return;
+  const MixedDType dtype = autocast.value == Autocast::bf16 ? MixedDType::bf16 : MixedDType::fp16;
+  MeshFacts& mesh = plan.mesh;
+  const Quantization quantized = plan.quantization.kind.value;
+  // "model_has_params4bit"
+  const bool raised = !version_2 || quantized == Quantization::none || quantized == Quantization::int8;
+  mesh.fsdp_param_dtype = mesh.fsdp_reduce_dtype = {dtype, autocast.origin};
+  mesh.fsdp_fp32_trained = {raised, autocast.origin};
+  if (autocast.value == Autocast::fp16) {
+    plan.unmodelled.push_back({"FSDP in fp16, with a gradient scaler,", "mixed_precision", autocast.origin.where});
+  }
+  if (!version_2) return;
+  mesh.fsdp_output_dtype = {dtype, autocast.origin};
+  plan.precision.autocast.value = Autocast::none;
+  plan.precision.outputs_to_fp32.value = false;
+}
+
+void plan_replicas(const LaunchedFsdp& asked, const Inputs& parallelism, std::int64_t processes) {
+  constexpr std::string_view prefix = "parallelism_config_";
+  std::int64_t replicas = 1;
+  std::int64_t shards = 1;
+  std::int64_t others = 1;
+  Origin at = asked.origin;
+  for (const Input& input : parallelism) {
+    const std::string key = input.key.starts_with(prefix) ? input.key.substr(prefix.size()) : input.key;
+    if (!key.ends_with("_size")) continue;  // How an axis works that another key makes longer than one.
+    const std::int64_t size = std::max<std::int64_t>(input.value->as_integer().value_or(1), 1);
+    if (key == "dp_replicate_size" || key == "dp_shard_size") {
+      (key == "dp_shard_size" ? shards : replicas) = size;
+      at = origin_of(input);
+    } else if (size > 1) {
+      others = saturating_mul(others, size);
+      asked.draft.plan.unmodelled.push_back(
+          {"tensor, context or sequence parallelism", "parallelism_config." + input.key, origin_of(input).where});
+    }
+  }
+  if (saturating_mul(saturating_mul(replicas, shards), others) != processes || shards == 1) {
+    return refuse(asked, at,
+                  "accelerate refuses a parallelism_config whose sizes do not make num_processes, or whose "
+                  "dp_shard_size is 1 under FSDP");
+  }
+  asked.said.mesh.fsdp_replicas = {replicas, at};
+}
+
+}  // namespace oomplan::ingestion
