@@ -51,7 +51,8 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  const bool known = arch == "causal" || arch == "mlm" || arch == "seqcls" || arch == "tokcls" || arch == "seq2seq";
+  const bool known = arch == "causal" || arch == "mlm" || arch == "seqcls" || arch == "tokcls" || arch == "seq2seq" ||
+                     arch == "speech";
   return known ? "" : "arch " + arch;
 }
 

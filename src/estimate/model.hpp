@@ -24,6 +24,7 @@ struct Model {
   std::unique_ptr<Head> head{};
   Parameters parameters{};
   std::unique_ptr<Policy> policy{};  ///< How the rank holds it.
+  std::int64_t features = 0;         ///< Numbers of a clip, where rows are such and no tokens.
   std::vector<std::string> modules{};
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
