@@ -10,7 +10,7 @@ import sys
 import torch
 import yaml
 from transformers import (AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM,
-                          AutoModelForSeq2SeqLM)
+                          AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq)
 
 PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
 MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert", "albert", "deberta-v2", "electra"}
@@ -22,7 +22,8 @@ def count(config):
     keys = {key: value for key, value in config.items() if key not in ("model_type", "torch_dtype")}
     family = (AutoModelForImageTextToText if "vision_config" in config
               else AutoModelForMaskedLM if model_type in MASKED
-              else AutoModelForSeq2SeqLM if model_type in SEQUENCES else AutoModelForCausalLM)
+              else AutoModelForSeq2SeqLM if model_type in SEQUENCES
+              else AutoModelForSpeechSeq2Seq if model_type == "whisper" else AutoModelForCausalLM)
     with torch.device("meta"):
         model = family.from_config(AutoConfig.for_model(model_type, **keys))
     model.tie_weights()

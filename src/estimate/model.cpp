@@ -257,6 +257,21 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder,
   builder.repeats = 1;
 }
 
+/// What a clip comes to: twice as many frames as the stem leaves, each of so many bins.
+std::int64_t features_of(const Architecture& architecture) {
+  if (architecture.body.empty()) return 0;
+  const auto& stem = architecture.body.front().stem;
+  const auto audio = std::ranges::find(stem, "audio_stem", &OpSpec::op);
+  if (audio == stem.end()) return 0;
+  std::int64_t out = 2;
+  for (const char* size : {"frames", "bins"}) {
+    const Attribute* a = audio->find(size);
+    const auto* count = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
+    out = saturating_mul(out, count == nullptr ? 1 : *count);
+  }
+  return out;
+}
+
 void make_body(const Repetition& repetition, Builder& builder, std::vector<Model::Segment>& out) {
   auto unit = repetition.units().begin();
   for (const Segment& segment : builder.architecture.body) {
@@ -280,6 +295,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   Builder builder(torch, facts, architecture, *policy);
   Model model;
   builder.modules.emplace_back("");
+  model.features = features_of(architecture);
   make_body(repetition, builder, model.body);
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);

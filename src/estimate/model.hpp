@@ -28,6 +28,7 @@ struct Model {
   std::unique_ptr<Head> head{};
   Parameters parameters{};
   std::unique_ptr<Policy> policy{};  ///< How the rank holds it.
+  std::int64_t features = 0;         ///< Numbers of a clip, where rows are such and no tokens.
   std::vector<std::string> modules{};
   bool scans = false;                            ///< As Builder has it.
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.

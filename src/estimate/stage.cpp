@@ -52,7 +52,9 @@ const Model& Stage::model(Role role) const { return std::ranges::find(models_, r
 Stream Stage::batch(const Facts& f) {
   Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
   Stream s;
-  s.input_ids = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  const std::int64_t features = model(Role::policy).features;
+  s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
+                             : torch_.empty({f.batch, f.length}, DType::int64, "batch");
   if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   Dims labels{f.batch};
   if (f.task != Task::sequence_classification)

@@ -14,6 +14,7 @@ class StackAttention final : public Module {
               .causal = a.flag("causal", false),
               .softmax = Softmax::as_is,
               .cross = a.flag("cross", false)},
+        copied_(a.flag("copied", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
@@ -37,11 +38,20 @@ class StackAttention final : public Module {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& seen = kind_.cross ? s.arguments.encoder : x;
-    const Tensor q = heads(t, q_proj_(play, x));
-    Tensor k = k_proj_(play, seen);
-    Tensor v = v_proj_(play, seen);
-    k = heads(t, k);
-    v = heads(t, v);
+    Tensor q;
+    Tensor k;
+    Tensor v;
+    if (copied_) {  // WhisperAttention, which scales queries itself and makes heads contiguous.
+      q = t.contiguous(heads(t, t.mul_scalar(q_proj_(play, x))));
+      k = t.contiguous(heads(t, k_proj_(play, seen)));
+      v = t.contiguous(heads(t, v_proj_(play, seen)));
+    } else {
+      q = heads(t, q_proj_(play, x));
+      k = k_proj_(play, seen);
+      v = v_proj_(play, seen);
+      k = heads(t, k);
+      v = heads(t, v);
+    }
     Tensor out = attend(play, s, q, k, v, kind_);
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     return out_proj_(play, out);
@@ -49,6 +59,7 @@ class StackAttention final : public Module {
 
   std::int64_t head_dim_;
   AttentionKind kind_;
+  bool copied_;
   std::int32_t module_;
   Linear k_proj_{}, v_proj_{}, q_proj_{}, out_proj_{};
 };

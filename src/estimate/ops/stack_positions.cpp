@@ -1,20 +1,20 @@
 // Positions of an encoder or a decoder, added to its tokens: learned for each row (BartLearnedPositionalEmbedding,
 // where its caller gives none) or for all alike, an embedding that is frozen (PegasusSinusoidalPositionalEmbedding), or
-// a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding).
+// a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding); or rows of the weight itself (Whisper).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Kind { learned, frozen, buffer };
-constexpr std::array<std::string_view, 3> kinds{"learned", "frozen", "buffer"};
+enum class Kind { learned, frozen, buffer, indexed };
+constexpr std::array<std::string_view, 4> kinds{"learned", "frozen", "buffer", "indexed"};
 
 class StackPositions final : public Module {
  public:
   StackPositions(const Attributes& a, Builder& b)
       : kind_(static_cast<Kind>(a.choice("kind", kinds))), each_row_(a.flag("each_row", false)) {
     const Dims sizes{saturating_add(a.integer("rows"), a.count("offset")), a.integer("width")};
-    if (kind_ == Kind::learned) {
+    if (kind_ == Kind::learned || kind_ == Kind::indexed) {
       weight_ = b.embedding(a.module(), sizes);
     } else if (kind_ == Kind::frozen) {
       weight_ = b.frozen(a.module() + ".weight", sizes, Part::embedding);
@@ -33,6 +33,7 @@ class StackPositions final : public Module {
  private:
   Tensor positions(Torch& t, const Facts& f, Stream& s) const {
     if (kind_ == Kind::buffer) return of_tokens(t, f);
+    if (kind_ == Kind::indexed) return indexed(t, f, s);
     if (kind_ == Kind::frozen) {
       Restore no_grad(t.grad_enabled, false);
       return t.embedding(weight_, t.empty({f.length}, DType::int64, "aten::arange"));
@@ -41,6 +42,20 @@ class StackPositions final : public Module {
     if (each_row_) return t.embedding(weight_, t.empty({f.batch, f.length}, DType::int64, "aten::add"));
     s.position_ids = t.add_scalar(range);  // The decoder's own variable.
     return t.embedding(weight_, t.add_scalar(t.unsqueeze(s.position_ids, 0)));
+  }
+
+  /// WhisperPositionalEmbedding: weight[position_ids].
+  Tensor indexed(Torch& t, const Facts& f, Stream& s) const {
+    {
+      const Tensor range = t.empty({f.length}, DType::int64, "aten::arange");
+      const Tensor moved = t.add_scalar(range);
+      s.position_ids = t.empty({f.batch, f.length}, DType::int64, "aten::repeat");
+    }
+    NodeRef node = t.record("IndexBackward0", {&weight_},
+                            [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
+    if (node) node->dims = weight_->sizes;
+    t.save(node, 0, s.position_ids);
+    return t.attach(node, t.empty({f.batch, f.length, weight_->sizes[1]}, weight_->dtype, "aten::index"));
   }
 
   /// create_position_ids_from_input_ids, and the rows that it names.

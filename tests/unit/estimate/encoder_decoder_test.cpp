@@ -109,6 +109,19 @@ TEST(Pegasus, TrainsNoPositions) {
   EXPECT_EQ(f.parameters - f.trainable_parameters, 2 * 512 * width);
 }
 
+TEST(Whisper, HearsClipsHoweverLongLabelsAre) {
+  const Keys model = example::with(bart(), {{"model_type", "\"whisper\""},
+                                            {"num_mel_bins", "16"},
+                                            {"max_source_positions", "300"},
+                                            {"max_target_positions", "256"}});
+  const Footprint f = played(plan(64), model);
+  EXPECT_EQ(f.parameters - f.trainable_parameters, 300 * width);
+  EXPECT_NEAR(
+      static_cast<double>(in_the_loss(plan(128), model, Bucket::inputs) - in_the_loss(plan(64), model, Bucket::inputs)),
+      64.0 * batch * 8, 1024);  // Labels alone.
+  EXPECT_NE(refusal(plan(257), model), "");
+}
+
 TEST(M2m, HasNoPositionsAmongItsParameters) {
   const Keys model = example::with(bart(), {{"model_type", "\"m2m_100\""}});
   const Keys longer = example::with(model, {{"max_position_embeddings", "2048"}});

@@ -13,6 +13,7 @@ struct Named {
   std::string name{};
   TrainingPlan plan{};
   example::Keys model{};
+  bool folds = true;  ///< Else every layer is played.
 };
 
 inline TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
@@ -276,7 +277,7 @@ inline std::vector<Named> runs() {
          p.batch.target_length.value = 20;
          p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
        }),
-       t5()},
+       t5(), false},
       {"T5, padded, checkpointed", changed([&](TrainingPlan& p) {
          amp(p);
          p.batch.padding_mask.value = p.checkpointing.on.value = true;

@@ -125,9 +125,10 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
     const Architecture model = deep(run, 11);
     const Repetition folded = Repetition::folded(model);
     const RunPtr few = play(run, model, folded);
-    const RunPtr all = play(run, model, {11, 11});
-    const auto whole = unroll(Timeline(all->recorder(), {11, 11}));
-    EXPECT_TRUE(unroll(Timeline(few->recorder(), folded)) == whole);
+    const Repetition each = Repetition::whole_of(model);
+    const RunPtr all = play(run, model, each);
+    const auto whole = unroll(Timeline(all->recorder(), each));
+    EXPECT_TRUE(!run.folds || unroll(Timeline(few->recorder(), folded)) == whole);
     EXPECT_EQ(whole.handles.size(), 2U);
     const auto marks = std::ranges::count(whole.events, oomplan::Event::Kind::mark, &oomplan::Event::kind);
     const Recorder& recorder = all->recorder();
@@ -253,7 +254,7 @@ TEST(RepeatedBlocks, AreUsedForEveryKindOfRun) {
     const Architecture model = deep(run, 40);
     const Repetition folded = Repetition::folded(model);
     const auto few = play(run, model, folded);
-    EXPECT_TRUE(repeats_exactly(few->recorder(), folded)) << run.name;
+    EXPECT_EQ(repeats_exactly(few->recorder(), folded), run.folds) << run.name;
   }
 }
 
