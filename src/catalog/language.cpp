@@ -137,7 +137,13 @@ Segment tower_of(const Whole& whole, Fields& part) {
   if (declarations == nullptr) return {};
   ConfigValues values(config, *text, *declarations, errors);
   if (!errors.empty()) return {};
-  Segment out = tower_in(fields, values, taken_in(whole, part));
+  const std::optional<std::int64_t> taken = taken_in(whole, part);
+  Segment out = tower_in(fields, values, taken);
+  if (taken && !out.taken && errors.empty()) {
+    whole.values.refuse(*part.find("taken"), "features are taken of hidden state " + std::to_string(*taken) +
+                                                 ", which none of the " + std::to_string(out.layers.size()) +
+                                                 " layers leaves");
+  }
   const std::string module = part.text("module");
   out.module = module + "." + out.module;
   prefix(out.stem, module);

@@ -61,14 +61,12 @@ std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, c
   return out;
 }
 
-/// Hidden state `at` is the output of the layer before it. That layer is of a kind of its own, so that it is built.
-void take(Fields& fields, std::vector<Kinds>& layers, std::int64_t at, Segment& out) {
+/// Hidden state `at` is the output of the layer before it. That layer is of a kind of its own, so that it is built;
+/// nothing is taken where there is no such layer.
+void take(std::vector<Kinds>& layers, std::int64_t at, Segment& out) {
   const std::int64_t states = std::ssize(layers) + 1;
   const std::int64_t layer = (at < 0 ? states + at : at) - 1;
-  if (layer < 0 || layer >= std::ssize(layers)) {
-    return fields.refuse(*fields.find("layers"), "the layer that features are taken of (" + std::to_string(at) +
-                                                     ") is none of " + std::to_string(layers.size()));
-  }
+  if (layer < 0 || layer >= std::ssize(layers)) return;
   layers[static_cast<std::size_t>(layer)].emplace_back("taken");
   out.taken = layer;
 }
@@ -85,7 +83,7 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   const std::vector<OpSpec> ops = ops_in(fields, values, "block");
   std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
   if (!fields.errors().empty()) return out;
-  if (taken) take(fields, layers, *taken, out);
+  if (taken) take(layers, *taken, out);
   std::vector<Kinds> seen;
   for (const Kinds& kinds : layers) {
     const auto found = std::ranges::find(seen, kinds);

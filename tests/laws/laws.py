@@ -131,7 +131,7 @@ def order_is_nothing(folder, config):
 def table_is_json(folder, config):
     """The table's columns are the JSON's peaks, rounded; its first lines are the verdict's numbers."""
     code, found = estimate(folder, config)
-    done = oomplan(folder, "estimate", config, "--gpu", GPU)
+    done = oomplan(folder, "estimate", config, "--gpu", GPU, "--phases")
     assert done.returncode == code, f"exit {done.returncode} with the table, {code} with --json"
     fit = found["gpus"][0]
     wanted = re.search(r"([\d.]+) (MiB|GiB|TiB) needed", done.stdout)

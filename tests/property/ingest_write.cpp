@@ -117,6 +117,12 @@ std::vector<std::string> modules(Dice& dice) {
 TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   TrainingPlan plan = any_plan(dice);
   plan.recipe.trained.value = {};  // A key for it is Axolotl's alone.
+  plan.recipe.frozen.value = {};   // Of images no framework's dialect says anything.
+  plan.images.count.value = unknown_images;
+  plan.images.height.value = plan.images.width.value = 0;
+  plan.images.tiles.value = 1;
+  plan.images.dtype.value = MixedDType::fp32;
+  plan.images.token_types.value = false;
   plan.dialect = dialect;
   plan.adapter.targets.value = modules(dice);
   plan.optimizer.name.value = modelled_optimizer(dice);

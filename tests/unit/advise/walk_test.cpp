@@ -74,11 +74,10 @@ Held held(const TrainingPlan& plan, const AdviceQuestion& question) {
   if (!footprint || !settings || undecided_on(plan, *footprint, question.gpu)) return {};
   const Fit held =
       fit(Reservation(footprint->events, *settings, {question.gpu.cublas_workspace, footprint->cublas_handles}),
-          question.gpu);
+          question.gpu, {}, {}, {}, question.headroom);
   const double total = static_cast<double>(question.gpu.total.count());
   const Bytes limit = question.gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(total * question.headroom)));
-  const bool fits = held.fits() && held.needed <= limit;
-  return {fits, !fits && footprint->peak.total <= limit};
+  return {held.fits(), !held.fits() && footprint->peak.total <= limit};
 }
 
 /// {experiment, numerics, batch statistics, slower, effort}.

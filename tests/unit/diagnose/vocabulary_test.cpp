@@ -65,14 +65,14 @@ TEST(Vocabulary, ASentenceHasANameOfItsOwn) {
 }
 
 TEST(Vocabulary, PhasesOfTheEstimatorHaveItsNames) {
-  for (const Phase phase :
-       {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step, Phase::evaluation}) {
+  for (const Phase phase : {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step,
+                            Phase::evaluation, Phase::checkpoint_save}) {
     const MomentText* moment = book().rules().find_moment(name_of(phase));
     ASSERT_NE(moment, nullptr) << name_of(phase);
     EXPECT_EQ(moment->played, phase);
   }
   EXPECT_EQ(book().rules().find_moment("attention")->played, Phase::forward);
-  EXPECT_FALSE(book().rules().find_moment("checkpoint_save")->played);
+  EXPECT_FALSE(book().rules().find_moment("loader")->played);
   EXPECT_TRUE(contains(refusal("moments/own.yaml", "order: 3\npart_of: optimizer\n"), "plays no phase \"optimizer\""));
   EXPECT_TRUE(contains(refusal("moments/own.yaml", "meaning: x\n"), "`order`"));
 }

@@ -207,15 +207,18 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.quantization.storage.value = QuantStorage::bf16;
   plan.checkpointing.wrapped.value = true;
   plan.kernels.scan_packages.value = true;
-  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
-                                                "evaluation_rows", "evaluation_length"));  // Not DPO's; as training's.
+  // Of no Trainer; where images are; not DPO's; of no FSDP; as training's.
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches",
+                          "quantization_storage", "label_smoothing", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing"));
+  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "image_token_types",
+                                                "rollout_batches", "quantization_storage", "label_smoothing"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "rollout_batches", "label_smoothing",
-                                                "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches",
+                          "quantization_storage", "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -125,7 +125,7 @@ TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
 
 TEST(TextView, ColourChangesNothingButEscapes) {
   const Report report = example({example_fit("A", Bytes::gib(200))});
-  std::string coloured = text(report, {.colour = true});
+  std::string coloured = text(report, {.colour = true, .parts = all_parts});
   EXPECT_THAT(coloured, HasSubstr("\x1b[1;32mfits\x1b[0m on A"));
   for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
