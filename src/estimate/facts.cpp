@@ -395,12 +395,6 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
                                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)]),
                                 plan.recipe.loss.origin));
   }
-  // Their loaders freeze towers, and leave them out of all-linear, by rules of their own.
-  if (sees && (plan.dialect == "axolotl" || plan.dialect == "llamafactory")) {
-    errors.push_back(unmodelled(
-        fmt::format("{}, which sees images, in {} is not modelled yet", architecture.model_type, plan.dialect),
-        plan.model.name.origin));
-  }
   const KernelFacts& k = plan.kernels;
   if (sees && plan.mesh.sharding.value != Sharding::none) {
     errors.push_back(

@@ -104,12 +104,22 @@ void check_scans(TrainingPlan& plan, const Architecture& model) {
                              model.model_type, plan.model.name.origin.where});
 }
 
+// Axolotl's and LLaMA-Factory's loaders freeze towers, and leave them out of all-linear, by rules of their own.
+void check_towers(TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 2> own_loaders{"axolotl", "llamafactory"};
+  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  if (!sees || std::ranges::count(own_loaders, plan.dialect) == 0) return;
+  plan.unmodelled.push_back({"what " + plan.dialect + " freezes and adapts of a model that sees images,",
+                             model.model_type, plan.model.name.origin.where});
+}
+
 }  // namespace
 
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
   if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
   add_router_loss(plan, model);
   check_scans(plan, model);
+  check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})

@@ -112,6 +112,10 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
 
 }  // namespace
 
+Tensor heads_of(Torch& t, const Tensor& x, std::int64_t head_dim) {
+  return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim}), 1, 2);
+}
+
 Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const Tensor& values,
               const AttentionKind& kind) {
   Torch& t = play.torch;

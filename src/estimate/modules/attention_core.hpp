@@ -24,6 +24,9 @@ struct AttentionKind {
   const Tensor* bias = nullptr;  ///< Added to the products, before the mask (T5's position_bias).
 };
 
+/// Of a projection's output, batch × length × (heads · head_dim): batch × heads × length × head_dim.
+Tensor heads_of(Torch& t, const Tensor& x, std::int64_t head_dim);
+
 /// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width; the weights
 /// that eager attention returns too stay with the block (`hidden_states, _ = self_attn(...)`).
 Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind);

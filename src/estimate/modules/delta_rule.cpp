@@ -3,6 +3,24 @@
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator {
+
+DeltaInputs each_of(Torch& t, const DeltaInputs& in, Tensor (*made)(Torch&, const Tensor&)) {
+  DeltaInputs out;
+  out.query = made(t, in.query);
+  out.key = made(t, in.key);
+  out.value = made(t, in.value);
+  out.beta = made(t, in.beta);
+  out.decay = made(t, in.decay);
+  return out;
+}
+
+Tensor in_chunks(Torch& t, const Tensor& x) {
+  Dims sizes = x->sizes;
+  sizes[2] = x->sizes[2] / delta_chunk;
+  sizes.insert(3, delta_chunk);
+  return t.reshape(x, sizes);
+}
+
 namespace {
 
 /// l2norm: x * rsqrt((x * x).sum(-1) + eps)
@@ -17,19 +35,8 @@ Tensor l2_norm(Torch& t, const Tensor& x) {
   return t.mul(x, scale);
 }
 
+/// In fp32, heads in front.
 Tensor by_heads(Torch& t, const Tensor& x) { return to_contiguous(t, t.transpose(x, 1, 2), DType::fp32); }
-
-/// In fp32, heads in front; queries and keys normed, for as many heads as the values have. Each list of Python's keeps
-/// what it goes through until all of it is done.
-DeltaInputs prepared(Torch& t, const DeltaInputs& in) {
-  DeltaInputs out;
-  out.query = by_heads(t, in.query);
-  out.key = by_heads(t, in.key);
-  out.value = by_heads(t, in.value);
-  out.beta = by_heads(t, in.beta);
-  out.decay = by_heads(t, in.decay);
-  return out;
-}
 
 void repeat_heads(Torch& t, DeltaInputs& in) {
   const std::int64_t times = in.value->sizes[2] / in.key->sizes[2];
@@ -50,13 +57,6 @@ void pad_rows(Torch& t, DeltaInputs& in) {
   const Tensor beta = pad(t, in.beta, 2, 0, padding);
   in.decay = pad(t, in.decay, 2, 0, padding);
   in.beta = beta;
-}
-
-Tensor in_chunks(Torch& t, const Tensor& x) {
-  Dims sizes = x->sizes;
-  sizes[2] = x->sizes[2] / delta_chunk;
-  sizes.insert(3, delta_chunk);
-  return t.reshape(x, sizes);
 }
 
 /// What the function makes of whole rows, chunk by chunk: batch × heads × chunks × chunk × width.
@@ -160,7 +160,7 @@ Tensor chunk_delta_rule(Torch& t, DeltaInputs in) {
   const DType dtype = in.query->dtype;
   const std::int64_t length = in.query->sizes[1];
   repeat_heads(t, in);
-  in = prepared(t, in);
+  in = each_of(t, in, by_heads);
   in.query = l2_norm(t, in.query);
   in.key = l2_norm(t, in.key);
   in.query = t.mul_scalar(in.query);

@@ -15,6 +15,12 @@ struct DeltaInputs {
   Tensor beta{};
 };
 
+/// What `made` makes of each, in the order of the list in the frameworks' code, which keeps them until all are done.
+DeltaInputs each_of(Torch& t, const DeltaInputs& in, Tensor (*made)(Torch&, const Tensor&));
+
+/// Rows (dimension 2) in chunks of delta_chunk, which they fill.
+Tensor in_chunks(Torch& t, const Tensor& x);
+
 /// As the values, in the queries' dtype.
 Tensor chunk_delta_rule(Torch& t, DeltaInputs in);
 

@@ -19,16 +19,6 @@ Tensor l2_norm(Torch& t, const Tensor& x) {
 
 Tensor by_heads(Torch& t, const Tensor& x) { return t.to(t.contiguous(t.transpose(x, 1, 2)), DType::fp32); }
 
-DeltaInputs prepared(Torch& t, const DeltaInputs& in) {
-  DeltaInputs out;
-  out.query = by_heads(t, in.query);
-  out.key = by_heads(t, in.key);
-  out.value = by_heads(t, in.value);
-  out.beta = by_heads(t, in.beta);
-  out.decay = by_heads(t, in.decay);
-  return out;
-}
-
 void pad_rows(Torch& t, DeltaInputs& in) {
   const std::int64_t padding = (delta_chunk - in.key->sizes[2] % delta_chunk) % delta_chunk;
   in.query = t.mul_scalar(pad(t, in.query, 2, 0, padding));
@@ -36,13 +26,6 @@ void pad_rows(Torch& t, DeltaInputs& in) {
   in.value = pad(t, in.value, 2, 0, padding);
   in.decay = pad(t, in.decay, 2, 0, padding);
   in.beta = pad(t, in.beta, 2, 0, padding);
-}
-
-Tensor in_chunks(Torch& t, const Tensor& x) {
-  Dims sizes = x->sizes;
-  sizes[2] = x->sizes[2] / delta_chunk;
-  sizes.insert(3, delta_chunk);
-  return t.reshape(x, sizes);
 }
 
 struct Chunked {
@@ -186,7 +169,7 @@ Tensor scan(Torch& t, const Chunked& c) {
 Tensor chunk_kimi_delta(Torch& t, const DeltaInputs& given) {
   const DType dtype = given.query->dtype;
   const std::int64_t length = given.query->sizes[1];
-  DeltaInputs in = prepared(t, given);
+  DeltaInputs in = each_of(t, given, by_heads);
   in.query = l2_norm(t, in.query);
   in.key = l2_norm(t, in.key);
   pad_rows(t, in);

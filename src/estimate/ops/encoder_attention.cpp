@@ -31,7 +31,7 @@ class EncoderAttention final : public Module {
  private:
   Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
     Torch& t = play.torch;
-    return t.transpose(t.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
+    return heads_of(t, projection(play, x), head_dim_);
   }
 
   Tensor self_attention(Play& play, Stream& s, const Tensor& x) const {

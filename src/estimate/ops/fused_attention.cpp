@@ -25,17 +25,13 @@ class FusedAttention final : public Module {
   }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const std::vector<Tensor> parts = t.split(c_attn_(play, x), width_, 2);
-    const Tensor k = heads(t, parts[1]);
-    const Tensor v = heads(t, parts[2]);
-    const Tensor q = heads(t, parts[0]);
+    const Tensor k = heads_of(t, parts[1], head_dim_);
+    const Tensor v = heads_of(t, parts[2], head_dim_);
+    const Tensor q = heads_of(t, parts[0], head_dim_);
     Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .softmax = Softmax::cast_to_values, .upcast = upcast_});
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     out = c_proj_(play, out);

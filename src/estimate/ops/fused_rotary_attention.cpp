@@ -30,10 +30,6 @@ class FusedRotaryAttention final : public Module {
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
@@ -42,9 +38,9 @@ class FusedRotaryAttention final : public Module {
     Tensor q, k, v;
     if (clamped_) {
       const std::vector<Tensor> split = t.split_sizes(qkv, {q_, kv_, kv_}, 2);
-      q = heads(t, split[0]);
-      k = heads(t, split[1]);
-      v = heads(t, split[2]);
+      q = heads_of(t, split[0], head_dim_);
+      k = heads_of(t, split[1], head_dim_);
+      v = heads_of(t, split[2], head_dim_);
     } else if (by_heads_) {
       const Tensor by_heads = t.transpose(t.view(qkv, {x->sizes[0], x->sizes[1], -1, 3 * head_dim_}), 1, 2);
       const std::vector<Tensor> parts = t.split(by_heads, head_dim_, 3);
@@ -52,9 +48,9 @@ class FusedRotaryAttention final : public Module {
       k = parts[1];
       v = parts[2];
     } else {
-      q = heads(t, t.slice(qkv, 2, 0, q_));
-      k = heads(t, t.slice(qkv, 2, q_, kv_));
-      v = heads(t, t.slice(qkv, 2, q_ + kv_, kv_));
+      q = heads_of(t, t.slice(qkv, 2, 0, q_), head_dim_);
+      k = heads_of(t, t.slice(qkv, 2, q_, kv_), head_dim_);
+      v = heads_of(t, t.slice(qkv, 2, q_ + kv_, kv_), head_dim_);
     }
     rotate(t, rotary_, q, k, s.arguments.cos[0], s.arguments.sin[0]);
     const Tensor out = attend(play, s, q, k, v, kind_);

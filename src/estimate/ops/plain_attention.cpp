@@ -23,18 +23,14 @@ class PlainAttention final : public Module {
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    const Tensor q = heads(t, t.mul_scalar(q_proj_(play, x)));
+    const Tensor q = heads_of(t, t.mul_scalar(q_proj_(play, x)), head_dim_);
     Tensor k = k_proj_(play, x);
     Tensor v = v_proj_(play, x);
-    k = heads(t, k);
-    v = heads(t, v);
+    k = heads_of(t, k, head_dim_);
+    v = heads_of(t, v, head_dim_);
     Tensor out = attend(play, s, q, k, v, kind_);
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     return out_proj_(play, out);

@@ -30,10 +30,6 @@ class StackAttention final : public Module {
   }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
@@ -42,15 +38,15 @@ class StackAttention final : public Module {
     Tensor k;
     Tensor v;
     if (copied_) {  // WhisperAttention, which scales queries itself and makes heads contiguous.
-      q = t.contiguous(heads(t, t.mul_scalar(q_proj_(play, x))));
-      k = t.contiguous(heads(t, k_proj_(play, seen)));
-      v = t.contiguous(heads(t, v_proj_(play, seen)));
+      q = t.contiguous(heads_of(t, t.mul_scalar(q_proj_(play, x)), head_dim_));
+      k = t.contiguous(heads_of(t, k_proj_(play, seen), head_dim_));
+      v = t.contiguous(heads_of(t, v_proj_(play, seen), head_dim_));
     } else {
-      q = heads(t, q_proj_(play, x));
+      q = heads_of(t, q_proj_(play, x), head_dim_);
       k = k_proj_(play, seen);
       v = v_proj_(play, seen);
-      k = heads(t, k);
-      v = heads(t, v);
+      k = heads_of(t, k, head_dim_);
+      v = heads_of(t, v, head_dim_);
     }
     Tensor out = attend(play, s, q, k, v, kind_);
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});

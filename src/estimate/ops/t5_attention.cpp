@@ -38,16 +38,12 @@ class T5Attention final : public Module {
   }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     const Tensor& seen = kind_.cross ? s.arguments.encoder : x;
-    const Tensor q = heads(t, q_(play, x));
-    const Tensor k = heads(t, k_(play, seen));
-    const Tensor v = heads(t, v_(play, seen));
+    const Tensor q = heads_of(t, q_(play, x), head_dim_);
+    const Tensor k = heads_of(t, k_(play, seen), head_dim_);
+    const Tensor v = heads_of(t, v_(play, seen), head_dim_);
     Tensor& bias = kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
     if (!bias) bias = kind_.cross ? no_bias(play, q, k) : bias_of_distances(t, q->sizes[2]);
     AttentionKind kind = kind_;

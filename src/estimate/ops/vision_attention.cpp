@@ -30,18 +30,14 @@ class VisionAttention final : public Module {
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
 
  private:
-  Tensor heads(Torch& t, const Tensor& x) const {
-    return t.transpose(t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}), 1, 2);
-  }
-
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     Tensor q = q_proj_(play, x);
     Tensor k = k_proj_(play, x);
-    const Tensor v = heads(t, v_proj_(play, x));
-    q = heads(t, q_norm_ ? q_norm_(play, q) : q);
-    k = heads(t, k_norm_ ? k_norm_(play, k) : k);
+    const Tensor v = heads_of(t, v_proj_(play, x), head_dim_);
+    q = heads_of(t, q_norm_ ? q_norm_(play, q) : q, head_dim_);
+    k = heads_of(t, k_norm_ ? k_norm_(play, k) : k, head_dim_);
     if (rotary_) rotate(t, Rotary::halves, q, k, s.arguments.cos[0], s.arguments.sin[0]);
     Tensor out = attend(play, s, q, k, v, kind_);
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
