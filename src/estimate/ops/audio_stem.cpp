@@ -1,18 +1,10 @@
 // WhisperEncoder.forward before its layers: two convolutions over the features of a clip, the second of which halves
 // their length, and positions that are frozen.
 #include "play.hpp"
+#include "torch/convolution.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
-
-void convolution_backward(Torch& t, Node& n, Grads& g) {
-  const Tensor x = t.unpack(n, 0);
-  const Tensor weight = t.unpack(n, 1);
-  const char* op = "aten::convolution_backward";
-  if (n.needs(0)) g.out[0] = t.empty(x->sizes, x->dtype, op);
-  if (n.needs(1)) g.out[1] = t.empty(weight->sizes, weight->dtype, op);
-  if (n.needs(2)) g.out[2] = t.empty({weight->sizes[0]}, weight->dtype, op);
-}
 
 class AudioStem final : public Module {
  public:
@@ -30,11 +22,11 @@ class AudioStem final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    Tensor embeds = convolution(t, t.view(s.input_ids, {play.facts.batch, -1, saturating_mul(2, frames_)}), first_,
-                                saturating_mul(2, frames_));
+    const Tensor features = t.view(s.input_ids, {play.facts.batch, -1, saturating_mul(2, frames_)});
+    Tensor embeds = conv1d(t, features, first_.weight, first_.bias, 1);
     if (play.facts.input_grads) embeds->requires_grad = true;
     embeds = t.gelu(embeds);
-    embeds = t.gelu(convolution(t, embeds, second_, frames_));
+    embeds = t.gelu(conv1d(t, embeds, second_.weight, second_.bias, 1, 2));
     s.inputs_embeds = t.permute(embeds, {0, 2, 1});
     embeds.reset();
     s.position_ids = t.empty({frames_}, DType::int64, "aten::arange");
@@ -47,16 +39,6 @@ class AudioStem final : public Module {
     Tensor weight{};
     Tensor bias{};
   };
-
-  static Tensor convolution(Torch& t, const Tensor& input, const Weights& weights, std::int64_t length) {
-    const Tensor bias = t.lowered(weights.bias);
-    const Tensor weight = t.lowered(weights.weight);
-    const Tensor x = t.lowered(input);
-    NodeRef node = t.record("ConvolutionBackward0", {&x, &weight, &bias}, convolution_backward);
-    t.save(node, 0, x);
-    t.save(node, 1, weight);
-    return t.attach(node, t.empty({x->sizes[0], weight->sizes[0], length}, x->dtype, "aten::convolution"));
-  }
 
   std::int64_t frames_;
   double dropout_;

@@ -15,14 +15,15 @@ void convolution_backward(Torch& t, Node& n, Grads& g) {
 
 }  // namespace
 
-Tensor conv1d(Torch& t, const Tensor& input, const Tensor& w, const Tensor& b, std::int64_t padding) {
+Tensor conv1d(Torch& t, const Tensor& input, const Tensor& w, const Tensor& b, std::int64_t padding,
+              std::int64_t stride) {
   const Tensor bias = t.lowered(b);
   const Tensor weight = t.lowered(w);
   const Tensor x = t.lowered(input);
   NodeRef node = t.record("ConvolutionBackward0", {&x, &weight, &bias}, convolution_backward);
   t.save(node, 0, x);
   t.save(node, 1, weight);
-  const std::int64_t length = x->sizes[2] + 2 * padding - weight->sizes[2] + 1;
+  const std::int64_t length = (x->sizes[2] + 2 * padding - weight->sizes[2]) / stride + 1;
   return t.attach(node, t.empty({x->sizes[0], weight->sizes[0], length}, x->dtype, "aten::convolution"));
 }
 
