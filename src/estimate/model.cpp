@@ -93,7 +93,6 @@ Tensor KeyValues::add(const Tensor& states) {
 
 void Stream::drop_output() {
   logits.reset();
-  encoder_output.reset();
   returned.clear();
   arguments.cache.reset();
 }

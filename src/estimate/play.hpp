@@ -173,10 +173,10 @@ struct Stream {
   std::optional<std::vector<Tensor>> all_hidden{};  ///< What went into each block, where the model keeps it.
   bool shares_bias = false;                         ///< Blocks hand on the biases that the first of them makes.
   Tensor decoder_ids{};
-  Tensor encoder_output{};  ///< Returned beside the logits.
   Tensor logits{};
   Tensor loss{};
-  std::vector<Tensor> returned{};  ///< What else the model's output holds (image_hidden_states).
+  std::vector<Tensor>
+      returned{};  ///< What else the model's output holds (image_hidden_states, encoder_last_hidden_state).
 
   /// The caller lets go of the model's output, but for the loss.
   void drop_output();

@@ -12,7 +12,6 @@ Stream after_forward(const Stream& s) {
   kept.input_ids = s.input_ids;
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
-  kept.encoder_output = s.encoder_output;
   kept.pixels = s.pixels;
   kept.sent = s.sent;
   kept.logits = s.logits;

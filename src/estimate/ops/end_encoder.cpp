@@ -11,7 +11,7 @@ class EndEncoder final : public Module {
   void forward(Play&, Stream& s) const override {
     const Tensor output = std::exchange(s.hidden, {});
     s.leave_base();
-    s.encoder_output = output;
+    s.returned.push_back(output);
     s.arguments.encoder = output;
   }
 };
