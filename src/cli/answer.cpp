@@ -193,7 +193,7 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
     Fit held =
         fit(replays.with(worst.gpu), worst.gpu, worst.paged, findings.plan->mesh, findings.unknown, cards.headroom);
     out.needed.back() = held.needed;
-    if (held.needed > worst.needed) worst = std::move(held);
+    if (held.is_worse_than(worst)) worst = std::move(held);
   }
   return out;
 }

@@ -61,7 +61,7 @@ Diagnostic of_some_layers(const std::string& name, const Location& at) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
   d.message = fmt::format(
-      "a regular expression that holds for {} in some layers, or beside an adapter, is not modelled yet", name);
+      "what is trained or frozen by name in some layers only, or beside an adapter ({}), is not modelled yet", name);
   d.where = at;
   return d;
 }
@@ -82,6 +82,15 @@ std::string in_layer(std::string name, std::int64_t layer) {
 
 }  // namespace
 
+bool Builder::in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name) {
+  const bool first = holds(in_layer(name, first_layer));
+  for (std::int64_t i = 1; i < repeats && problems.empty(); ++i) {
+    if (holds(in_layer(name, first_layer + i * layer_step)) != first)
+      problems.push_back(of_some_layers(name, facts.trained_at));
+  }
+  return first;
+}
+
 bool Builder::matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at) {
   std::optional<bool> all;
   for (std::int64_t i = 0; i < repeats && problems.empty(); ++i) {
@@ -97,9 +106,15 @@ bool Builder::matched(const Pattern& pattern, bool whole, const std::string& nam
 
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
-  const std::string own = path(name);
-  const auto has = [&](const std::string& part) { return own.find(part) != std::string::npos; };
-  if (std::ranges::any_of(facts.frozen, has)) return false;
+  if (!facts.frozen.empty() && in_layers(
+                                   [&](const std::string& real) {
+                                     return std::ranges::any_of(facts.frozen, [&](const auto& part) {
+                                       return real.find(part) != std::string::npos;
+                                     });
+                                   },
+                                   path(name))) {
+    return false;
+  }
   if (facts.trained.empty()) return !facts.lora;
   const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
   const bool any = std::ranges::any_of(

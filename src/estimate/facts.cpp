@@ -177,11 +177,17 @@ void check_task(const TrainingPlan& plan, const Architecture& architecture, Diag
            plan.recipe.kind.origin);
   }
   if (plan.recipe.label_smoothing.value) {
-    cannot("label smoothing of another task than predicting tokens", plan.recipe.label_smoothing.origin);
+    cannot("label smoothing of a classifier or an encoder-decoder", plan.recipe.label_smoothing.origin);
   }
-  if (plan.mesh.sharding.value == Sharding::fsdp2) {
-    cannot("FSDP2 of another task than predicting tokens", plan.mesh.sharding.origin);
+  if (plan.mesh.sharding.value == Sharding::fsdp2 || plan.mesh.sharding.value == Sharding::fsdp1) {
+    cannot("FSDP of a classifier or an encoder-decoder", plan.mesh.sharding.origin);
   }
+}
+
+bool hears(const Architecture& architecture) {
+  const auto listens = [](const OpSpec& spec) { return spec.op == "audio_stem"; };
+  return std::ranges::any_of(architecture.body,
+                             [&](const Segment& segment) { return std::ranges::any_of(segment.stem, listens); });
 }
 
 /// What only some architectures can be.
@@ -190,6 +196,12 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
     errors.push_back(unmodelled(fmt::format("gradient checkpointing of {}, which is refused ({}), is not modelled",
                                             architecture.model_type, architecture.no_checkpointing),
                                 plan.checkpointing.on.origin));
+  }
+  if (hears(architecture) && plan.adapter.kind.value != Adapter::none && plan.checkpointing.on.value &&
+      plan.checkpointing.reentrant.value) {
+    errors.push_back(unmodelled(
+        "an adapter below reentrant checkpoints that no gradient reaches, as nothing asks for one, is not modelled",
+        plan.checkpointing.reentrant.origin));
   }
   const bool shares = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.groups > 0; });
   if (shares && plan.mesh.sharding.value == Sharding::fsdp2) {
@@ -360,6 +372,13 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }
+  const Setting<Reference>& reference = plan.recipe.reference;
+  if (reference.value == Reference::adapter_off && plan.adapter.kind.value == Adapter::none) {
+    cannot("a reference without the adapter where there is none", reference.origin);
+  }
+  if (kind == RecipeKind::unpaired_logits && reference.value == Reference::none) {
+    cannot("KTO without a reference", reference.origin);
+  }
   if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
   if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
     cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
@@ -375,6 +394,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
 }
 
 void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
   const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
   const std::int64_t count = plan.images.count.value;
   if (sees && count == unknown_images) {
@@ -507,7 +527,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   f.trained_at = plan.recipe.trained.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
-  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
+  // There Whisper is left out, whose main input is no input_ids.
+  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && !hears(architecture)) ||
+                  trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;

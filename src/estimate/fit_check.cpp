@@ -45,7 +45,7 @@ Result<Fit> FitCheck::worst_on(const Gpu& gpu, Bytes limit) {
     if (!reservation) return reservation.errors();
     if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return *undecided;
     Fit held = estimator::held_on(*reservation, gpu, limit, paged_of(*peaks_), plan_.mesh);
-    if (!worst || held.needed > worst->needed) worst = std::move(held);
+    if (!worst || held.is_worse_than(*worst)) worst = std::move(held);
   }
   return std::move(*worst);
 }

@@ -70,6 +70,10 @@ void check_fsdp1(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled(what, mesh, origin));
   };
   if (mesh.world_size.value == mesh.fsdp_replicas.value) cannot("a world of one", mesh.world_size.origin);
+  const bool mixed = !plan.recipe.trained.value.empty() || !plan.recipe.frozen.value.empty();
+  if (mixed && !mesh.fsdp_orig_params.value) {
+    cannot("flat parameters of which only a part is trained, which torch refuses,", mesh.fsdp_orig_params.origin);
+  }
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
   const QuantizationFacts& q = plan.quantization;

@@ -206,7 +206,7 @@ Diagnostic nothing_trained(const Facts& facts, const Builder& builder) {
   Diagnostic d;
   d.code = "estimate/no-target";
   d.message = "no parameter of " + builder.architecture.source +
-              " is one that the expressions name: nothing would be trained, and backward() stops";
+              " is trained by these names: backward() stops, or the optimizer, which gets none";
   d.where = facts.trained_at;
   return d;
 }
@@ -302,7 +302,8 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   // Without enable_input_require_grads nothing asks for a gradient, and backward() raises.
-  if (!facts.trained.empty() && builder.trained == 0 && !facts.input_grads && builder.problems.empty())
+  const bool raises = !facts.frozen.empty() || (!facts.trained.empty() && !facts.input_grads);
+  if (raises && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(nothing_trained(facts, builder));
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);

@@ -298,6 +298,8 @@ class Builder {
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
   bool unfrozen(const std::string& name);
+  /// Whether it holds for the name, which has to be so in all layers that this one stands for.
+  bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 

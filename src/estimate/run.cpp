@@ -107,7 +107,7 @@ class Steps {
     for (const std::int64_t length : lengths) step(length);
     if (lengths.empty()) play_alike();
     // torch.save and safetensors copy one tensor after the other to the CPU.
-    if (stage_.plan().saving.saves.value) stage_.begin(Phase::checkpoint_save);
+    if (counts_saving(stage_.plan())) stage_.begin(Phase::checkpoint_save);
   }
 
  private:

@@ -105,13 +105,27 @@ void check_scans(TrainingPlan& plan, const Architecture& model) {
                              model.model_type, plan.model.name.origin.where});
 }
 
+// T5 had no sdpa attention before 5.23, and nobody compared the others' code.
+void check_stacks(TrainingPlan& plan, const Architecture& model) {
+  const std::string_view read = transformers_in(plan.framework);
+  if (read.empty() || model.task != Task::sequence_to_sequence) return;
+  const std::string& played = ingestion::stack_of("transformers-5.23").layers().front().version;
+  if (!ingestion::is_older(read, played)) return;
+  plan.unmodelled.push_back({"the code of transformers " + std::string(read) + " for encoder-decoders",
+                             model.model_type, plan.model.name.origin.where});
+}
+
 // Axolotl's and LLaMA-Factory's loaders freeze towers, and leave them out of all-linear, by rules of their own.
 void check_towers(TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 2> own_loaders{"axolotl", "llamafactory"};
   const bool sees = std::ranges::any_of(model.body, &Segment::tower);
-  if (!sees || std::ranges::count(own_loaders, plan.dialect) == 0) return;
-  plan.unmodelled.push_back({"what " + plan.dialect + " freezes and adapts of a model that sees images,",
-                             model.model_type, plan.model.name.origin.where});
+  if (std::ranges::count(own_loaders, plan.dialect) == 0) return;
+  const auto add = [&](const std::string& feature) {
+    plan.unmodelled.push_back({feature, model.model_type, plan.model.name.origin.where});
+  };
+  if (sees) add("what " + plan.dialect + " freezes and adapts of a model that sees images,");
+  // loaders/model.py, model/loader.py: AutoModelForCausalLM, which is a decoder alone, or no class of theirs.
+  if (model.task != Task::causal_lm) add("the class that " + plan.dialect + " loads of a model for another task");
 }
 
 }  // namespace
@@ -120,6 +134,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
   add_router_loss(plan, model);
   check_scans(plan, model);
+  check_stacks(plan, model);
   check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   auto& targets = plan.adapter.targets;

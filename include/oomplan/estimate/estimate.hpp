@@ -86,7 +86,14 @@ struct Fit {
   /// `needed` is its upper end.
   Range range() const { return range_below(needed, unknown); }
   /// It does not fit, but with less of what is not known it would.
-  bool may_fit() const { return verdict == FitVerdict::does_not_fit && !at_least && range().lower <= gpu.total; }
+  bool may_fit() const {
+    const bool short_of_it = verdict == FitVerdict::does_not_fit || verdict == FitVerdict::at_the_edge;
+    return short_of_it && !at_least && range().is_open() && range().lower <= gpu.total - wanted;
+  }
+  /// Whether this is the worse of two answers for one card: by verdict, then by what is needed.
+  bool is_worse_than(const Fit& other) const {
+    return verdict != other.verdict ? verdict > other.verdict : needed > other.needed;
+  }
   /// What of `paged` the card has no room for beside what is needed: the driver moves so much to host RAM at the least.
   Bytes paged_to_host() const { return std::clamp(needed + paged - gpu.total, Bytes(0), paged); }
 };

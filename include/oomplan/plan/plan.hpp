@@ -348,4 +348,10 @@ struct TrainingPlan {
   friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
 };
 
+/// Whether what is held while a checkpoint is written is played: not where shards are gathered for it.
+inline bool counts_saving(const TrainingPlan& plan) {
+  const bool whole = plan.mesh.sharding.value == Sharding::none || plan.mesh.sharding.value == Sharding::ddp;
+  return plan.saving.saves.value && whole;
+}
+
 }  // namespace oomplan

@@ -25,6 +25,6 @@ Tensor selective_scan(Torch& t, const ScanInputs& in);
 Tensor project_channels(Torch& t, const Tensor& weight, const Tensor& x);
 
 /// The longest row that is played: the loop makes a dozen nodes for each token.
-inline constexpr std::int64_t longest_scan = 8192;
+inline constexpr std::int64_t longest_scan = 4096;
 
 }  // namespace oomplan::estimator

@@ -4,10 +4,12 @@
 namespace oomplan::estimator {
 namespace {
 
-/// A function whose gradient needs its result alone.
+/// A function whose gradient needs its result alone. Beside the result the kernel holds a copy of what is not
+/// contiguous (aten/src/ATen/native/cuda/SoftMax.cu: host_softmax).
 Tensor normalised(Torch& t, const char* name, const char* op, const Tensor& x, BackwardFn backward) {
   NodeRef node = t.record(name, {&x}, backward);
   Tensor out = t.empty(x->sizes, x->dtype, op);
+  if (!contiguous(*x)) t.empty(x->sizes, x->dtype, "aten::contiguous");
   t.save_output(node, 0, out);
   return t.attach(node, std::move(out));
 }

@@ -78,10 +78,11 @@ function estimate(answer) {
   const good = gpus.length ? gpus.every(gpu => gpu.fits) : footprint ? null : false;
   const verdict = !footprint ? "No answer: " + words(answer.verdict) : !gpus.length
     ? size(footprint.peak.total) + " at the peak" : gpus.length > 1
-    ? `fits on ${gpus.filter(gpu => gpu.fits).length} of ${gpus.length} GPUs` : `${words(first.verdict)}${first.fits && first.paged_to_host
+    ? `fits on ${gpus.filter(gpu => gpu.fits).length} of ${gpus.length} GPUs` : `${words(first.verdict)}${first.verdict !== "does_not_fit" && first.paged_to_host
       ? `, with ${size(first.paged_to_host)} paged to the host,` : ""} on ${first.title}`;
   head(verdict, good, gpus.length === 1 && first.verdict !== "undecided"
-    ? `${size(first.needed)} needed of ${size(first.total)}` : "", answer.config);
+    ? `${size(first.needed)} needed of ${size(first.total)}${first.verdict === "at_the_edge"
+      ? `; ${size(first.headroom)} free where ${size(first.headroom_wanted)} are wanted` : ""}` : "", answer.config);
   if (footprint) {
     cards(gpus, footprint);
     if (data.curve) timeline(data.curve, gpus);

@@ -8,7 +8,7 @@ namespace {
 std::string left_out(const Report& report) {
   const auto& plan = report.found.plan;
   const bool evaluates = plan && plan->evaluation.evaluates.value;
-  const bool saves = plan && plan->saving.saves.value;
+  const bool saves = plan && counts_saving(*plan);
   std::string out = "other processes on the GPU";
   if (evaluates) return out + (saves ? "" : " and saving");
   return out + (saves ? " and evaluation" : ", evaluation and saving");

@@ -176,7 +176,7 @@ Json not_counted(const Report& report) {
   Json out = Json::array({"other_processes"});
   const auto& plan = report.found.plan;
   if (!plan || !plan->evaluation.evaluates.value) out.push_back("evaluation");
-  if (!plan || !plan->saving.saves.value) out.push_back("saving");
+  if (!plan || !counts_saving(*plan)) out.push_back("saving");
   if (plan && plan->quantization.kind.value == Quantization::int8) out.push_back("outlier_columns");
   return out;
 }

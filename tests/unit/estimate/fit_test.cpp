@@ -129,7 +129,7 @@ TEST(Range, OfACardThatOnlyTheUsualOrderFitsReachesDownToIt) {
   const SegmentOrder usual = first.ends_in(Bytes::mib(100)) ? orders.front() : orders.back();
   const Reservation either(run_of_either_order(), {}, {},
                            {usual, usual == orders.front() ? orders.back() : orders.front()});
-  const Fit out = fit(either, gpu(Bytes::mib(100) + beside));
+  const Fit out = fit(either, gpu(Bytes::mib(100) + beside), {}, {}, {}, 0);
   EXPECT_EQ(out.verdict, FitVerdict::does_not_fit);
   EXPECT_TRUE(out.may_fit());
   EXPECT_LE(out.range().lower, out.gpu.total);
@@ -158,7 +158,7 @@ TEST(Range, TheVerdictTakesItsUpperEnd) {
   const Bytes least = Bytes::gib(20) + beside + Bytes::mib(544);
   const Bytes most = Bytes::gib(20) + beside + Bytes::mib(1526);
   for (const Bytes total : {least, Bytes::gib(20) + beside + Bytes::gib(1), most - Bytes(1)}) {
-    const Fit out = fit(run, gpu(total), {}, two_ranks());
+    const Fit out = fit(run, gpu(total), {}, two_ranks(), {}, 0);
     EXPECT_EQ(out.verdict, FitVerdict::does_not_fit) << total.count();
     EXPECT_TRUE(out.may_fit()) << total.count();
     EXPECT_EQ(out.range().lower, least);

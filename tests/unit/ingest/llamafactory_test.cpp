@@ -123,6 +123,22 @@ TEST(LlamaFactory, RowsAreScoredByAReference) {
   EXPECT_EQ(kto.recipe.reference.value, Reference::adapter_off);
 }
 
+TEST(LlamaFactory, SomeKeysAreOfLoraOrWantOthers) {
+  for (const std::string key : {"use_dora: true", "use_rslora: true", "pissa_init: true", "loraplus_lr_ratio: 16"}) {
+    EXPECT_THAT(errors_from(sft + "finetuning_type: full\n" + key + "\n"), Contains(HasSubstr("under LoRA only")));
+  }
+  EXPECT_THAT(errors_from(sft + "eval_strategy: steps\n"), ElementsAre(HasSubstr("wants eval_dataset or val_size")));
+  EXPECT_THAT(errors_from(sft + "do_eval: true\n"), ElementsAre(HasSubstr("wants eval_dataset or val_size")));
+  EXPECT_THAT(errors_from(sft + "streaming: true\n"), ElementsAre(HasSubstr("wants max_steps")));
+  EXPECT_THAT(errors_from(stage("dpo") + "pref_loss: ipo\ndpo_label_smoothing: 0.1\n"),
+              ElementsAre(HasSubstr("beside the loss sigmoid only")));
+}
+
+TEST(LlamaFactory, RowsOfPreferencesAreNeverPacked) {
+  EXPECT_TRUE(plan_from(stage("kto") + "packing: true\n").batch.padding_mask.value);
+  EXPECT_TRUE(plan_from(stage("dpo") + "packing: true\n").batch.padding_mask.value);
+}
+
 TEST(LlamaFactory, SomeKeysAreOfOneStage) {
   for (const std::string key : {"neat_packing", "predict_with_generate", "train_on_prompt", "mask_history"}) {
     EXPECT_THAT(errors_from(stage("dpo") + key + ": true\n"), Contains(HasSubstr("in the stage sft only"))) << key;

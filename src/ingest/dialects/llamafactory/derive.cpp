@@ -139,8 +139,11 @@ void plan_checkpointing(const Arguments& args, Setting<bool>& checkpointing) {
 
 bool is_pretraining(const Arguments& args) { return args.get<std::string>("stage").value == "pt"; }
 
-/// In pretraining texts are joined unless it is false (hparams/parser.py; data/processor/pretrain.py).
+/// In pretraining texts are joined unless it is false (hparams/parser.py; data/processor/pretrain.py); rows of
+/// preferences never are.
 Setting<bool> packing_of(const Arguments& args) {
+  const auto stage = args.get<std::string>("stage");
+  if (stage.value == "dpo" || stage.value == "kto") return {false, stage.origin};
   return setting(args.get<bool>("packing"), is_pretraining(args), own("get_train_args"));
 }
 

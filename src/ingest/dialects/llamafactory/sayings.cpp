@@ -52,6 +52,7 @@ constexpr auto table = std::to_array<Saying>({
     {"loader_rows_as", "streaming", trainer::streaming},
     {"evaluation_rows", "per_device_eval_batch_size",
      [](const TrainingPlan& p) { return count_where(p.evaluation.evaluates.value, p.evaluation.rows.value); }},
+    {"evaluates", "val_size", [](const TrainingPlan& p) { return word_where(p.evaluation.evaluates.value, "0.1"); }},
     {"evaluates", "eval_strategy",
      [](const TrainingPlan& p) { return word_where(p.evaluation.evaluates.value, "steps"); }},
 });
