@@ -525,7 +525,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   if (f.lora && is_expression(f.lora_targets))
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
-  f.trained_at = plan.recipe.trained.origin.where;
+  const bool named = !plan.recipe.trained.value.empty();
+  f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
   // There Whisper is left out, whose main input is no input_ids.
   f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && !hears(architecture)) ||
