@@ -184,24 +184,12 @@ void check_task(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
 }
 
-bool hears(const Architecture& architecture) {
-  const auto listens = [](const OpSpec& spec) { return spec.op == "audio_stem"; };
-  return std::ranges::any_of(architecture.body,
-                             [&](const Segment& segment) { return std::ranges::any_of(segment.stem, listens); });
-}
-
 /// What only some architectures can be.
 void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
     errors.push_back(unmodelled(fmt::format("gradient checkpointing of {}, which is refused ({}), is not modelled",
                                             architecture.model_type, architecture.no_checkpointing),
                                 plan.checkpointing.on.origin));
-  }
-  if (hears(architecture) && plan.adapter.kind.value != Adapter::none && plan.checkpointing.on.value &&
-      plan.checkpointing.reentrant.value) {
-    errors.push_back(unmodelled(
-        "an adapter below reentrant checkpoints that no gradient reaches, as nothing asks for one, is not modelled",
-        plan.checkpointing.reentrant.origin));
   }
   const bool shares = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.groups > 0; });
   if (shares && plan.mesh.sharding.value == Sharding::fsdp2) {
@@ -528,9 +516,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   const bool named = !plan.recipe.trained.value.empty();
   f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
-  // There Whisper is left out, whose main input is no input_ids.
-  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && !hears(architecture)) ||
-                  trains_embeddings(plan);
+  // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
+  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
