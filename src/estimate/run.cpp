@@ -91,7 +91,8 @@ bool leaves_what_it_found(const Recorder& recorder, std::size_t first) {
   for (std::size_t i = first; i < recorder.events.size(); ++i) {
     const Event& e = recorder.events[i];
     const Storage& s = recorder.at(e.storage);
-    net[static_cast<std::size_t>(s.bucket)] += static_cast<std::uint64_t>(e.allocates ? s.bytes : -s.bytes);
+    const auto bytes = static_cast<std::uint64_t>(s.bytes);
+    net[static_cast<std::size_t>(s.bucket)] += e.allocates ? bytes : 0 - bytes;
   }
   return std::ranges::all_of(net, [](std::uint64_t bytes) { return bytes == 0; });
 }
@@ -171,7 +172,10 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
 bool is_countable(const Recorder& recorder, const Architecture& architecture) {
   constexpr std::int64_t limit = std::int64_t{1} << 61;
   std::int64_t all = 0;
-  for (const Storage& s : recorder.storages) all = saturating_add(all, s.bytes);
+  for (const Storage& s : recorder.storages) {
+    if (s.bytes < 0) return false;  // A size that ran out of 64 bits on its way.
+    all = saturating_add(all, s.bytes);
+  }
   return saturating_mul(all, architecture.layers) < limit;
 }
 
