@@ -93,26 +93,29 @@ bool scans(const Architecture& model) {
   });
 }
 
+const std::string& played_transformers() { return ingestion::stack_of("transformers-5.23").layers().front().version; }
+
+// False where the config names no version.
+bool runs_before(const TrainingPlan& plan, std::string_view version) {
+  const std::string_view read = transformers_in(plan.framework);
+  return !read.empty() && ingestion::is_older(read, version);
+}
+
 // transformers 5.14 has loops and products of other sizes there, and no fallback function of its own.
 void check_scans(TrainingPlan& plan, const Architecture& model) {
-  const std::string_view read = transformers_in(plan.framework);
-  if (read.empty() || !scans(model)) return;
-  const std::string& played = ingestion::stack_of("transformers-5.23").layers().front().version;
-  if (!ingestion::is_older(read, played)) return;
-  plan.unmodelled.push_back({"the code of transformers " + std::string(read) +
+  if (!scans(model) || !runs_before(plan, played_transformers())) return;
+  plan.unmodelled.push_back({"the code of transformers " + std::string(transformers_in(plan.framework)) +
                                  " for state-space and linear-attention layers, which is another than that of " +
-                                 played + ",",
+                                 played_transformers() + ",",
                              model.model_type, plan.model.name.origin.where});
 }
 
 // T5 had no sdpa attention before 5.23, and nobody compared the others' code.
 void check_stacks(TrainingPlan& plan, const Architecture& model) {
-  const std::string_view read = transformers_in(plan.framework);
-  if (read.empty() || model.task != Task::sequence_to_sequence) return;
-  const std::string& played = ingestion::stack_of("transformers-5.23").layers().front().version;
-  if (!ingestion::is_older(read, played)) return;
-  plan.unmodelled.push_back({"the code of transformers " + std::string(read) + " for encoder-decoders",
-                             model.model_type, plan.model.name.origin.where});
+  if (model.task != Task::sequence_to_sequence || !runs_before(plan, played_transformers())) return;
+  plan.unmodelled.push_back(
+      {"the code of transformers " + std::string(transformers_in(plan.framework)) + " for encoder-decoders",
+       model.model_type, plan.model.name.origin.where});
 }
 
 // Axolotl's and LLaMA-Factory's loaders freeze towers, and leave them out of all-linear, by rules of their own.
