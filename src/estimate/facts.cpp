@@ -21,6 +21,14 @@ Diagnostic unmodelled(std::string message, const Origin& origin) {
   return d;
 }
 
+Diagnostic too_long(std::string message, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/too-long";
+  d.message = std::move(message);
+  d.where = origin.where;
+  return d;
+}
+
 DType resolved(WeightsDType weights, const Architecture& architecture) {
   switch (weights) {
     case WeightsDType::checkpoint:
@@ -77,12 +85,9 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   }
   const auto longest = std::ranges::max_element(plan.batch.lengths.value);
   if (longest != plan.batch.lengths.value.end() && *longest > plan.batch.sequence_length.value) {
-    Diagnostic d;
-    d.code = "estimate/too-long";
-    d.message =
-        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.batch.sequence_length.value);
-    d.where = plan.batch.lengths.origin.where;
-    errors.push_back(std::move(d));
+    errors.push_back(too_long(
+        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.batch.sequence_length.value),
+        plan.batch.lengths.origin));
   }
   if (plan.model.labels.value > most_labels) {
     errors.push_back(too_large(fmt::format("{} labels make", plan.model.labels.value), plan.model.labels.origin));
@@ -205,12 +210,10 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
                                 plan.precision.weights_dtype.origin));
   }
   if (architecture.max_positions > 0 && plan.batch.target_length.value > architecture.max_positions) {
-    Diagnostic d;
-    d.code = "estimate/too-long";
-    d.message = fmt::format("labels of {} tokens are longer than the {} positions of {}",
-                            plan.batch.target_length.value, architecture.max_positions, architecture.source);
-    d.where = plan.batch.target_length.origin.where;
-    errors.push_back(std::move(d));
+    errors.push_back(
+        too_long(fmt::format("labels of {} tokens are longer than the {} positions of {}",
+                             plan.batch.target_length.value, architecture.max_positions, architecture.source),
+                 plan.batch.target_length.origin));
   }
 }
 
@@ -469,12 +472,10 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
   if (architecture.max_positions > 0 && plan.batch.sequence_length.value > architecture.max_positions) {
-    Diagnostic d;
-    d.code = "estimate/too-long";
-    d.message = fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
-                            plan.batch.sequence_length.value, architecture.max_positions, architecture.source);
-    d.where = plan.batch.sequence_length.origin.where;
-    errors.push_back(std::move(d));
+    errors.push_back(
+        too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
+                             plan.batch.sequence_length.value, architecture.max_positions, architecture.source),
+                 plan.batch.sequence_length.origin));
   }
 }
 
