@@ -85,11 +85,12 @@ bool ArgumentParser::is_asked() const { return app_->parsed(); }
 Arguments::Arguments(const std::string& name, const std::string& about)
     : app_(std::make_unique<CLI::App>(about, name)) {
   app_->require_subcommand(1);
+  app_->fallthrough();
 }
 
 Arguments::~Arguments() = default;
 
-void Arguments::add_version(const std::string& text) { app_->set_version_flag("--version", text); }
+void Arguments::add_version(const std::string& text) { app_->set_version_flag("-V,--version", text); }
 
 ParsedArguments Arguments::parse(int argc, char** argv) {
   using Kind = ParsedArguments::Kind;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +12,8 @@
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "options.hpp"
+#include "outlook.hpp"
+#include "replays.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -130,7 +132,7 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
 }
 
 /// What a run is held against.
-struct Cards {
+struct HeldCards {
   std::vector<Gpu> gpus{};
   double headroom = usual_headroom;
 };
@@ -145,34 +147,6 @@ Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const G
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
 }
 
-/// A run replayed, once for each size of a cuBLAS workspace.
-class Replays {
- public:
-  /// Takes the footprint's events.
-  Replays(Footprint& footprint, const AllocatorSettings& settings)
-      : events_(std::exchange(footprint.events, {})),
-        handles_(std::exchange(footprint.cublas_handles, {})),
-        settings_(settings) {}
-
-  const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }
-  const Reservation& of_first(const std::vector<Gpu>& gpus) {
-    return with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace);
-  }
-
- private:
-  const Reservation& with(Bytes workspace) {
-    const auto known = by_workspace_.find(workspace);
-    if (known != by_workspace_.end()) return known->second;
-    Reservation made(events_, settings_, {workspace, handles_});
-    return by_workspace_.emplace(workspace, std::move(made)).first->second;
-  }
-
-  std::vector<Event> events_;
-  std::vector<std::size_t> handles_;
-  AllocatorSettings settings_;
-  std::map<Bytes, Reservation> by_workspace_{};
-};
-
 RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
   RankAnswer out{std::move(kind), findings.footprint->peak};
   for (const Fit& fit : findings.fits) {
@@ -183,7 +157,7 @@ RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
 
 /// Of each GPU the rank counts that needs most of it.
 RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, const AllocatorSettings& settings,
-                      const Cards& cards) {
+                      const HeldCards& cards) {
   Replays replays(footprint, settings);
   count_reserved(footprint, replays.of_first(cards.gpus).reserved());
   RankAnswer out{std::move(kind), footprint.peak};
@@ -199,7 +173,7 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
 }
 
 /// The kinds after the first are played here; there are some only where FSDP2's shards are uneven.
-void add_ranks(Findings& findings, const AllocatorSettings& settings, const Cards& cards) {
+void add_ranks(Findings& findings, const AllocatorSettings& settings, const HeldCards& cards) {
   Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
   if (!kinds) return append(findings.diagnostics, kinds.errors());
   for (RankKind& kind : *kinds) {
@@ -213,7 +187,10 @@ void add_ranks(Findings& findings, const AllocatorSettings& settings, const Card
   }
 }
 
-void hold_against(Findings& findings, const Cards& cards) {
+/// What else is asked of a run that is held against cards, or null.
+using Beyond = std::function<void(Findings&, Replays&)>;
+
+void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyond) {
   const Setting<std::string>& conf = findings.plan->runtime.alloc_conf;
   const bool configured = conf.origin.kind == Origin::Kind::config;
   const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, configured ? "" : conf.origin.source);
@@ -229,6 +206,7 @@ void hold_against(Findings& findings, const Cards& cards) {
   findings.reserved = replays.of_first(cards.gpus).reserved();
   count_reserved(*findings.footprint, *findings.reserved);
   add_ranks(findings, *settings, cards);
+  if (beyond) beyond(findings, replays);
 }
 
 /// What the worst of the cards has no room for; without a card all of it.
@@ -285,7 +263,11 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
   if (const Result<Catalog> catalog = catalog_in(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
-    if (findings.footprint) hold_against(findings, {gpus, question.headroom});
+    const auto beyond = [&](Findings& found, Replays& replays) {
+      found.outlook = outlook_of(found, replays, {question, *document, *catalog});
+    };
+    if (findings.footprint)
+      hold_against(findings, {gpus, question.headroom}, question.outlook ? Beyond(beyond) : Beyond());
     if (findings.plan) ask_host(findings, question.host, *catalog);
     if (document) add_excerpts(findings.diagnostics, *document);
   } else {

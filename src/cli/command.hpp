@@ -11,8 +11,9 @@
 namespace oomplan::cli {
 
 struct Terminal {
-  bool colour = false;             ///< Standard output is a terminal that wants colour.
-  std::span<char* const> words{};  ///< The command line, the program's name first.
+  bool colour = false;              ///< Standard output is a terminal that wants colour.
+  std::size_t width = usual_width;  ///< Columns for text.
+  std::span<char* const> words{};   ///< The command line, the program's name first.
 };
 
 struct Command {

@@ -5,15 +5,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <vector>
 
 #include "command.hpp"
 #include "oomplan/cli/cli.hpp"
+#include "screen.hpp"
 #include "usage.hpp"
 #include "write_all.hpp"
 
@@ -25,26 +24,29 @@ using cli::ExitCode;
 using cli::Outcome;
 using cli::write_all;
 
-bool wants_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  if (no_colour && *no_colour != '\0') return false;
-  return isatty(STDOUT_FILENO) && terminal && std::string_view(terminal) != "dumb";
-}
-
 /// A shell leaves its loop or script only where what it ran died of the interrupt itself.
 void die_of(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
+/// What machines read (JSON, XML) is UTF-8 by its own rules.
+void put_in_ascii(Outcome& outcome) {
+  if (!outcome.out.starts_with('{') && !outcome.out.starts_with('<')) outcome.out = cli::in_ascii(outcome.out);
+  outcome.err = cli::in_ascii(outcome.err);
+}
+
 /// Straight to the descriptors: a failure shows here and not in an exit handler that nobody asks.
-int put(const Outcome& outcome) {
+int put(Outcome outcome) {
+  if (!cli::has_utf8()) put_in_ascii(outcome);
+  // The answer first, then what there is to say of it.
+  const bool written = outcome.interrupted || write_all(STDOUT_FILENO, outcome.out);
+  const int error = errno;
   write_all(STDERR_FILENO, outcome.err);
   if (outcome.interrupted) die_of(SIGINT);
-  if (write_all(STDOUT_FILENO, outcome.out)) return static_cast<int>(outcome.code);
-  if (errno == EPIPE) die_of(SIGPIPE);  // its reader has had enough: no error, and as all programs end then
-  write_all(STDERR_FILENO, fmt::format("oomplan: cannot write to standard output: {}\n", std::strerror(errno)));
+  if (written) return static_cast<int>(outcome.code);
+  if (error == EPIPE) die_of(SIGPIPE);  // its reader has had enough: no error, and as all programs end then
+  write_all(STDERR_FILENO, fmt::format("oomplan: cannot write to standard output: {}\n", std::strerror(error)));
   return static_cast<int>(ExitCode::invalid);
 }
 
@@ -67,12 +69,17 @@ Outcome dispatch(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
   Arguments program("oomplan", "Predicts whether a training run fits on a GPU, from its config, without a GPU.");
   program.add_version(fmt::format("oomplan {}", version()));
+  std::string colour = "auto";
+  program.parser()
+      .option("--color", colour, "Colour in text: auto (where it is a terminal), always or never")
+      .among({"auto", "always", "never"})
+      .type_name("WHEN");
   const std::vector<Command> commands = add_commands(program.parser());
   const ParsedArguments parsed = program.parse(argc, argv);
   if (parsed.kind == ParsedArguments::Kind::misused) return cli::misused(parsed, words);
   if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
   for (const Command& command : commands) {
-    if (command.parser.is_asked()) return command.run({wants_colour(), words});
+    if (command.parser.is_asked()) return command.run({cli::wants_colour(colour), cli::columns(), words});
   }
   return {};
 }

@@ -50,6 +50,10 @@ Result<Fit> FitCheck::worst_on(const Gpu& gpu, Bytes limit) {
   return std::move(*worst);
 }
 
+std::optional<Bytes> FitCheck::least_on(const Gpu& gpu) const {
+  return peaks_ ? std::optional(at_least_beside(*peaks_, gpu, plan_.mesh)) : std::nullopt;
+}
+
 CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};

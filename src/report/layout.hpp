@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "oomplan/core/bytes.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan::report {
 
-inline constexpr std::size_t page_width = 100;
+inline constexpr std::size_t page_width = usual_width;
 
 enum class Paint { plain, bold, dim, red, green };
 
@@ -37,11 +38,17 @@ using Row = std::vector<Cell>;
 /// Rows with each column as wide as its widest cell, two spaces apart and two from the left; no blanks at line ends.
 std::string aligned(const std::vector<Row>& rows, bool colour);
 
-/// `text` broken at blanks, at most page_width wide. It goes on at column `at` of the first line; later lines are
-/// indented by `indent`.
-std::string wrapped(std::string_view text, std::size_t at, std::size_t indent);
+/// The same at most `width` wide: what is wider goes on in further tables below, each with the first column again.
+std::string aligned_within(const std::vector<Row>& rows, bool colour, std::size_t width);
 
-/// Characters as a terminal shows them: UTF-8 sequences count one.
+/// The same with the last columns of each row on a line of their own below it, where they are wider.
+std::string folded(const std::vector<Row>& rows, bool colour, std::size_t width);
+
+/// `text` broken at blanks, at most `width` wide. It goes on at column `at` of the first line; later lines are indented
+/// by `indent`.
+std::string wrapped(std::string_view text, std::size_t at, std::size_t indent, std::size_t width = page_width);
+
+/// Characters as a terminal shows them: UTF-8 sequences count one, escape codes of colour none.
 std::size_t width_of(std::string_view text);
 
 }  // namespace oomplan::report

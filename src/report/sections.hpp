@@ -14,6 +14,8 @@ std::string host_section(const Report& report, const ViewOptions& options);
 std::string verdict_section(const Report& report, const ViewOptions& options);
 /// What fills the peak.
 std::string peak_section(const Report& report, const ViewOptions& options);
+/// How far the micro-batch goes, which fix moves most, which cards do.
+std::string outlook_section(const Report& report, const ViewOptions& options);
 std::string model_section(const Report& report, const ViewOptions& options);
 std::string phases_section(const Report& report, const ViewOptions& options);
 std::string largest_section(const Report& report, const ViewOptions& options);

@@ -7,6 +7,7 @@ A transcript is a block marked `console` whose first line is `$ scripts/oomplan 
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -20,8 +21,9 @@ TRANSCRIPT = re.compile(r"```console\n\$ scripts/oomplan ([^\n]*)\n(.*?)```", re
 
 
 def output(program, arguments):
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"LC_ALL": "C.UTF-8"}
     done = subprocess.run(["bash", "-c", f'"$0" {arguments}', program], cwd=ROOT, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120)
+                          stderr=subprocess.STDOUT, timeout=120, env=environment)
     return decoded(done.stdout)
 
 

@@ -93,6 +93,12 @@ struct KeyChange {
   std::string value{};
 };
 
+/// The fix that by itself, taken once, brings a plan's tensors down most and leaves its results what they are.
+struct Lever {
+  LadderFix fix{};
+  Trial trial{};
+};
+
 struct Advice {
   std::string config{};           ///< The file as its user named it.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,10 @@ std::vector<std::string_view> keepable();
 /// Walks the ladder: sets of fixes from the cheapest on (science, then speed, then effort), until one fits. Nothing is
 /// passed over, so that no cheaper set fits. Errors: those of estimate(), where the plan itself cannot be decided.
 Result<Advice> find_advice(const AdviceQuestion& question, const Ladder& ladder);
+
+/// The plan's lever on question.gpu. Fixes are compared by their tensors alone, and the best is replayed. One that
+/// moves rows from the micro-batch is none, nor one that saves less than 2 %. Nothing where there is none.
+std::optional<Lever> lever_of(const AdviceQuestion& question, const Ladder& ladder);
 
 /// The fact that leaves the fix nothing to change in `plan`: "gradient_checkpointing is true". Empty where there is
 /// something to change, and where the ladder asks for no fact of a fix that it offers in words.

@@ -30,6 +30,8 @@ class FitCheck {
 
   /// Whether the plan fits `gpu`, of which it may need `limit` at most.
   CheckedFit on(const Gpu& gpu, Bytes limit);
+  /// What the plan needs of `gpu` for certain, without a replay; nothing where it cannot be estimated.
+  std::optional<Bytes> least_on(const Gpu& gpu) const;
   /// The plan's peaks, or why it cannot be estimated.
   const Result<Footprint>& peaks() const { return peaks_; }
   /// Whether the allocator was played.

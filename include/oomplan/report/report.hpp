@@ -17,6 +17,7 @@
 #include "oomplan/estimate/ranks.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "oomplan/plan/plan.hpp"
+#include "oomplan/report/outlook.hpp"
 
 namespace oomplan {
 
@@ -36,6 +37,7 @@ struct Findings {
   std::optional<Reserved> reserved{};
   std::vector<Contribution> unknown{};  ///< What unknown_of() says of the footprint.
   std::vector<Fit> fits{};
+  std::optional<Outlook> outlook{};  ///< Where it was asked for.
   std::vector<RankAnswer> ranks{};   ///< `footprint` is of the first kind, a fit of the one that needs most.
   std::optional<HostAnswer> host{};  ///< Where it was asked for.
   Diagnostics diagnostics{};
@@ -68,9 +70,14 @@ struct TextParts {
 };
 inline constexpr TextParts all_parts{true, true, true};
 
+/// Columns of a page that no terminal bounds.
+inline constexpr std::size_t usual_width = 100;
+
 struct ViewOptions {
   bool colour = false;
-  std::optional<Bucket> bucket{};  ///< For the view "explain".
+  std::size_t width = usual_width;  ///< Columns; 60 at the least.
+  bool verdict_only = false;        ///< Of the view "text".
+  std::optional<Bucket> bucket{};   ///< For the view "explain".
   TextParts parts{};
 };
 

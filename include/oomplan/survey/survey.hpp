@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/survey/gate.hpp"
+#include "oomplan/survey/room.hpp"
 #include "oomplan/survey/sweep.hpp"
 
 namespace oomplan {
@@ -30,6 +32,20 @@ SweepPoint sweep_point(const Document& document, const IngestOptions& options, c
 /// Why a point has no figure, in full and with its place; empty where it has one.
 Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
                       const ModelFinder& models);
+
+/// What a config's room on a card is asked of; all outlive the question.
+struct RoomQuestion {
+  const Document& document;
+  const IngestOptions& ingest;
+  const TrainingPlan& plan;  ///< As the config is read.
+  const Architecture& architecture;
+  const Gpu& gpu;
+  double headroom = 0;
+};
+
+/// The largest micro-batch that fits: bounded by its tensors alone first, then replayed. Nothing where there is no
+/// bound, and where a value between cannot be decided.
+std::optional<Room> room_of(const RoomQuestion& question);
 
 /// Works out the frontier and the largest, once all points are there.
 void find_frontier(Sweep& sweep);

@@ -22,6 +22,7 @@ struct Options {
   bool json = false;
   TextParts parts{};
   bool all_parts = false;
+  bool quiet = false;
   std::string explain{};
   std::string headroom{usual_headroom_text};
   std::string html{};
@@ -66,6 +67,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.flag("--largest", options.parts.largest, "Print the largest tensors at the peak");
   app.flag("--assumptions", options.parts.assumptions, "Print the facts that the answer rests on");
   app.flag("--all", options.all_parts, "Print all three");
+  app.flag("-q,--quiet", options.quiet, "Print the verdict alone");
   app.flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
   app.option("--explain", options.explain, "Print what one bucket of the table is made of").type_name("BUCKET");
@@ -74,9 +76,12 @@ void add_options(const ArgumentParser& app, Options& options) {
 Outcome print(const Findings& findings, const Options& options, const Terminal& terminal) {
   const std::optional<Bucket> bucket = find_bucket(options.explain);
   const std::string_view view = options.json ? "json" : bucket ? "explain" : "text";
-  return outcome_of(
-      collect(findings), view,
-      {.colour = terminal.colour, .bucket = bucket, .parts = options.all_parts ? all_parts : options.parts});
+  return outcome_of(collect(findings), view,
+                    {.colour = terminal.colour,
+                     .width = terminal.width,
+                     .verdict_only = options.quiet,
+                     .bucket = bucket,
+                     .parts = options.all_parts ? all_parts : options.parts});
 }
 
 /// What is wrong with the options before any file is read.
@@ -114,6 +119,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
+  question.outlook = !options.json && !options.quiet && options.explain.empty();
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);

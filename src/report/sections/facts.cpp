@@ -30,7 +30,7 @@ std::string value_text(const Fact& fact) {
   return to_text(fact.value) + (fact.resolved.empty() ? "" : " (" + fact.resolved + ")");
 }
 
-std::string given(const Report& report) {
+std::string given(const Report& report, std::size_t width) {
   std::string facts;
   for (const Fact& fact : report.facts) {
     if (!is_given(fact)) continue;
@@ -39,17 +39,21 @@ std::string given(const Report& report) {
   }
   if (facts.empty()) return {};
   const std::string heading = fmt::format("From {}, with its lines", printable(report.found.config));
-  return heading + "\n  " + wrapped(facts, 2, 2) + "\n";
+  return heading + "\n  " + wrapped(facts, 2, 2, width) + "\n";
 }
+
+/// Columns for a source beside name and value; with fewer it goes below them.
+constexpr std::size_t least_source = 24;
 
 /// Name and value in columns, the source wrapped beside them.
-std::string fact_line(const Fact& fact, std::size_t names, std::size_t values) {
+std::string fact_line(const Fact& fact, std::size_t names, std::size_t values, std::size_t width) {
   const std::string head = fmt::format("  {:{}}  {:{}}  ", fact.name, names, value_text(fact), values);
   const std::size_t indent = 2 + names + 2 + values + 2;
-  return head + wrapped(origin_text(fact, {}), width_of(head), indent) + "\n";
+  if (std::max(indent, width_of(head)) + least_source > width) return head + "\n      " + wrapped(origin_text(fact, {}), 6, 6, width) + "\n";
+  return head + wrapped(origin_text(fact, {}), width_of(head), indent, width) + "\n";
 }
 
-std::string assumed(const Report& report) {
+std::string assumed(const Report& report, std::size_t width) {
   std::size_t names = 0;
   std::size_t values = 0;
   for (const Fact& fact : report.facts) {
@@ -59,16 +63,16 @@ std::string assumed(const Report& report) {
   }
   std::string out;
   for (const Fact& fact : report.facts) {
-    if (!is_given(fact)) out += fact_line(fact, names, values);
+    if (!is_given(fact)) out += fact_line(fact, names, values, width);
   }
   return out.empty() ? out : "Assumed, because the config does not say\n" + out;
 }
 
 }  // namespace
 
-std::string facts_section(const Report& report, const ViewOptions&) {
-  const std::string first = given(report);
-  const std::string second = assumed(report);
+std::string facts_section(const Report& report, const ViewOptions& options) {
+  const std::string first = given(report, options.width);
+  const std::string second = assumed(report, options.width);
   return first + (first.empty() || second.empty() ? "" : "\n") + second;
 }
 

@@ -82,13 +82,13 @@ std::string fit_line(const HostFit& fit, bool colour) {
   return fmt::format("{}: {} needed, {}\n", of, to_text(fit.needed), rest);
 }
 
-std::string terms_text(const HostFootprint& footprint) {
+std::string terms_text(const HostFootprint& footprint, std::size_t width) {
   std::size_t names = 0;
   for (const HostTerm& term : footprint.terms) names = std::max(names, term.name.size());
   std::string out;
   for (const HostTerm& term : footprint.terms) {
     const std::string head = fmt::format("  {:{}}  ", term.name, names);
-    out += head + wrapped(printable(term.formula + ". " + term.source), head.size(), head.size()) + "\n";
+    out += head + wrapped(printable(term.formula + ". " + term.source), head.size(), head.size(), width) + "\n";
   }
   return out;
 }
@@ -108,16 +108,17 @@ std::string feed_text(const Feed& feed) {
 std::string host_section(const Report& report, const ViewOptions& options) {
   if (!report.found.host) return {};
   const HostAnswer& host = *report.found.host;
-  std::string out = "Host memory\n" + aligned(HostTable(host.footprint).rows(), options.colour);
-  for (const std::string& missing : host.footprint.missing) out += "not known: " + missing + "\n";
-  for (const HostFit& fit : host.fits) out += fit_line(fit, options.colour);
-  if (host.feed) out += wrapped(feed_text(*host.feed), 0, 2);
-  out += "\nWhat it is made of\n" + terms_text(host.footprint);
+  std::string out = "Host memory\n" + aligned_within(HostTable(host.footprint).rows(), options.colour, options.width);
+  for (const std::string& missing : host.footprint.missing)
+    out += wrapped("not known: " + missing, 0, 2, options.width) + "\n";
+  for (const HostFit& fit : host.fits) out += wrapped(fit_line(fit, options.colour), 0, 2, options.width);
+  if (host.feed) out += wrapped(feed_text(*host.feed), 0, 2, options.width);
+  out += "\nWhat it is made of\n" + terms_text(host.footprint, options.width);
   return out +
          wrapped(
              "Not in the number: evaluation's DataLoader, loading and saving the model, offloaded weights and "
              "optimizer states, and what the training script keeps itself.",
-             0, 2) +
+             0, 2, options.width) +
          "\n";
 }
 

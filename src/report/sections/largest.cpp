@@ -28,7 +28,8 @@ std::string largest_section(const Report& report, const ViewOptions& options) {
   const Unit unit = unit_for(footprint.peak.total);
   std::vector<Row> rows{group_heading(unit)};
   for (std::size_t i = 0; i < std::min(shown, groups.size()); ++i) rows.push_back(group_row(groups[i], unit));
-  return "Largest at the peak\n" + aligned(rows, options.colour) + remainder(groups);
+  return "Largest at the peak\n" + folded(rows, options.colour, options.width) +
+         wrapped(remainder(groups), 0, 4, options.width);
 }
 
 }  // namespace oomplan::report

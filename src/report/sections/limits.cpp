@@ -24,7 +24,7 @@ bool loads_whole(const TrainingPlan& plan) {
 
 }  // namespace
 
-std::string limits_section(const Report& report, const ViewOptions&) {
+std::string limits_section(const Report& report, const ViewOptions& options) {
   std::string out = "Not in the number: " + left_out(report) + ".";
   if (report.found.plan && report.found.plan->quantization.kind.value == Quantization::int8) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
@@ -36,7 +36,7 @@ std::string limits_section(const Report& report, const ViewOptions&) {
   if (report.found.plan && loads_whole(*report.found.plan)) {
     out += " Nor is loading: before it is sharded the whole model may be on each GPU.";
   }
-  return wrapped(out, 0, 2) + "\n";
+  return wrapped(out, 0, 2, options.width) + "\n";
 }
 
 }  // namespace oomplan::report

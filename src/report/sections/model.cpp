@@ -8,16 +8,17 @@ namespace oomplan::report {
 namespace {
 
 /// What the config was taken for, so that a wrong guess shows.
-std::string reading(const Report& report) {
+std::string reading(const Report& report, std::size_t width) {
   if (!report.found.plan) return {};
   const TrainingPlan& plan = *report.found.plan;
-  return wrapped(fmt::format("read as {}, with the defaults of {}", plan.dialect, printable(plan.framework)), 0, 2) +
+  return wrapped(fmt::format("read as {}, with the defaults of {}", plan.dialect, printable(plan.framework)), 0, 2,
+                 width) +
          "\n";
 }
 
 }  // namespace
 
-std::string model_section(const Report& report, const ViewOptions&) {
+std::string model_section(const Report& report, const ViewOptions& options) {
   const Footprint& footprint = *report.found.footprint;
   std::string out;
   if (report.found.architecture) {
@@ -26,7 +27,7 @@ std::string model_section(const Report& report, const ViewOptions&) {
   }
   out += fmt::format("{} parameters, {} trained", with_separators(footprint.parameters),
                      with_separators(footprint.trainable_parameters));
-  return wrapped(out, 0, 2) + "\n" + reading(report);
+  return wrapped(out, 0, 2, options.width) + "\n" + reading(report, options.width);
 }
 
 }  // namespace oomplan::report

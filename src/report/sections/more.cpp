@@ -35,7 +35,9 @@ std::string more_section(const Report& report, const ViewOptions& options) {
     out = fmt::format("It rests on {} facts that were given and {} that were not. ", given,
                       std::ssize(report.facts) - given);
   }
-  return wrapped(out + "More: " + hidden + (hidden.find(',') == std::string::npos ? "." : ", or --all."), 0, 2) + "\n";
+  return wrapped(out + "More: " + hidden + (hidden.find(',') == std::string::npos ? "." : ", or --all."), 0, 2,
+                 options.width) +
+         "\n";
 }
 
 }  // namespace oomplan::report

@@ -31,14 +31,14 @@ std::vector<Share> shares_of(const PhasePeak& peak, const Unit& unit) {
 
 }  // namespace
 
-std::string peak_section(const Report& report, const ViewOptions&) {
+std::string peak_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
   const Unit unit = unit_for(peak.tensors());
   std::string out;
   for (const auto& [bytes, name] : shares_of(peak, unit)) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, in_unit(bytes, unit));
   }
-  return wrapped(fmt::format("The peak's tensors, in {}: {}", unit.name, out), 0, 2) + "\n";
+  return wrapped(fmt::format("The peak's tensors, in {}: {}", unit.name, out), 0, 2, options.width) + "\n";
 }
 
 }  // namespace oomplan::report

@@ -95,7 +95,8 @@ class PhaseTable {
 std::string phases_section(const Report& report, const ViewOptions& options) {
   const int steps = report.found.footprint->peaks.back().step;
   const std::string of = steps > 2 ? fmt::format("the worst of {} steps", steps) : "the worse of two steps";
-  return "The highest moment of each phase, " + of + "\n" + aligned(PhaseTable(report).rows(), options.colour);
+  return "The highest moment of each phase, " + of + "\n" +
+         aligned_within(PhaseTable(report).rows(), options.colour, options.width);
 }
 
 }  // namespace oomplan::report

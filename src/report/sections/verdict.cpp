@@ -51,16 +51,22 @@ std::string headroom_text(const Fit& fit) {
   return left + ", but it does not end on every card that is up to " + wanted + " smaller";
 }
 
-std::string fit_line(const Fit& fit, const std::string& note, bool colour) {
+std::string wrapped_line(const std::string& text, const ViewOptions& options) {
+  return wrapped(text, 0, 2, options.width) + "\n";
+}
+
+std::string fit_line(const Fit& fit, const std::string& note, const ViewOptions& options) {
   std::string words = words_of(fit);
   if (fit.ends() && fit.paged_to_host() > Bytes(0)) words += ',';
-  const std::string verdict = painted(words, paint_of(fit), colour);
-  if (fit.verdict == FitVerdict::undecided) return fmt::format("{} on {}{}\n", verdict, fit.gpu.title, note);
+  const std::string verdict = painted(words, paint_of(fit), options.colour);
+  if (fit.verdict == FitVerdict::undecided)
+    return wrapped_line(fmt::format("{} on {}{}", verdict, fit.gpu.title, note), options);
   const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest =
       fit.ends() ? headroom_text(fit) : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
-  return fmt::format("{} on {}: {}{} needed of {}, {}{}\n", verdict, fit.gpu.title, least, oomplan::to_text(fit.needed),
-                     oomplan::to_text(fit.gpu.total), rest, note);
+  return wrapped_line(fmt::format("{} on {}: {}{} needed of {}, {}{}", verdict, fit.gpu.title, least,
+                                  oomplan::to_text(fit.needed), oomplan::to_text(fit.gpu.total), rest, note),
+                      options);
 }
 
 /// "NCCL communicators 544.00 MiB to 1.49 GiB".
@@ -70,16 +76,15 @@ std::string part_text(const Contribution& part) {
 }
 
 /// What of the figure is not known. It is the upper end, by which the verdict goes.
-std::string range_line(const Fit& fit, const std::string& whose) {
+std::string range_line(const Fit& fit, const std::string& whose, const ViewOptions& options) {
   const Range range = fit.range();
   if (!range.is_open() || fit.verdict == FitVerdict::undecided) return {};
   std::string parts;
   for (const Contribution& part : range.contributions) parts += (parts.empty() ? "" : ", ") + part_text(part);
   const std::string_view end = fit.may_fit() ? "; with the least of it the run would fit" : "";
-  return wrapped(fmt::format("{}between {} and {}: {}{}", whose, oomplan::to_text(range.lower),
-                             oomplan::to_text(range.upper), parts, end),
-                 0, 2) +
-         "\n";
+  return wrapped_line(fmt::format("{}between {} and {}: {}{}", whose, oomplan::to_text(range.lower),
+                                  oomplan::to_text(range.upper), parts, end),
+                      options);
 }
 
 Row comparison_row(const Fit& fit) {
@@ -93,54 +98,57 @@ Row comparison_row(const Fit& fit) {
           {std::move(words), false, paint_of(fit)}};
 }
 
-std::string comparison(const std::vector<Fit>& fits, const std::string& note, bool colour) {
+std::string comparison(const std::vector<Fit>& fits, const std::string& note, const ViewOptions& options) {
   const auto fitting = std::ranges::count_if(fits, [](const Fit& fit) { return fit.fits(); });
   std::vector<Row> rows{{{"GPU"}, {"total", true}, {"needed", true}, {"headroom", true}}};
   for (Cell& cell : rows.front()) cell.paint = Paint::dim;
   for (const Fit& fit : fits) rows.push_back(comparison_row(fit));
-  std::string out = fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note, aligned(rows, colour));
-  for (const Fit& fit : fits) out += range_line(fit, fit.gpu.title + ": ");
+  std::string out = fmt::format("fits on {} of {} GPUs{}\n{}", fitting, fits.size(), note,
+                                aligned_within(rows, options.colour, options.width));
+  for (const Fit& fit : fits) out += range_line(fit, fit.gpu.title + ": ", options);
   return out;
 }
 
 // What the allocator makes of the peak; with unlimited memory more than the run needs.
-std::string reserved_line(const Report& report) {
+std::string reserved_line(const Report& report, const ViewOptions& options) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
   if (reserved.peak.saturated()) return "the allocator is not played on cards of more than 64 TiB\n";
-  return fmt::format("peak reserved with unlimited memory: {}; smallest card that completes the run: {}\n",
-                     oomplan::to_text(reserved.peak), oomplan::to_text(reserved.smallest));
+  return wrapped_line(fmt::format("peak reserved with unlimited memory: {}; smallest card that completes the run: {}",
+                                  oomplan::to_text(reserved.peak), oomplan::to_text(reserved.smallest)),
+                      options);
 }
 
 // What people read off a run: PyTorch's own peaks, and the driver's figure for the process.
-std::string shown_line(const Fit& fit) {
+std::string shown_line(const Fit& fit, const ViewOptions& options) {
   if (!fit.torch) return {};
-  return fmt::format("max_memory_allocated {}, max_memory_reserved {}, nvidia-smi {}\n",
-                     oomplan::to_text(fit.torch->allocated), oomplan::to_text(fit.torch->reserved),
-                     oomplan::to_text(fit.nvidia_smi()));
+  return wrapped_line(fmt::format("max_memory_allocated {}, max_memory_reserved {}, nvidia-smi {}",
+                                  oomplan::to_text(fit.torch->allocated), oomplan::to_text(fit.torch->reserved),
+                                  oomplan::to_text(fit.nvidia_smi())),
+                      options);
 }
 
-std::string paged_line(const Report& report) {
+std::string paged_line(const Report& report, const ViewOptions& options) {
   Bytes paged;
   for (const PhasePeak& peak : report.found.footprint->peaks)
     paged = std::max(paged, at(peak.by_bucket, Bucket::paged));
   if (paged == Bytes(0)) return {};
-  return wrapped(fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
-                             "room, and goes to host RAM else",
-                             oomplan::to_text(paged)),
-                 0, 2) +
-         "\n";
+  return wrapped_line(
+      fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
+                  "room, and goes to host RAM else",
+                  oomplan::to_text(paged)),
+      options);
 }
 
 /// Where ranks differ: of which kind the figures are, and the most that others hold.
-std::string ranks_line(const Report& report) {
+std::string ranks_line(const Report& report, const ViewOptions& options) {
   const std::vector<RankAnswer>& ranks = report.found.ranks;
   if (ranks.size() < 2) return {};
   std::string out = "of the rank that holds most (" + ranks.front().kind.name + "); tensors of the others:";
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     out += fmt::format("{} {} in {}", i == 1 ? "" : ",", oomplan::to_text(ranks[i].peak.tensors()), ranks[i].kind.name);
   }
-  return wrapped(out, 0, 2) + "\n";
+  return wrapped_line(out, options);
 }
 
 }  // namespace
@@ -154,12 +162,14 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
   const std::vector<Fit>& fits = report.found.fits;
   const std::string note = if_assumed(report);
-  const std::string lines = fmt::format("peak {} of tensors, in {}{}\n", oomplan::to_text(peak.tensors()),
-                                        moment_text(peak), fits.empty() ? note : "") +
-                            ranks_line(report) + reserved_line(report) + paged_line(report);
+  const std::string lines = wrapped_line(fmt::format("peak {} of tensors, in {}{}", oomplan::to_text(peak.tensors()),
+                                                     moment_text(peak), fits.empty() ? note : ""),
+                                         options) +
+                            ranks_line(report, options) + reserved_line(report, options) + paged_line(report, options);
   if (fits.empty()) return lines;
-  if (fits.size() > 1) return comparison(fits, note, options.colour) + lines;
-  return fit_line(fits.front(), note, options.colour) + range_line(fits.front(), "") + lines + shown_line(fits.front());
+  if (fits.size() > 1) return comparison(fits, note, options) + lines;
+  return fit_line(fits.front(), note, options) + range_line(fits.front(), "", options) + lines +
+         shown_line(fits.front(), options);
 }
 
 }  // namespace oomplan::report

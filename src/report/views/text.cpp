@@ -16,27 +16,30 @@ using Section = std::string (*)(const Report&, const ViewOptions&);
 struct Part {
   Section section = nullptr;
   bool shown = true;
+  bool goes_on = false;  ///< Without a blank line before it.
 };
 
 }  // namespace
 
 std::string text(const Report& report, const ViewOptions& options) {
   if (!report.found.footprint) return host_section(report, options);
+  if (options.verdict_only) return verdict_section(report, options);
   const TextParts& parts = options.parts;
   const std::array sections{Part{verdict_section},
-                            Part{peak_section, !parts.phases},
+                            Part{peak_section, !parts.phases, true},
+                            Part{outlook_section},
                             Part{model_section},
                             Part{phases_section, parts.phases},
                             Part{largest_section, parts.largest},
                             Part{runtime_section, parts.phases},
                             Part{host_section},
                             Part{facts_section, parts.assumptions},
-                            Part{limits_section},
-                            Part{more_section}};
+                            Part{limits_section, true, !(parts.phases || parts.largest || parts.assumptions)},
+                            Part{more_section, true, true}};
   std::string out;
   for (const Part& part : sections) {
     const std::string written = part.shown ? part.section(report, options) : "";
-    if (!written.empty()) out += (out.empty() ? "" : "\n") + written;
+    if (!written.empty()) out += (out.empty() || part.goes_on ? "" : "\n") + written;
   }
   return out;
 }

@@ -1,0 +1,85 @@
+#include "outlook.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "oomplan/advise/advise.hpp"
+#include "oomplan/survey/survey.hpp"
+#include "parallel.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+/// Cards as large as the smallest that does, but for what drivers keep.
+constexpr double about_as_large = 1.06;
+
+bool does(const Findings& findings, Replays& replays, const Gpu& gpu, double headroom) {
+  const MeshFacts& mesh = findings.plan->mesh;
+  if (undecided_on(*findings.plan, *findings.footprint, gpu)) return false;
+  const Reservation& reservation = replays.with(gpu);
+  if (undecided_on(reservation, gpu, mesh)) return false;
+  return fit(reservation, gpu, paged_of(*findings.footprint), mesh, findings.unknown, headroom).fits();
+}
+
+/// What a run sees of a card.
+using Sight = std::tuple<Bytes, Bytes, Bytes, std::string>;
+
+Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace, gpu.compute_capability}; }
+
+/// Without a card of the user's all that do; with one the smallest, and those about as large.
+Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catalog, double headroom) {
+  std::vector<Gpu> known = known_gpus(catalog);
+  std::ranges::stable_sort(known, {}, &Gpu::total);
+  std::map<Sight, bool> judged;
+  Cards out{.all = findings.fits.empty(), .known = known.size()};
+  for (Gpu& gpu : known) {
+    const bool larger =
+        !out.fitting.empty() && static_cast<double>(gpu.total.count()) >
+                                    static_cast<double>(out.fitting.front().total.count()) * about_as_large;
+    if (larger && !out.all) break;
+    if (findings.footprint->peak.tensors() + gpu.context > limit_of(gpu, headroom)) continue;
+    const auto [at, is_new] = judged.try_emplace(sight_of(gpu));
+    if (is_new) at->second = does(findings, replays, gpu, headroom);
+    if (at->second) out.fitting.push_back(std::move(gpu));
+  }
+  return out;
+}
+
+std::optional<Room> room_in(const Findings& findings, const OutlookInputs& inputs) {
+  const IngestOptions options = ingest_options(inputs.question);
+  return room_of({inputs.document, options, *findings.plan, *findings.architecture, findings.fits.front().gpu,
+                  inputs.question.headroom});
+}
+
+std::optional<Lever> lever_in(const Findings& findings, const OutlookInputs& inputs) {
+  const Result<Ladder> ladder = Ladder::load();
+  if (!ladder) return std::nullopt;
+  const AdviceQuestion question{.plan = *findings.plan,
+                                .architecture = *findings.architecture,
+                                .gpu = findings.fits.front().gpu,
+                                .headroom = inputs.question.headroom,
+                                .document = &inputs.document,
+                                .ingest = ingest_options(inputs.question)};
+  return lever_of(question, *ladder);
+}
+
+}  // namespace
+
+Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs) {
+  Outlook out;
+  if (findings.fits.size() > 1 || findings.ranks.size() > 1) return out;
+  const bool decided = findings.fits.size() == 1 && findings.fits.front().verdict != FitVerdict::undecided;
+  std::vector<std::function<void()>> tasks;
+  if (decided) tasks.emplace_back([&] { out.lever = lever_in(findings, inputs); });
+  if (decided) tasks.emplace_back([&] { out.room = room_in(findings, inputs); });
+  tasks.emplace_back([&] { out.cards = cards_for(findings, replays, inputs.catalog, inputs.question.headroom); });
+  for_each_index(tasks.size(), [&](std::size_t i) { tasks[i](); });
+  return out;
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,23 @@
+// What lies beyond an estimate's verdict.
+#pragma once
+
+#include "answer.hpp"
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/read/document.hpp"
+#include "oomplan/report/outlook.hpp"
+#include "replays.hpp"
+
+namespace oomplan::cli {
+
+/// What it is worked out of; all outlive it.
+struct OutlookInputs {
+  const Question& question;
+  const Document& document;
+  const Catalog& catalog;
+};
+
+/// Of a run that was held against its cards: `room` and `lever` where there is one that decided it, `cards` where there
+/// is one at most; else all is empty. Plays on several threads.
+Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs);
+
+}  // namespace oomplan::cli
