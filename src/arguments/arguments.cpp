@@ -75,6 +75,7 @@ Option ArgumentParser::find(const std::string& name) const { return Option(app_-
 
 void ArgumentParser::hand_on() const {
   app_->prefix_command();
+  app_->fallthrough(false);
   app_->set_help_flag();
 }
 
