@@ -49,7 +49,8 @@ constexpr std::size_t least_source = 24;
 std::string fact_line(const Fact& fact, std::size_t names, std::size_t values, std::size_t width) {
   const std::string head = fmt::format("  {:{}}  {:{}}  ", fact.name, names, value_text(fact), values);
   const std::size_t indent = 2 + names + 2 + values + 2;
-  if (std::max(indent, width_of(head)) + least_source > width) return head + "\n      " + wrapped(origin_text(fact, {}), 6, 6, width) + "\n";
+  if (std::max(indent, width_of(head)) + least_source > width)
+    return head + "\n      " + wrapped(origin_text(fact, {}), 6, 6, width) + "\n";
   return head + wrapped(origin_text(fact, {}), width_of(head), indent, width) + "\n";
 }
 
