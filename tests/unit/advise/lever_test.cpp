@@ -43,7 +43,7 @@ TEST(Lever, IsNoneWhereNothingSavesAGoodDeal) {
   plan.recipe.loss.value = Loss::chunked_logprob;
   plan.checkpointing.on.value = true;
   plan.kernels.attention.value = Attention::flash_attention_2;
-  plan.optimizer.name.value = "adamw_fused";
+  plan.optimizer.name.value = "sgd";
   EXPECT_FALSE(lever_of(question_of(plan), *Ladder::load()));
 }
 

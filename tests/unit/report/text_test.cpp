@@ -51,11 +51,10 @@ TEST(TextView, SaysWhatIsWanted) {
   fit.wanted = Bytes::gib(20);
   EXPECT_THAT(text(example({fit})),
               StartsWith("fits, but with too little headroom, on A: 181.00 GiB needed of 200.00 GiB, "
-                         "headroom 19.00 GiB where 20.00 GiB are wanted\n"));
+                         "headroom 19.00 GiB where\n  20.00 GiB are wanted\n"));
   fit.wanted = Bytes::gib(10);
   EXPECT_THAT(text(example({fit})),
-              HasSubstr("headroom 19.00 GiB, but it does not end on every card that is up to 10.00 "
-                        "GiB smaller\n"));
+              HasSubstr("headroom 19.00 GiB, but it\n  does not end on every card that is up to 10.00 GiB smaller\n"));
 }
 
 TEST(TextView, ComparesSeveralGpus) {

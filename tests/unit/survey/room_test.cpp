@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/survey/survey.hpp"
 
