@@ -54,7 +54,7 @@ TEST(TextView, SaysWhatIsWanted) {
                          "headroom 19.00 GiB where\n  20.00 GiB are wanted\n"));
   fit.wanted = Bytes::gib(10);
   EXPECT_THAT(text(example({fit})),
-              HasSubstr("headroom 19.00 GiB, but it\n  does not end on every card that is up to 10.00 GiB smaller\n"));
+              HasSubstr("headroom 19.00 GiB, but\n  it does not end on every card that is up to 10.00 GiB smaller\n"));
 }
 
 TEST(TextView, ComparesSeveralGpus) {
