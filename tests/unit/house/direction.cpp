@@ -27,7 +27,9 @@ const Names values{"plan/plan.hpp",
                    "diagnose/memory_account.hpp",
                    "advise/advice.hpp",
                    "survey/sweep.hpp",
-                   "survey/gate.hpp"};
+                   "survey/gate.hpp",
+                   "survey/room.hpp",
+                   "report/outlook.hpp"};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
