@@ -43,7 +43,7 @@ std::string given(const Report& report, std::size_t width) {
 }
 
 /// Columns for a source beside name and value; with fewer it goes below them.
-constexpr std::size_t least_source = 24;
+constexpr std::size_t least_source = 33;
 
 /// Name and value in columns, the source wrapped beside them.
 std::string fact_line(const Fact& fact, std::size_t names, std::size_t values, std::size_t width) {
