@@ -89,6 +89,14 @@ constexpr int steps_of_a_run_that_goes_on = 5;
 
 bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("path") == nullptr; }
 
+// A bar in front of somebody's text: the terminal of another drew it there.
+bool is_drawn_into_text(const Evidence& e) {
+  constexpr std::size_t least = 3;
+  std::size_t end = e.text.rfind("it/s]");
+  if (end == std::string::npos) end = e.text.rfind("s/it]");
+  return end != std::string::npos && e.text.size() >= end + 5 + least && e.text.find('{', end) == std::string::npos;
+}
+
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
 // of a failure there.
 std::vector<bool> handled_from(const std::vector<Evidence>& all) {
@@ -97,7 +105,7 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all) {
   bool handled = false;
   for (std::size_t i = all.size(); i-- > 0;) {
     if (all[i].says == Says::caught) handled = goes_on;
-    if (all[i].says == Says::progress) goes_on = true;
+    if (all[i].says == Says::progress && !is_drawn_into_text(all[i])) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
     out[i] = handled;
   }
@@ -115,7 +123,7 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
     if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
-    if (beside) ++torn;
+    if (beside || is_drawn_into_text(e)) ++torn;
     last = e.line;
   }
   return steps >= steps_of_a_run_that_goes_on && torn < steps;
