@@ -108,6 +108,7 @@ void Reservation::replay_unlimited() {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, PhaseOfStep::of(event.value));
     full = full || !allocator.play(event);
     requests.play(event);
+    if (event.kind == Event::Kind::free) continue;
     const bool workspace =
         event.kind == Event::Kind::allocate && !workspace_slots_.empty() && event.slot >= workspace_slots_.front();
     if (workspace) made += Bytes(event.value);

@@ -16,7 +16,23 @@ struct Allocator::State {
   std::vector<Index> live{};  // by slot
   std::optional<OutOfMemory> out_of_memory{};
 
-  bool fail(Bytes asked) {
+  bool allocate(std::uint32_t slot, Bytes bytes) {
+    if (slot >= live.size()) [[unlikely]]
+      make_room_for(slot);
+    if (bytes.count() <= 0) return true;
+    if (bytes.count() >= allocator::refused_from) return fail(bytes);
+    const Index block = allocator::request(machine, bytes.count());
+    note_peak();
+    if (block == none) return fail(bytes);
+    live[slot] = block;
+    return true;
+  }
+  void free(std::uint32_t slot) {
+    if (slot >= live.size() || live[slot] == none) return;
+    allocator::give_back(machine, std::exchange(live[slot], none));
+    note_peak();
+  }
+  [[gnu::cold]] bool fail(Bytes asked) {
     const AllocatorStatistics& s = machine.statistics;
     out_of_memory = {asked, s.allocated, s.reserved, allocator::out_of_memory_message(machine, asked.count())};
     return false;
@@ -24,6 +40,9 @@ struct Allocator::State {
   void note_peak() {
     AllocatorStatistics& s = machine.statistics;
     s.peak_fragmented = std::max(s.peak_fragmented, s.fragmented);
+  }
+  [[gnu::cold]] void make_room_for(std::uint32_t slot) {
+    live.resize(std::max<std::size_t>(slot + std::size_t{1}, 2 * live.size()), none);
   }
 };
 
@@ -59,34 +78,18 @@ Allocator& Allocator::operator=(const Allocator& other) {
 Allocator& Allocator::operator=(Allocator&&) noexcept = default;
 Allocator::~Allocator() = default;
 
-bool Allocator::allocate(std::uint32_t slot, Bytes bytes) {
-  State& state = *state_;
-  if (slot >= state.live.size())
-    state.live.resize(std::max<std::size_t>(slot + std::size_t{1}, 2 * state.live.size()), none);
-  if (bytes.count() <= 0) return true;
-  if (bytes.count() >= allocator::refused_from) return state.fail(bytes);
-  const Index block = allocator::request(state.machine, bytes.count());
-  state.note_peak();
-  if (block == none) return state.fail(bytes);
-  state.live[slot] = block;
-  return true;
-}
+bool Allocator::allocate(std::uint32_t slot, Bytes bytes) { return state_->allocate(slot, bytes); }
 
-void Allocator::free(std::uint32_t slot) {
-  State& state = *state_;
-  if (slot >= state.live.size() || state.live[slot] == none) return;
-  allocator::give_back(state.machine, std::exchange(state.live[slot], none));
-  state.note_peak();
-}
+void Allocator::free(std::uint32_t slot) { state_->free(slot); }
 
 void Allocator::empty_cache() { allocator::release_all(state_->machine); }
 
 bool Allocator::play(const Event& event) {
   switch (event.kind) {
     case Event::Kind::allocate:
-      return allocate(event.slot, Bytes(event.value));
+      return state_->allocate(event.slot, Bytes(event.value));
     case Event::Kind::free:
-      free(event.slot);
+      state_->free(event.slot);
       break;
     case Event::Kind::empty_cache:
       empty_cache();

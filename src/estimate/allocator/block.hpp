@@ -17,7 +17,10 @@ struct Block {
   std::uint64_t freed_at = 0;  // the pool's count of searches when it became free
   Index previous = none;       // its neighbours in the segment
   Index next = none;
-  bool small = false;  // of which pool
+  Index lower = none;  // its neighbours in the set of free blocks
+  Index higher = none;
+  std::uint16_t bin = 0;  // of the set, by its size
+  bool small = false;     // of which pool
   bool allocated = false;
   bool mapped = true;
 

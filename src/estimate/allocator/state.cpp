@@ -56,13 +56,13 @@ void insert_free(Machine& m, Index block) {
   b.freed_at = pool.searches;
   b.stranded = stranded(m, b);
   m.statistics.fragmented += Bytes(b.stranded);
-  pool.free.insert({b.size, b.address, block});
+  pool.free.insert(m.blocks, block);
 }
 
 void erase_free(Machine& m, Index block) {
   const Block& b = m.blocks[block];
   m.statistics.fragmented -= Bytes(b.stranded);
-  m.pool(b.small).free.erase(Free{b.size, b.address, block});
+  m.pool(b.small).free.erase(m.blocks, block);
 }
 
 void insert_unmapped(Machine& m, Index block) {
