@@ -23,7 +23,9 @@ class Unroller {
   }
 
   Unrolled unroll() {
-    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size());
+    // Room for the handles' workspaces too, which are put between the events later.
+    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size() + recorder_.emptied.size() +
+                 recorder_.handles.size());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
       mark(timeline_.at(s).first);
       const std::int64_t times = timeline_.times(s);

@@ -81,6 +81,7 @@ class Reservation {
   Ends ends_on(Bytes room) const;
   void add_workspaces(const Workspaces& workspaces);
   void replay_unlimited();
+  Bytes peak_in(SegmentOrder order) const;
   bool ends_in(Bytes room, SegmentOrder order) const;
   Bytes card_for(Bytes taken) const;
   Needed first_that_ends(Bytes from) const;

@@ -15,6 +15,7 @@ struct Allocator::State {
   allocator::Machine machine{};
   std::vector<Index> live{};  // by slot
   std::optional<OutOfMemory> out_of_memory{};
+  std::shared_ptr<const State> larger{};  // from before the event that parted it from the watched card
 
   bool allocate(std::uint32_t slot, Bytes bytes) {
     if (slot >= live.size()) [[unlikely]]
@@ -22,6 +23,8 @@ struct Allocator::State {
     if (bytes.count() <= 0) return true;
     if (bytes.count() >= allocator::refused_from) return fail(bytes);
     const Index block = allocator::request(machine, bytes.count());
+    if (machine.larger) [[unlikely]]
+      keep_larger();
     note_peak();
     if (block == none) return fail(bytes);
     live[slot] = block;
@@ -31,6 +34,10 @@ struct Allocator::State {
     if (slot >= live.size() || live[slot] == none) return;
     allocator::give_back(machine, std::exchange(live[slot], none));
     note_peak();
+  }
+  [[gnu::cold]] void keep_larger() {
+    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live});
+    machine.larger.reset();
   }
   [[gnu::cold]] bool fail(Bytes asked) {
     const AllocatorStatistics& s = machine.statistics;
@@ -58,7 +65,11 @@ void start(allocator::Machine& m, const Card& card) {
   m.device = {};
   m.device.total = std::clamp(card.total.count(), std::int64_t{0}, allocator::largest_total);
   m.device.context = std::clamp(card.context.count(), std::int64_t{0}, m.device.total);
+  m.device.addresses =
+      card.addresses ? std::clamp(card.addresses->count(), std::int64_t{0}, allocator::largest_total) : m.device.total;
   m.device.order = card.order;
+  m.watched = 0;
+  m.larger.reset();
   m.allowed = allowed(m.settings, card, m.device.total);
 }
 
@@ -104,6 +115,18 @@ bool Allocator::hold(const std::vector<HeldSegment>& segments) {
   return allocator::hold(state_->machine, segments, state_->live);
 }
 
+void Allocator::watch(Bytes total) {
+  allocator::Machine& m = state_->machine;
+  if (!m.allowed) m.watched = std::clamp(total.count(), m.device.total, allocator::largest_total);
+}
+
+std::optional<Allocator> Allocator::on_larger() const {
+  if (!state_->larger) return std::nullopt;
+  Allocator out;
+  *out.state_ = *state_->larger;
+  return out;
+}
+
 void Allocator::place_next(std::uint64_t address) { state_->machine.device.placed = address; }
 
 bool Allocator::release(std::uint64_t address, std::int64_t size) {
@@ -136,6 +159,7 @@ void Allocator::reset(const Card& card) {
   start(m, card);
   std::fill(state_->live.begin(), state_->live.end(), none);
   state_->out_of_memory.reset();
+  state_->larger.reset();
 }
 
 }  // namespace oomplan

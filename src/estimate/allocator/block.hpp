@@ -30,6 +30,8 @@ struct Block {
 /// All blocks, by index. An index is used again once its block is gone.
 class Blocks {
  public:
+  Blocks() { blocks_.reserve(room_at_first); }
+
   Block& operator[](Index i) { return blocks_[i]; }
   const Block& operator[](Index i) const { return blocks_[i]; }
 
@@ -53,7 +55,9 @@ class Blocks {
   }
 
  private:
-  std::vector<Block> blocks_;
+  static constexpr std::size_t room_at_first = 8192;  // Pages of it that no block is in cost nothing.
+
+  std::vector<Block> blocks_{};
   Index unused_ = none;  // a list through `next`
 };
 

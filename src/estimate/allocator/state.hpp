@@ -1,7 +1,9 @@
 // The allocator's state and what every part of it does with blocks.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +19,8 @@ namespace oomplan::allocator {
 struct Device {
   std::int64_t total = 0;
   std::int64_t context = 0;
-  std::int64_t used = 0;  ///< By the allocator, in physical pages.
+  std::int64_t used = 0;       ///< By the allocator, in physical pages.
+  std::int64_t addresses = 0;  ///< A range of an expandable segment is an eighth longer.
   SegmentOrder order = SegmentOrder::descending;
   std::uint64_t edge = middle;     ///< The next segment ends here, or begins here where they ascend.
   std::uint64_t placed = nowhere;  ///< Where the next segment is told to lie.
@@ -56,6 +59,8 @@ struct Machine {
   Blocks blocks{};
   std::array<Pool, 2> pools{};  ///< Large, small.
   AllocatorStatistics statistics{};
+  std::int64_t watched = 0;                 ///< The total of a larger card; 0: none.
+  std::shared_ptr<const Machine> larger{};  ///< As it is where that card has memory and this one has not.
 
   Pool& pool(bool small) { return pools[small ? 1 : 0]; }
   Pool& pool_of(Index block) { return pool(blocks[block].small); }
@@ -65,8 +70,35 @@ struct Machine {
 
 // Blocks and the free set (state.cpp). A free block is in its pool's set, an unmapped one in its pool's list.
 
-void insert_free(Machine& m, Index block);
-void erase_free(Machine& m, Index block);
+inline std::int64_t whole_pages(const Block& b, std::int64_t page) {
+  if (b.size < page) return 0;
+  const auto begin = static_cast<std::int64_t>(b.address - b.base);
+  const std::int64_t first = (begin + page - 1) / page;
+  const std::int64_t last = (begin + b.size) / page;
+  return std::max<std::int64_t>(last - first, 0) * page;
+}
+
+/// What of a free block could not be given back now.
+inline std::int64_t stranded(const Machine& m, const Block& b) {
+  if (m.settings.expandable_segments) return b.size - whole_pages(b, m.page(b.small));
+  return b.split() ? b.size : 0;
+}
+
+inline void insert_free(Machine& m, Index block) {
+  Block& b = m.blocks[block];
+  Pool& pool = m.pool(b.small);
+  b.freed_at = pool.searches;
+  b.stranded = stranded(m, b);
+  m.statistics.fragmented += Bytes(b.stranded);
+  pool.free.insert(m.blocks, block);
+}
+
+inline void erase_free(Machine& m, Index block) {
+  const Block& b = m.blocks[block];
+  m.statistics.fragmented -= Bytes(b.stranded);
+  m.pool(b.small).free.erase(m.blocks, block);
+}
+
 void insert_unmapped(Machine& m, Index block);
 void erase_unmapped(Machine& m, Index block);
 /// Puts a new block with the first `size` bytes of `block` before it; `block` keeps the rest. Both stay as they were
@@ -89,6 +121,9 @@ void release_segment(Machine& m, Index block);
 Index expand(Machine& m, std::int64_t size, bool small);
 /// Gives back the whole pages of a free block.
 void unmap(Machine& m, Index block);
+
+/// What the device must have free for the first pages that `size` bytes need and it lacks; 0 where it has all of them.
+std::int64_t pages_short(const Machine& m, std::int64_t size, bool small);
 
 /// The address space that an expandable segment has: more than the card.
 std::int64_t range_size(const Machine& m, std::int64_t page);
