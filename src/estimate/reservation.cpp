@@ -165,14 +165,14 @@ Reservation::Ends Reservation::ends_on(Bytes room) const {
 }
 
 bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
-  Allocator allocator(settings_, {.total = room, .order = order});
+  Allocator allocator(settings_, {.total = room, .order = order, .addresses = Card::unlimited});
   return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
 }
 
 TorchPeaks Reservation::peaks_in(Bytes room) const {
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
   if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak};
-  Allocator allocator(settings_, {.total = room, .order = orders_.front()});
+  Allocator allocator(settings_, {.total = room, .order = orders_.front(), .addresses = Card::unlimited});
   for (const Event& event : events_) allocator.play(event);
   return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
 }
@@ -196,7 +196,7 @@ Needed Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
   const Bytes unlimited = card_for(unlimited_);
   std::vector<estimator::RisingCards> cards;
-  for (const SegmentOrder order : orders_) cards.emplace_back(events_, settings_, order, unlimited_);
+  for (const SegmentOrder order : orders_) cards.emplace_back(events_, settings_, order);
   std::optional<Bytes> usual;
   Bytes room = from;
   for (Bytes step = step_above(room); step < unlimited; step = step_above(room)) {

@@ -14,8 +14,7 @@ bool RisingCards::ends_in(Bytes room, Bytes next) {
   Start start = start_for(room);
   if (!start.allocator) return false;
   Allocator& allocator = *start.allocator;
-  const bool watches = settings_.memory_fraction >= 1;
-  if (watches) allocator.watch(next);
+  allocator.watch(next);
   Start then{next};
   for (std::size_t at = start.at; at < events_.size(); ++at) {
     const bool ended = allocator.play(events_[at]);
@@ -23,7 +22,7 @@ bool RisingCards::ends_in(Bytes room, Bytes next) {
       then.at = at;
     }
     if (ended) continue;
-    if (watches) start_ = std::move(then);
+    if (then.allocator || allocator.is_watching()) start_ = std::move(then);
     return false;
   }
   return true;

@@ -10,9 +10,9 @@ namespace oomplan::estimator {
 
 class RisingCards {
  public:
-  /// `events` outlive it. `addresses`: as Card has them, the same for all cards.
-  RisingCards(const std::vector<Event>& events, const AllocatorSettings& settings, SegmentOrder order, Bytes addresses)
-      : events_(events), settings_(settings), card_{.order = order, .addresses = addresses} {}
+  /// `events` and `settings` outlive it.
+  RisingCards(const std::vector<Event>& events, const AllocatorSettings& settings, SegmentOrder order)
+      : events_(events), settings_(settings), card_{.order = order, .addresses = Card::unlimited} {}
 
   /// Whether the run ends on a card of `room`; `next` is the card that is asked about where it does not.
   bool ends_in(Bytes room, Bytes next);

@@ -66,9 +66,11 @@ void start(allocator::Machine& m, const Card& card) {
   m.device.total = std::clamp(card.total.count(), std::int64_t{0}, allocator::largest_total);
   m.device.context = std::clamp(card.context.count(), std::int64_t{0}, m.device.total);
   m.device.addresses =
-      card.addresses ? std::clamp(card.addresses->count(), std::int64_t{0}, allocator::largest_total) : m.device.total;
+      std::clamp(card.addresses.value_or(card.total).count(), std::int64_t{0}, allocator::largest_total);
   m.device.order = card.order;
   m.watched = 0;
+  m.parts_from = std::numeric_limits<std::int64_t>::max();
+  m.kept.reset();
   m.larger.reset();
   m.allowed = allowed(m.settings, card, m.device.total);
 }
@@ -117,8 +119,11 @@ bool Allocator::hold(const std::vector<HeldSegment>& segments) {
 
 void Allocator::watch(Bytes total) {
   allocator::Machine& m = state_->machine;
-  if (!m.allowed) m.watched = std::clamp(total.count(), m.device.total, allocator::largest_total);
+  const bool parted = m.allowed || total.count() >= m.parts_from;
+  m.watched = parted ? 0 : std::clamp(total.count(), m.device.total, allocator::largest_total);
 }
+
+bool Allocator::is_watching() const { return state_->machine.watched > 0; }
 
 std::optional<Allocator> Allocator::on_larger() const {
   if (!state_->larger) return std::nullopt;

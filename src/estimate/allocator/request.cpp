@@ -48,17 +48,6 @@ bool splits(const Machine& m, const Block& block, std::int64_t size) {
   return (!m.settings.max_split || size < m.settings.max_split->count()) && rest > largest_small;
 }
 
-/// Where the watched card has memory for `size` and this one has not, they part: a copy goes on as that card.
-void part_from_larger(Machine& m, std::int64_t size, bool small) {
-  const std::int64_t segment = rounded_up(segment_size(size, m.settings), physical_page);
-  const std::int64_t needed = m.settings.expandable_segments ? pages_short(m, size, small) : segment;
-  if (needed <= m.device.free() || needed > m.device.free() + m.watched - m.device.total) return;
-  auto larger = std::make_shared<Machine>(m);
-  larger->device.total = std::exchange(larger->watched, 0);
-  m.larger = std::move(larger);
-  m.watched = 0;
-}
-
 Index new_memory(Machine& m, std::int64_t size, bool small) {
   const std::int64_t segment = segment_size(size, m.settings);
   if (m.watched > 0) part_from_larger(m, size, small);
@@ -67,6 +56,7 @@ Index new_memory(Machine& m, std::int64_t size, bool small) {
 }
 
 Index new_memory_with_retries(Machine& m, std::int64_t size, bool small) {
+  if (m.watched > 0) keep_where_short(m, size, small);
   if (m.collects_garbage()) collect_garbage(m);
   Index block = new_memory(m, size, small);
   if (block == none && release_some(m, size, small)) block = new_memory(m, size, small);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -59,8 +60,11 @@ struct Machine {
   Blocks blocks{};
   std::array<Pool, 2> pools{};  ///< Large, small.
   AllocatorStatistics statistics{};
-  std::int64_t watched = 0;                 ///< The total of a larger card; 0: none.
-  std::shared_ptr<const Machine> larger{};  ///< As it is where that card has memory and this one has not.
+  std::int64_t watched = 0;  ///< The total of a larger card that all was the same on so far; 0: none.
+  std::int64_t parts_from =
+      std::numeric_limits<std::int64_t>::max();  ///< The least that was not, while it was watched.
+  std::shared_ptr<Machine> kept{};    ///< As it was before the request at hand, where the device is short of it.
+  std::shared_ptr<Machine> larger{};  ///< As it was before the request that only that card has memory for.
 
   Pool& pool(bool small) { return pools[small ? 1 : 0]; }
   Pool& pool_of(Index block) { return pool(blocks[block].small); }
@@ -127,6 +131,14 @@ std::int64_t pages_short(const Machine& m, std::int64_t size, bool small);
 
 /// The address space that an expandable segment has: more than the card.
 std::int64_t range_size(const Machine& m, std::int64_t page);
+
+// Beside a larger card (larger.cpp).
+
+/// Before the first of the tries for `size`.
+void keep_where_short(Machine& m, std::int64_t size, bool small);
+/// Before each: where the watched card has memory for it and this one has not, they part, and what was kept is that
+/// card's.
+void part_from_larger(Machine& m, std::int64_t size, bool small);
 
 // A state that is there already (held.cpp).
 

@@ -47,12 +47,11 @@ bool ends_from_its_beginning(const std::vector<Event>& events, const AllocatorSe
 
 Counted expect_same_on_all_cards(const std::vector<Event>& events, const AllocatorSettings& settings,
                                  SegmentOrder order, std::int64_t step) {
-  constexpr Bytes addresses = Bytes::gib(64);
-  RisingCards cards(events, settings, order, addresses);
+  RisingCards cards(events, settings, order);
   Counted out;
   for (Bytes room = Bytes::mib(20); room < Bytes::mib(400); room += Bytes::mib(step)) {
     const bool ends =
-        ends_from_its_beginning(events, settings, {.total = room, .order = order, .addresses = addresses});
+        ends_from_its_beginning(events, settings, {.total = room, .order = order, .addresses = Card::unlimited});
     EXPECT_EQ(cards.ends_in(room, room + Bytes::mib(step)), ends) << room.count();
     ++(ends ? out.ended : out.failed);
   }
@@ -80,15 +79,34 @@ TEST(RisingCards, EndWhereRunsFromTheBeginningDo) {
 
 TEST(RisingCards, ACardThatNothingTellsApartFailsLikeTheOneBefore) {
   const std::vector<Event> events{{Event::Kind::allocate, 0, Bytes::mib(64).count()}};
-  RisingCards cards(events, {}, SegmentOrder::descending, Bytes::gib(1));
+  const AllocatorSettings settings;
+  RisingCards cards(events, settings, SegmentOrder::descending);
   EXPECT_FALSE(cards.ends_in(Bytes::mib(32), Bytes::mib(48)));
   EXPECT_FALSE(cards.ends_in(Bytes::mib(48), Bytes::mib(64)));
   EXPECT_TRUE(cards.ends_in(Bytes::mib(64), Bytes::mib(80)));
 }
 
+Event taking(std::uint32_t slot, Bytes bytes) { return {Event::Kind::allocate, slot, bytes.count()}; }
+
+// At 100 MiB the second request no longer drives out what the first has left, in which the last two then fit. That is
+// before what tells cards of 80 and 92 MiB apart.
+TEST(RisingCards, ALargerCardMayPartEarlier) {
+  const std::vector<Event> events{taking(0, Bytes::mib(40)),
+                                  {Event::Kind::free, 0, 0},
+                                  taking(1, Bytes::mib(60)),
+                                  taking(2, Bytes::mib(30)),
+                                  taking(3, Bytes::mib(9))};
+  const AllocatorSettings settings;
+  RisingCards cards(events, settings, SegmentOrder::descending);
+  EXPECT_FALSE(cards.ends_in(Bytes::mib(80), Bytes::mib(92)));
+  EXPECT_FALSE(cards.ends_in(Bytes::mib(92), Bytes::mib(102)));
+  EXPECT_TRUE(cards.ends_in(Bytes::mib(102), Bytes::mib(112)));
+}
+
 TEST(RisingCards, AreAlsoAskedOutOfTurn) {
   const std::vector<Event> events{{Event::Kind::allocate, 0, Bytes::mib(64).count()}};
-  RisingCards cards(events, {}, SegmentOrder::descending, Bytes::gib(1));
+  const AllocatorSettings settings;
+  RisingCards cards(events, settings, SegmentOrder::descending);
   EXPECT_FALSE(cards.ends_in(Bytes::mib(32), Bytes::mib(48)));
   EXPECT_TRUE(cards.ends_in(Bytes::mib(72), Bytes::mib(80)));
 }
