@@ -158,8 +158,8 @@ RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
 /// Of each GPU the rank counts that needs most of it.
 RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, const AllocatorSettings& settings,
                       const HeldCards& cards) {
-  Replays replays(footprint, settings);
-  count_reserved(footprint, replays.of_first(cards.gpus).reserved());
+  Replays replays(footprint, settings, cards.gpus);
+  count_reserved(footprint, replays.first().reserved());
   RankAnswer out{std::move(kind), footprint.peak};
   for (Fit& worst : findings.fits) {
     out.needed.push_back(std::nullopt);
@@ -199,11 +199,11 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
     return findings.footprint.reset();
   }
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
-  Replays replays(*findings.footprint, *settings);
+  Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));
   for (const Gpu& gpu : cards.gpus) {
     findings.fits.push_back(fit_or_undecided(findings, replays.with(gpu), gpu, cards.headroom));
   }
-  findings.reserved = replays.of_first(cards.gpus).reserved();
+  findings.reserved = replays.first().reserved();
   count_reserved(*findings.footprint, *findings.reserved);
   add_ranks(findings, *settings, cards);
   if (beyond) beyond(findings, replays);

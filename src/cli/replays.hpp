@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,28 +14,36 @@ namespace oomplan::cli {
 /// A run replayed, once for each size of a cuBLAS workspace.
 class Replays {
  public:
-  /// Takes the footprint's events.
-  Replays(Footprint& footprint, const AllocatorSettings& settings)
+  /// Takes the footprint's events, for these GPUs; `others`: with() may be asked of further ones.
+  Replays(Footprint& footprint, const AllocatorSettings& settings, const std::vector<Gpu>& gpus, bool others = false)
       : events_(std::exchange(footprint.events, {})),
         handles_(std::exchange(footprint.cublas_handles, {})),
-        settings_(settings) {}
+        settings_(settings),
+        first_(gpus.empty() ? Bytes() : gpus.front().cublas_workspace),
+        others_(others) {
+    for (const Gpu& gpu : gpus) sizes_left_.insert(gpu.cublas_workspace);
+  }
 
   const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }
-  const Reservation& of_first(const std::vector<Gpu>& gpus) {
-    return with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace);
-  }
+  /// With the first GPU's; without a workspace where there is none.
+  const Reservation& first() { return with(first_); }
 
  private:
   const Reservation& with(Bytes workspace) {
     const auto known = by_workspace_.find(workspace);
     if (known != by_workspace_.end()) return known->second;
-    Reservation made(events_, settings_, {workspace, handles_});
+    sizes_left_.erase(workspace);
+    const bool last = sizes_left_.empty() && !others_;
+    Reservation made(last ? std::move(events_) : events_, settings_, {workspace, handles_});
     return by_workspace_.emplace(workspace, std::move(made)).first->second;
   }
 
   std::vector<Event> events_;
   std::vector<std::size_t> handles_;
   AllocatorSettings settings_;
+  Bytes first_;
+  bool others_ = false;
+  std::set<Bytes> sizes_left_{};
   std::map<Bytes, Reservation> by_workspace_{};
 };
 
