@@ -152,6 +152,9 @@ void check_axolotls(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.adapter.kind.value != Adapter::none && !fused) {
     cannot("LoRA without Axolotl's kernels, each of its matrices a unit,", plan.adapter.kind.origin);
   }
+  // accelerate 1.13.0 wraps the modules in the blocks too (fsdp2_apply_ac), which keep what they are given by name.
+  const Setting<bool>& wrapped = plan.checkpointing.wrapped;
+  if (wrapped.value) cannot("checkpointing that accelerate and Axolotl both wrap", wrapped.origin);
   if (plan.recipe.kind.value != RecipeKind::supervised)
     cannot("Axolotl's preference training", plan.recipe.kind.origin);
   const Setting<Quantization>& quantized = plan.quantization.kind;
