@@ -184,7 +184,8 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
-  if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value && !is_rooted(plan)) {
+  if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value &&
+      plan.mesh.sharding.value != Sharding::fsdp1) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
   }
   if (plan.precision.trained_to_fp32.value) {
