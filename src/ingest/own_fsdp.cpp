@@ -44,7 +44,7 @@ constexpr auto axolotls_fields = std::to_array<std::string_view>(
 /// The version that stands beside fsdp_config goes before the one in it (check_fsdp_version_in_fsdp_config).
 void keep_axolotls(Own& own) {
   std::erase_if(own.config, [](const Input& input) {
-    return std::ranges::count(axolotls_fields, input.key) == 0 || !is_set(*input.value);
+    return std::ranges::count(axolotls_fields, input.key) == 0 || input.value->kind == Node::Kind::null;
   });
   const Input* version = own.find("fsdp_version");
   if (!asks(version)) return;

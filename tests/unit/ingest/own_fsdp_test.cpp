@@ -39,6 +39,7 @@ TEST(OwnFsdp, AxolotlsIsTheFirstVersionWhereNoneIsSaid) {
   EXPECT_TRUE(plan.mesh.fsdp_fp32_trained.value);
   EXPECT_EQ(plan.precision.autocast.value, Autocast::bf16);
   EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_FALSE(by_axolotl("fsdp_config: {use_orig_params: false}\n").mesh.fsdp_orig_params.value);
 }
 
 TEST(OwnFsdp, AxolotlDropsWhatItsSchemaLacks) {
@@ -67,8 +68,10 @@ TEST(OwnFsdp, AxolotlRaisesNothingAndTakesNoKernelsForTheFirst) {
   EXPECT_FALSE(first.kernels.lora_qkv.value);
   EXPECT_FALSE(first.precision.fp32_while_loading.value);
   EXPECT_TRUE(by_axolotl(lora + "fsdp_config: {fsdp_version: 2}\n").kernels.lora_qkv.value);
-  EXPECT_FALSE(by_axolotl("attn_implementation: sdpa\nflash_attention:\nfsdp_config: {fsdp_version: 2}\n")
-                   .precision.fp32_norms.value);
+  const std::string sdpa =
+      "base_model: a/b\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\nsdp_attention: true\n";
+  EXPECT_TRUE(plan_from(sdpa, over("4")).precision.fp32_norms.value);
+  EXPECT_FALSE(plan_from(sdpa + "fsdp_config: {fsdp_version: 2}\n", over("4")).precision.fp32_norms.value);
 }
 
 TEST(OwnFsdp, AxolotlsGroupsAreTheWorld) {
