@@ -154,7 +154,10 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
     errors.push_back(unmodelled(what + " at stage 3", plan.mesh, origin));
   };
   const MeshFacts& mesh = plan.mesh;
-  if (mesh.world_size.value == 1) cannot("a world of one", mesh.world_size.origin);
+  if (mesh.world_size.value == 1) {
+    cannot("a world of one", mesh.world_size.origin);
+    errors.back().hint = "--set world_size=… or --launch says how many GPUs there are";
+  }
   if (!has_leaves_alone(architecture)) cannot(architecture.model_type, mesh.sharding.origin);
   if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
@@ -194,7 +197,6 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot("auto, as the config of " + architecture.model_type + " names no hidden size,",
            mesh.zero_reduce_bucket.origin);
   }
-
   if (mesh.zero_dtype.value == MixedDType::as_held && loaded_dtype(plan, architecture) != DType::fp32) {
     cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
   }

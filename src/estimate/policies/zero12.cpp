@@ -75,7 +75,7 @@ class Zero12 final : public Policy, GradientHook {
     std::erase_if(groups_, [](const Group& g) { return g.members.empty(); });
     for (Group& group : groups_) flatten(t, group);
     for (Group& group : groups_) make_master(t, group);
-    if (offloads_) make_offload_buffer(t);
+    if (offloads_ && !groups_.empty()) make_offload_buffer(t);
     t.gradient_hook = this;
   }
 
