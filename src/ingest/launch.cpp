@@ -146,7 +146,9 @@ void plan_zero_shards(World& world) {
 }
 
 void plan_sharding(World& world) {
-  if (world.kind == "MULTI_GPU") world.said.mesh.sharding = {Sharding::ddp, world.origin};
+  // transformers' Trainer takes a config's own DeepSpeed however processes are started.
+  const bool zero = is_zero(world.draft.plan.mesh.sharding.value);
+  if (world.kind == "MULTI_GPU" && !zero) world.said.mesh.sharding = {Sharding::ddp, world.origin};
   if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
   if (world.kind == "FSDP") plan_shards(world);
   if (world.kind == "DEEPSPEED") plan_zero_shards(world);

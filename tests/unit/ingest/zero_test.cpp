@@ -75,6 +75,18 @@ TEST(Zero, WhatTheTrainerRefusesIsRefused) {
   EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 4}})"), HasSubstr("no stage beyond 3"));
 }
 
+TEST(Zero, ALauncherOfSeveralProcessesSaysTheWorldAlone) {
+  IngestOptions options;
+  options.launch = {"a.yaml"};
+  options.loader = [](const std::string& path) {
+    return path == "a.yaml" ? parse_document("distributed_type: MULTI_GPU\nnum_processes: 4\n", path, Syntax::yaml)
+                            : parse_document(R"({"zero_optimization": {"stage": 1}})", path, Syntax::json);
+  };
+  const TrainingPlan plan = plan_from(std::string(sft) + "deepspeed: ds.json\n", options);
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::zero1);
+  EXPECT_EQ(plan.mesh.world_size.value, 4);
+}
+
 TEST(Zero, AnUnknownKeyIsNamedAndWhatIsNotPlayedToo) {
   const TrainingPlan plan = planned(R"({"zero_optimization": {"stage": 2, "zero_hpz_partition_size": 8,
       "reduce_bucket": 1}, "no_such_key": 1})");
