@@ -1,5 +1,6 @@
 // DeepSpeed's JSON, as transformers' integration and accelerate hand it on.
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan {
 namespace {
