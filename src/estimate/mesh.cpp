@@ -156,7 +156,7 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   const MeshFacts& mesh = plan.mesh;
   if (mesh.world_size.value == 1) {
     cannot("a world of one", mesh.world_size.origin);
-    errors.back().hint = "--set world_size=… or --launch says how many GPUs there are";
+    errors.back().hint = "--set plan.world_size=8 or --launch says how many GPUs there are";
   }
   if (!has_leaves_alone(architecture)) cannot(architecture.model_type, mesh.sharding.origin);
   if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
@@ -200,6 +200,7 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (mesh.zero_dtype.value == MixedDType::as_held && loaded_dtype(plan, architecture) != DType::fp32) {
     cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
   }
+  if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
   const bool offloads = mesh.zero_offload_optimizer.value;
   const std::string& optimizer = plan.optimizer.name.value;
   const bool adam = optimizer.starts_with("adamw_") && !optimizer.ends_with("bit");

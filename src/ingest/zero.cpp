@@ -79,7 +79,8 @@ void plan_zero(const AskedZero& asked, const Document& document, const Node& map
   // A section that does not say is off; where there is none, accelerate adds it.
   for (auto& [section, choice] :
        {std::pair{"bf16", &asked.draft.zero_bf16}, std::pair{"fp16", &asked.draft.zero_fp16}}) {
-    if (!choice->value && mapping.find(section) != nullptr) *choice = {Choice::off, asked.origin};
+    const Choice otherwise = mapping.find(section) == nullptr ? Choice::automatic : Choice::off;
+    if (!choice->value) *choice = {otherwise, asked.origin};
   }
   const BatchFacts& batch = asked.draft.plan.batch;
   check_number(asked, json.get<std::int64_t>("gradient_accumulation_steps"), "gradient_accumulation_steps",
@@ -96,6 +97,7 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
       read_within("deepspeed_plugin", inputs_of(asked.document, mapping), "deepspeed_config.", findings);
   take(asked.draft, std::move(findings));
   plan_stage(asked, plugin.get<std::int64_t>("zero_stage"), 2);
+  asked.draft.zero_bf16 = asked.draft.zero_fp16 = {Choice::automatic, asked.origin};
   plan_overlap(asked);
   offload(asked.said.mesh.zero_offload_optimizer, plugin.get<std::string>("offload_optimizer_device"), {});
   offload(asked.said.mesh.zero_offload_params, plugin.get<std::string>("offload_param_device"), {});
@@ -105,7 +107,8 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
 
 void plan_zero_precision(Draft& draft, const Document& config) {
   TrainingPlan& plan = draft.plan;
-  if (!is_zero(plan.mesh.sharding.value)) return;
+  // The plain form says what it says.
+  if (!draft.zero_bf16.value || !is_zero(plan.mesh.sharding.value)) return;
   Setting<Autocast>& autocast = plan.precision.autocast;
   const auto takes = [&](const Arg<Choice>& asked, Autocast own, std::string_view name) {
     const bool on = autocast.value == own;
