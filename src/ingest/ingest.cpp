@@ -61,12 +61,12 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
-  ingestion::note_sharding(composed->inputs, options.loader, composed->documents, draft);
   ingestion::plan_deepspeed(composed->inputs, document, options.loader, composed->documents, draft);
   ingestion::apply_launch(options, **dialect, document, composed->documents, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
+  ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
   ingestion::plan_zero_precision(draft, document);

@@ -15,6 +15,9 @@ const Input* find_input(const Inputs& inputs, std::string_view key);
 /// fsdp_ and without it.
 Inputs fsdp_inputs(const Document& document, const Node& mapping);
 
+/// The same of a config's `fsdp_config`, a mapping or the name of a file; none where that cannot be read.
+Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Document>& documents);
+
 /// Reads the inputs by a table of dialects/; what is unmodelled has a key that says in which mapping it stands.
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings);
 
@@ -33,9 +36,5 @@ void put_said(const TrainingPlan& said, const Document& config, Draft& draft);
 /// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled.
 void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& loader, std::deque<Document>& documents,
                     Draft& draft);
-
-/// Names what stands in the way within a config's `fsdp_config`, a mapping or a file, where the dialect has found that
-/// it asks for something.
-void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Document>& documents, Draft& draft);
 
 }  // namespace oomplan::ingestion

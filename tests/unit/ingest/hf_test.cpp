@@ -203,12 +203,12 @@ TEST(Hf, ReadsWeightsOf8Bits) {
 TEST(Hf, WhatIsNotPlayedIsNamed) {
   const TrainingPlan plan =
       plan_from(sft +
-                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\n"
+                "deepspeed: ds.json\ntorch_compile: true\n"
                 "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
                 "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
   EXPECT_THAT(
       features(plan),
-      ElementsAre("fsdp: FSDP", "torch_compile: torch.compile",
+      ElementsAre("torch_compile: torch.compile",
                   "num_generations: preference, RL or distillation training",
                   "attn_implementation: attention implementation", "loss_type: preference or RL training",
                   "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
