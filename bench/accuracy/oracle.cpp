@@ -164,9 +164,10 @@ void read_mesh(const json& c, TrainingPlan& p) {
   mesh.fsdp_offload.value = c.value("cpu_offload", false);
   read_reshard(c, mesh);
   if (mesh.sharding.value == Sharding::fsdp1) read_fsdp1(c, mesh);
-  if (c.at("parallel") != "deepspeed") return;
-  read_zero(c, mesh);
-  p.optimizer.name.value = "adamw_fused";  // Whatever a case names.
+  if (c.at("parallel") == "deepspeed") {
+    read_zero(c, mesh);
+    p.optimizer.name.value = "adamw_fused";  // Whatever a case names.
+  }
   p.precision.backward_in_autocast.value = p.precision.autocast.value != Autocast::none;
   const std::string held = c.value("param_dtype", "fp32");
   p.precision.weights_dtype.value = held == "bf16" ? WeightsDType::bf16 : WeightsDType::fp32;
