@@ -34,7 +34,7 @@ std::string unsupported_option(const json& c) {
   }
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
-  constexpr std::array<std::string_view, 4> played{"none", "ddp", "fsdp2", "fsdp1"};
+  constexpr std::array<std::string_view, 5> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed"};
   if (std::ranges::find(played, parallel) == played.end()) return parallel;
   // What torch can do and no fact says.
   if (c.value("tp", 1) != 1) return "tp";
@@ -42,7 +42,7 @@ std::string unsupported_option(const json& c) {
   if (c.value("rank", 0) != 0) return "rank";
   if (c.value("units", "blocks") != "blocks") return "units";
   if (c.value("is_last_backward_flag", false)) return "is_last_backward_flag";
-  if (c.value("steps", 2) != 2) return "steps";
+  if (c.value("steps", 2) != 2 && parallel != "deepspeed") return "steps";
   return "";
 }
 
@@ -117,6 +117,29 @@ void read_fsdp1(const json& c, MeshFacts& mesh) {
   mesh.fsdp_orig_params.value = c.value("use_orig_params", true);
 }
 
+/// DeepSpeed's JSON under `zero`, with an optimizer of one group.
+void read_zero(const json& c, MeshFacts& mesh) {
+  const std::int64_t stage = c.at("zero_stage");
+  mesh.sharding.value = stage == 1 ? Sharding::zero1 : stage == 2 ? Sharding::zero2 : Sharding::zero3;
+  const json zero = c.value("zero", json::object());
+  const auto elements = [&](const char* key, double otherwise) {
+    return static_cast<std::int64_t>(zero.value(key, otherwise));
+  };
+  mesh.zero_dtype.value = mixed(c, "ds_dtype", "bf16");
+  mesh.zero_decay_groups.value = false;
+  mesh.zero_reduce_bucket.value = elements("reduce_bucket_size", 5e8);
+  mesh.zero_overlap.value = zero.value("overlap_comm", stage == 3);
+  mesh.zero_contiguous.value = zero.value("contiguous_gradients", true);
+  mesh.zero_reduce_scatter.value = zero.value("reduce_scatter", true);
+  mesh.zero_round_robin.value = zero.value("round_robin_gradients", false);
+  mesh.zero_prefetch.value = elements("stage3_prefetch_bucket_size", 5e7);
+  mesh.zero_persistence.value = elements("stage3_param_persistence_threshold", 1e5);
+  mesh.zero_model_persistence.value = elements("stage3_model_persistence_threshold", 0);
+  mesh.zero_max_live.value = elements("stage3_max_live_parameters", 1e9);
+  mesh.zero_max_reuse.value = elements("stage3_max_reuse_distance", 1e9);
+  mesh.zero_sub_group.value = elements("sub_group_size", 1e9);
+}
+
 Sharding sharding_of(const std::string& parallel) {
   return parallel == "fsdp1"   ? Sharding::fsdp1
          : parallel == "fsdp2" ? Sharding::fsdp2
@@ -141,6 +164,10 @@ void read_mesh(const json& c, TrainingPlan& p) {
   mesh.fsdp_offload.value = c.value("cpu_offload", false);
   read_reshard(c, mesh);
   if (mesh.sharding.value == Sharding::fsdp1) read_fsdp1(c, mesh);
+  if (c.at("parallel") == "deepspeed") {
+    read_zero(c, mesh);
+    p.optimizer.name.value = "adamw_fused";  // Whatever a case names.
+  }
   p.precision.backward_in_autocast.value = p.precision.autocast.value != Autocast::none;
   const std::string held = c.value("param_dtype", "fp32");
   p.precision.weights_dtype.value = held == "bf16" ? WeightsDType::bf16 : WeightsDType::fp32;

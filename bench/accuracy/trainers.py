@@ -29,6 +29,8 @@ def estimate(program, case, models, folder):
     if "launch" in case:
         (folder / "accelerate.yaml").write_text(json.dumps(case["launch"]))
         command += ["--launch", "accelerate.yaml"]
+    if "deepspeed" in case:
+        (folder / "deepspeed.json").write_text(json.dumps(case["deepspeed"]))
     for setting in case["set"]:
         command += ["--set", setting]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)

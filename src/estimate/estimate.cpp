@@ -19,7 +19,9 @@ struct Played {
 Result<Played> play(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard = 0) {
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
-  for (const auto fold : {Repetition::folded, Repetition::whole_of}) {
+  // DeepSpeed's buckets are full at some layer, wherever that is.
+  const bool folds = !is_zero(plan.mesh.sharding.value);
+  for (const auto fold : {folds ? Repetition::folded : Repetition::whole_of, Repetition::whole_of}) {
     Repetition repetition = fold(architecture);
     auto run = play_run(plan, *facts, architecture, repetition, shard);
     if (!run) return run.errors();

@@ -184,7 +184,7 @@ void check_task(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (plan.recipe.label_smoothing.value) {
     cannot("label smoothing of a classifier or an encoder-decoder", plan.recipe.label_smoothing.origin);
   }
-  if (plan.mesh.sharding.value == Sharding::fsdp2 || plan.mesh.sharding.value == Sharding::fsdp1) {
+  if (is_fsdp(plan.mesh.sharding.value)) {
     cannot("FSDP of a classifier or an encoder-decoder", plan.mesh.sharding.origin);
   }
 }
@@ -487,6 +487,21 @@ Diagnostic too_large_batch(const TrainingPlan& plan) {
       plan.batch.sequence_length.origin);
 }
 
+namespace {
+
+/// DeepSpeed's engine casts the model that it is given, adapters and all.
+void cast_as_engine(const TrainingPlan& plan, Facts& f) {
+  const MixedDType dtype = plan.mesh.zero_dtype.value;
+  if (!is_zero(plan.mesh.sharding.value) || dtype == MixedDType::as_held) return;
+  const DType held = dtype == MixedDType::bf16 ? DType::bf16 : dtype == MixedDType::fp16 ? DType::fp16 : DType::fp32;
+  f.adapter = f.quantized_adapter = held;
+  if (f.quantized) return;
+  f.weights = held;
+  f.fp32_norms = f.trained_to_fp32 = f.fp32_while_loading = false;
+}
+
+}  // namespace
+
 Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture) {
   Diagnostics errors;
   check(plan, architecture, errors);
@@ -551,6 +566,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
+  cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.labelled = plan.batch.completion_length.value;

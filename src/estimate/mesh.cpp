@@ -13,7 +13,9 @@ Diagnostic error(std::string code, std::string message, const Origin& origin) {
 }
 
 Diagnostic unmodelled(const std::string& what, const MeshFacts& mesh, const Origin& origin) {
-  const std::string_view name = mesh.sharding.value == Sharding::fsdp1 ? "FSDP1" : "FSDP2";
+  const std::string_view name = is_zero(mesh.sharding.value)             ? "DeepSpeed's ZeRO"
+                                : mesh.sharding.value == Sharding::fsdp1 ? "FSDP1"
+                                                                         : "FSDP2";
   return error("estimate/unmodelled", fmt::format("{} under {} is not modelled yet", what, name), origin);
 }
 
@@ -200,6 +202,91 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (is_axolotls(plan)) check_axolotls(plan, errors);
 }
 
+/// Every module that has weights calls the policy.
+bool has_leaves_alone(const Architecture& architecture) {
+  constexpr std::array<std::string_view, 9> hooked{"embedding",        "position_ids",     "causal_mask",
+                                                   "rotary_embedding", "keep_residual",    "add_residual",
+                                                   "rms_norm",         "rotary_attention", "gated_mlp"};
+  const auto is_hooked = [&](const OpSpec& spec) { return std::ranges::count(hooked, spec.op) > 0; };
+  const auto all = [&](const std::vector<OpSpec>& specs) { return std::ranges::all_of(specs, is_hooked); };
+  return architecture.head.op == "linear_head" && all(architecture.tail) &&
+         std::ranges::all_of(architecture.body, [&](const Segment& segment) {
+           return segment.groups == 0 && all(segment.stem) && all(segment.tail) &&
+                  std::ranges::all_of(segment.kinds, all);
+         });
+}
+
+/// Stage 3 was measured with models like Llama, their blocks checkpointed without reentry.
+void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " at stage 3", plan.mesh, origin));
+  };
+  const MeshFacts& mesh = plan.mesh;
+  if (mesh.world_size.value == 1) {
+    cannot("a world of one", mesh.world_size.origin);
+    errors.back().hint = "--set plan.world_size=8 or --launch says how many GPUs there are";
+  }
+  if (!has_leaves_alone(architecture)) cannot(architecture.model_type, mesh.sharding.origin);
+  if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
+  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  if (!checkpointing.on.value) cannot("a model that is not checkpointed", checkpointing.on.origin);
+  if (checkpointing.on.value && checkpointing.reentrant.value) {
+    cannot("reentrant checkpointing", checkpointing.reentrant.origin);
+  }
+  if (plan.recipe.kind.value == RecipeKind::dpo) cannot("DPO", plan.recipe.kind.origin);
+  if (plan.evaluation.evaluates.value) cannot("evaluation", plan.evaluation.evaluates.origin);
+  const Loss loss = plan.recipe.loss.value;
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob) {
+    cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
+  }
+  const KernelFacts& kernels = plan.kernels;
+  for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp, &kernels.liger_rms_norm,
+                                      &kernels.liger_rope, &kernels.liger_glu}) {
+    if (kernel->value) cannot("a fused kernel", kernel->origin);
+  }
+}
+
+DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
+  constexpr std::array dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};
+  const WeightsDType dtype = plan.precision.weights_dtype.value;
+  return dtype == WeightsDType::checkpoint ? architecture.checkpoint_dtype : dtypes[static_cast<std::size_t>(dtype)];
+}
+
+/// What its truth was measured with: TRL's trainers and plain steps.
+void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what, plan.mesh, origin));
+  };
+  const MeshFacts& mesh = plan.mesh;
+  if (mesh.sharding.value == Sharding::zero3) check_zero3(plan, architecture, errors);
+  if (mesh.zero_reduce_bucket.value == by_hidden_size || mesh.zero_prefetch.value == by_hidden_size ||
+      mesh.zero_persistence.value == by_hidden_size) {
+    cannot("auto, as the config of " + architecture.model_type + " names no hidden size,",
+           mesh.zero_reduce_bucket.origin);
+  }
+  if (mesh.zero_dtype.value == MixedDType::as_held && loaded_dtype(plan, architecture) != DType::fp32) {
+    cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
+  }
+  if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
+  const bool offloads = mesh.zero_offload_optimizer.value;
+  const std::string& optimizer = plan.optimizer.name.value;
+  const bool adam = optimizer.starts_with("adamw_") && !optimizer.ends_with("bit");
+  if (offloads ? !adam : std::ranges::find(sharded_optimizers, optimizer) == sharded_optimizers.end()) {
+    cannot("the optimizer " + optimizer, plan.optimizer.name.origin);
+  }
+  const QuantizationFacts& q = plan.quantization;
+  if (q.kind.value == Quantization::int8) cannot("LLM.int8()", q.kind.origin);
+  const bool packed = q.kind.value != Quantization::none && q.storage.value != QuantStorage::uint8;
+  if (packed) cannot("4-bit weights that are called a floating type, which its engine casts,", q.storage.origin);
+  if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
+  const Setting<RecipeKind>& kind = plan.recipe.kind;
+  if (kind.value != RecipeKind::supervised && kind.value != RecipeKind::dpo) {
+    cannot(std::string(name_of(kind.value)), kind.origin);
+  }
+  if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
+}
+
 // DDP's wrapper is called once a step here; KTO's trainer calls it twice, and of the others no run was measured.
 void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
   const RecipeKind kind = plan.recipe.kind.value;
@@ -214,6 +301,7 @@ void check_mesh(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (plan.mesh.sharding.value == Sharding::none) return;
   check_sizes(plan.mesh, errors);
   if (plan.mesh.sharding.value == Sharding::ddp) return check_ddp(plan, errors);
+  if (is_zero(plan.mesh.sharding.value)) return check_zero(plan, architecture, errors);
   check_fsdp(plan, architecture, errors);
 }
 

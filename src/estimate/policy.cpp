@@ -1,9 +1,15 @@
 #include "policy.hpp"
 
 #include "oomplan/plan/plan.hpp"
+#include "optimizer.hpp"
 #include "policies/policies.hpp"
 
 namespace oomplan::estimator {
+
+void Policy::step(Torch& t, Optimizer& optimizer, const OptimizerFacts& facts, const Parameters& parameters) {
+  if (facts.clip_gradients.value) clip_gradients(t, parameters);
+  optimizer.step(t, parameters);
+}
 
 std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained) {
   return trained ? policy_of_shard(plan, 0) : reference_policy(plan, 0);
@@ -24,6 +30,11 @@ std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t s
       return fsdp2(plan.mesh, shard);
     case Sharding::fsdp1:
       return fsdp1(plan.mesh, true);
+    case Sharding::zero1:
+    case Sharding::zero2:
+      return zero12(plan, shard);
+    case Sharding::zero3:
+      return zero3(plan);
   }
   return single();
 }

@@ -8,10 +8,13 @@
 #include "parameter.hpp"
 
 namespace oomplan {
+struct OptimizerFacts;
 struct TrainingPlan;
 }  // namespace oomplan
 
 namespace oomplan::estimator {
+
+class Optimizer;
 
 /// Modules outside the blocks that a policy may take apart: the input embedding, the last norm, the head.
 enum class Site : std::uint8_t { embedding, norm, head };
@@ -36,6 +39,13 @@ class Policy {
   /// Around the forward function of a module outside the blocks.
   virtual Tensor enter_module(Torch&, Site, const Tensor& input) { return input; }
   virtual Tensor leave_module(Torch&, Site, const Tensor& output) { return output; }
+  /// Around the forward function of a module with weights of its own, wherever it stands.
+  virtual Tensor enter_leaf(Torch&, std::initializer_list<const Tensor*> /*weights*/, const Tensor& input) {
+    return input;
+  }
+  virtual Tensor leave_leaf(Torch&, std::initializer_list<const Tensor*> /*weights*/, const Tensor& output) {
+    return output;
+  }
   /// A weight that is read outside its module's forward function (TRL's fused head).
   virtual Tensor read_weight(Torch&, const Tensor& whole) { return whole; }
   /// One of LoRA's matrices is asked for outside its module's forward function, and stays whole (Axolotl's kernels).
@@ -44,6 +54,8 @@ class Policy {
   virtual void begin(Torch&, bool /*last*/) {}
   /// The end of backward.
   virtual void finish(Torch&) {}
+  /// The optimizer's step, behind what clips gradients; the parameters have theirs.
+  virtual void step(Torch& torch, Optimizer& optimizer, const OptimizerFacts& facts, const Parameters& parameters);
   /// Whether each micro-batch does what the one before does but for gradients that are there already.
   virtual bool repeats() const { return false; }
 };

@@ -44,17 +44,59 @@ std::vector<RankKind> kinds_of(const std::set<std::int64_t>& firsts, std::int64_
   return out;
 }
 
+/// What a partition of ZeRO's holds of gradients, in elements: those of its parameters that are whole, and of one that
+/// is cut the whole too.
+std::int64_t gradients_of(const std::vector<std::int64_t>& sizes, std::int64_t partition, std::int64_t rank) {
+  std::int64_t out = 0;
+  std::int64_t from = 0;
+  for (const std::int64_t size : sizes) {
+    const bool held = from < (rank + 1) * partition && from + size > rank * partition;
+    if (held) out = saturating_add(out, size);
+    from = saturating_add(from, size);
+  }
+  return out;
+}
+
+// Past so many a partition is smaller than most parameters.
+constexpr std::int64_t most_looked_at = 4096;
+
+/// Stages 1 and 2 divide a flat tensor wherever its parameters end. Of the ranks after the first, that with the most
+/// gradients stands for all.
+std::vector<RankKind> kinds_of_zero(const Parameters& parameters, std::int64_t ranks) {
+  std::vector<std::int64_t> sizes;
+  std::int64_t all = 0;
+  for (const estimator::Parameter& p : parameters) {
+    if (!p.trained) continue;
+    sizes.push_back(p.sizes.product());
+    all = saturating_add(all, sizes.back());
+  }
+  const std::int64_t partition = std::max<std::int64_t>(divided_up(all, ranks), 1);
+  std::int64_t worst = 1;
+  std::int64_t most = -1;
+  for (std::int64_t rank = 1; rank < std::min({ranks, divided_up(all, partition), most_looked_at}); ++rank) {
+    const std::int64_t held = gradients_of(sizes, partition, rank);
+    if (held > most) worst = rank;
+    most = std::max(most, held);
+  }
+  return {{name_of_shards(0, 1), 0, 1}, {name_of_shards(1, ranks), worst, ranks - 1}};
+}
+
 }  // namespace
 
 Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture) {
   const MeshFacts& mesh = plan.mesh;
-  if (mesh.sharding.value != Sharding::fsdp2) return std::vector<RankKind>{{"all", 0, mesh.world_size.value}};
+  const bool zero = mesh.sharding.value == Sharding::zero1 || mesh.sharding.value == Sharding::zero2;
+  const bool alike = mesh.sharding.value != Sharding::fsdp2 && !(zero && mesh.world_size.value > 1);
+  if (alike) return std::vector<RankKind>{{"all", 0, mesh.world_size.value}};
   const Result<estimator::Facts> facts = estimator::resolve(plan, architecture);
   if (!facts) return facts.errors();
   estimator::Torch torch;
-  const Result<estimator::Model> model =
-      estimator::build(torch, *facts, architecture, estimator::Repetition::folded(architecture), estimator::single());
+  const Result<estimator::Model> model = estimator::build(
+      torch, *facts, architecture,
+      zero ? estimator::Repetition::whole_of(architecture) : estimator::Repetition::folded(architecture),
+      estimator::single());
   if (!model) return model.errors();
+  if (zero) return kinds_of_zero(model->parameters, mesh.world_size.value);
   const std::int64_t replicas = mesh.fsdp_replicas.value;
   const std::int64_t ranks = mesh.world_size.value / replicas;
   return kinds_of(first_shards(model->parameters, ranks), ranks, replicas);

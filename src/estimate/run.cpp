@@ -18,8 +18,7 @@ constexpr int most_rounds = 8;
 
 void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
   t.recorder.mark(Phase::optimizer_step);
-  if (plan.optimizer.clip_gradients.value) clip_gradients(t, model.parameters);
-  optimizer.step(t, model.parameters);
+  model.policy->step(t, optimizer, plan.optimizer, model.parameters);
   t.recorder.mark(Phase::between);
   if (!plan.optimizer.set_grads_to_none.value) return;
   for (const Parameter& p : model.parameters) {

@@ -28,6 +28,8 @@ struct Draft {
   Diagnostics errors{};
   std::vector<Missing> missing{};
   std::vector<std::string> bad_keys{};
+  Arg<Choice> zero_bf16{};  ///< bf16.enabled of DeepSpeed's JSON, where that plans the ranks.
+  Arg<Choice> zero_fp16{};
   bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
 };
 

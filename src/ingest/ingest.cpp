@@ -11,6 +11,7 @@
 #include "sharding_keys.hpp"
 #include "steps.hpp"
 #include "versions.hpp"
+#include "zero.hpp"
 
 namespace oomplan {
 namespace {
@@ -60,7 +61,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.plan.dialect = (*dialect)->name;
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);
-  ingestion::note_sharding(composed->inputs, options.loader, composed->documents, draft);
+  ingestion::plan_deepspeed(composed->inputs, document, options.loader, composed->documents, draft);
   ingestion::apply_launch(options, **dialect, document, composed->documents, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
@@ -68,6 +69,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
+  ingestion::plan_zero_precision(draft, document);
   if (draft.plan.mesh.sharding.value == Sharding::ddp) {
     ingestion::note_asking(composed->inputs, {"ddp_static_graph"}, "DDP's static graph", draft);
   }

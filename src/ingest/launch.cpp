@@ -8,6 +8,7 @@
 #include "python_values.hpp"
 #include "sharding_keys.hpp"
 #include "steps.hpp"
+#include "zero.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -107,37 +108,50 @@ void plan_shards(World& world) {
            "accelerate refuses a parallelism_config without FSDP's version 2");
 }
 
-void note_deepspeed_config(World& world, const Input& config) {
-  note_deepspeed(*config.document, *config.value, "deepspeed_config.", world.draft);
-  if (const Node* path = config.value->find("deepspeed_config_file"); path != nullptr)
-    note_deepspeed_file({"deepspeed_config_file", path, config.document, {}, {}}, world.reading.loader,
-                        world.reading.documents, world.draft);
+// accelerate/utils/dataclasses.py: _deepspeed_config_checks.
+void refuse_beside_file(World& world, const Input& config) {
+  constexpr std::array<std::string_view, 8> ignored{
+      "gradient_accumulation_steps", "gradient_clipping",     "zero_stage",
+      "offload_optimizer_device",    "offload_param_device",  "offload_param_nvme_path",
+      "offload_optimizer_nvme_path", "zero3_save_16bit_model"};
+  const auto refuse = [&](const std::string& key, const Origin& at) {
+    conflict(world.draft, at, world.launch, "accelerate refuses " + key + " beside a deepspeed_config_file");
+  };
+  for (const Input& input : inputs_of(*config.document, *config.value)) {
+    if (std::ranges::count(ignored, input.key) > 0) refuse(input.key, origin_of(input));
+  }
+  const Input* mixed = find_input(world.inputs, "mixed_precision");
+  if (mixed != nullptr && mixed->value->kind != Node::Kind::null) refuse("mixed_precision", origin_of(*mixed));
+}
+
+void plan_zero_file(World& world, const Input& config, const Input& path) {
+  refuse_beside_file(world, config);
+  const Named named = named_by(path, world.reading.loader, world.reading.documents);
+  if (named.mapping == nullptr) {
+    world.draft.plan.unmodelled.push_back({"DeepSpeed, whose file cannot be read from here,",
+                                           "deepspeed_config.deepspeed_config_file", origin_of(path).where});
+    return;
+  }
+  plan_zero({world.draft, world.launch, world.origin, world.said}, *named.document, *named.mapping);
+}
+
+void plan_zero_shards(World& world) {
+  const Input* config = find_input(world.inputs, "deepspeed_config");
+  const bool given = config != nullptr && config->value->is_mapping();
+  const Node* path = given ? config->value->find("deepspeed_config_file") : nullptr;
+  if (path != nullptr && is_set(*path)) {
+    return plan_zero_file(world, *config, {"deepspeed_config_file", path, config->document, {}, {}});
+  }
+  plan_zero_plugin({world.draft, world.launch, world.origin, world.said}, given ? config->value : nullptr);
 }
 
 void plan_sharding(World& world) {
-  if (world.kind == "MULTI_GPU") world.said.mesh.sharding = {Sharding::ddp, world.origin};
+  // transformers' Trainer takes a config's own DeepSpeed however processes are started.
+  const bool zero = is_zero(world.draft.plan.mesh.sharding.value);
+  if (world.kind == "MULTI_GPU" && !zero) world.said.mesh.sharding = {Sharding::ddp, world.origin};
   if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
   if (world.kind == "FSDP") plan_shards(world);
-  const Input* config = find_input(world.inputs, "deepspeed_config");
-  if (world.kind == "DEEPSPEED" && config != nullptr) note_deepspeed_config(world, *config);
-}
-
-bool is_said(const Origin& origin) {
-  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
-}
-
-/// A plain config may say the world too; the command line goes before both.
-void put(const FactRow& fact, const TrainingPlan& said, const Document& config, Draft& draft) {
-  const Origin& from = fact.origin(said);
-  const Origin& there = fact.origin(draft.plan);
-  if (from.kind != Origin::Kind::config || there.kind == Origin::Kind::command_line) return;
-  if (!is_said(there)) {
-    fact.set(fact.get(said), from, draft.plan);
-  } else if (fact.write(said) != fact.write(draft.plan)) {
-    conflict(draft, from, config,
-             std::string(fact.name) + " is " + fact.write(said) + " here and " + fact.write(draft.plan) + " in " +
-                 there.where.file);
-  }
+  if (world.kind == "DEEPSPEED") plan_zero_shards(world);
 }
 
 /// transformers' TrainingArguments take the launcher's where neither bf16 nor fp16 is on.
@@ -146,7 +160,9 @@ void plan_precision(const Arguments& args, const Dialect& dialect, Draft& draft,
   const auto mixed = args.get<std::string>("mixed_precision");
   const auto old = args.get<bool>("fp16");
   const bool half = !mixed.value && is(old, true);
-  const bool settled = dialect.sets_mixed_precision || (dialect.plain && is_said(precision.autocast.origin));
+  const Origin::Kind said = precision.autocast.origin.kind;
+  const bool is_said = said == Origin::Kind::config || said == Origin::Kind::command_line;
+  const bool settled = dialect.sets_mixed_precision || (dialect.plain && is_said);
   if (settled || precision.autocast.value != Autocast::none) return;
   if (is(mixed, std::string("bf16"))) precision.autocast = {Autocast::bf16, mixed.origin};
   if (is(mixed, std::string("fp16")) || half) precision.autocast = {Autocast::fp16, half ? old.origin : mixed.origin};
@@ -176,7 +192,7 @@ void apply_accelerate(const Document& launch, const Reading& reading, Draft& dra
   world.kind = std::get<std::string>(*value);
   plan_processes(world);
   plan_sharding(world);
-  for (const FactRow& fact : facts()) put(fact, world.said, reading.config, draft);
+  put_said(world.said, reading.config, draft);
   plan_precision(world.args, reading.dialect, draft, reading.config);
   if (world.kind == "FSDP") plan_sharded_precision(draft.plan);
 }
@@ -198,8 +214,10 @@ void apply(const Document& launch, const Reading& reading, Draft& draft) {
   const Inputs inputs = inputs_of(launch, launch.root);
   if (is_accelerate(inputs)) return apply_accelerate(launch, reading, draft);
   if (is_deepspeed(inputs)) {
-    draft.plan.unmodelled.push_back({"DeepSpeed", "--launch " + launch.file, {launch.file, 0, 0}});
-    return note_deepspeed(launch, launch.root, {}, draft);
+    TrainingPlan said;
+    const Origin origin{.kind = Origin::Kind::config, .source = "--launch", .where = {launch.file, 0, 0}};
+    plan_zero({draft, reading.config, origin, said}, launch, launch.root);
+    return put_said(said, reading.config, draft);
   }
   draft.errors.push_back({Severity::error,
                           "ingest/unknown-dialect",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/bytes.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "stack.hpp"
 #include "versions.hpp"
@@ -131,6 +132,33 @@ void check_towers(TrainingPlan& plan, const Architecture& model) {
   if (model.task != Task::causal_lm) add("the class that " + plan.dialect + " loads of a model for another task");
 }
 
+/// hidden_size, or what a config's attribute_map calls so; 0 where it names none.
+std::int64_t hidden_size(const Architecture& model) {
+  constexpr std::array<std::string_view, 3> names{"hidden_size", "n_embd", "d_model"};
+  for (const std::string_view name : names) {
+    const auto found = std::ranges::find(model.config, name, [](const auto& row) { return row.first; });
+    const auto* size = found == model.config.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    if (size != nullptr) return *size;
+  }
+  return 0;
+}
+
+// transformers/integrations/deepspeed.py: trainer_config_finalize.
+void resolve_zero(TrainingPlan& plan, const Architecture& model) {
+  const std::int64_t size = hidden_size(model);
+  const auto resolve = [](Setting<std::int64_t>& fact, std::int64_t value, std::string_view how) {
+    if (fact.value != by_hidden_size) return;
+    fact.value = value;
+    fact.origin.derivation += (fact.origin.derivation.empty() ? "" : ", ") + std::string(how);
+  };
+  if (!is_zero(plan.mesh.sharding.value) || size == 0) return;
+  const std::int64_t square = saturating_mul(size, size);
+  resolve(plan.mesh.zero_reduce_bucket, square, "the model's hidden size squared");
+  resolve(plan.mesh.zero_prefetch, static_cast<std::int64_t>(0.9 * static_cast<double>(square)),
+          "0.9 times the model's hidden size squared");
+  resolve(plan.mesh.zero_persistence, saturating_mul(size, 10), "10 times the model's hidden size");
+}
+
 }  // namespace
 
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
@@ -140,6 +168,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_stacks(plan, model);
   check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
+  resolve_zero(plan, model);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
     return plan;

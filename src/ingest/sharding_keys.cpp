@@ -3,15 +3,33 @@
 #include <algorithm>
 #include <utility>
 
+#include "zero.hpp"
+
 namespace oomplan::ingestion {
 namespace {
 
-/// The mapping that an input holds, or that the file holds which it names: beside the working directory, as the
-/// frameworks take a path, or beside the file that says it. Null where there is none.
-struct Named {
-  const Document* document = nullptr;
-  const Node* mapping = nullptr;
-};
+bool is_said(const Origin& origin) {
+  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
+}
+
+void put(const FactRow& fact, const TrainingPlan& said, const Document& config, Draft& draft) {
+  const Origin& from = fact.origin(said);
+  const Origin& there = fact.origin(draft.plan);
+  if (from.kind != Origin::Kind::config || there.kind == Origin::Kind::command_line) return;
+  if (!is_said(there)) {
+    fact.set(fact.get(said), from, draft.plan);
+  } else if (fact.write(said) != fact.write(draft.plan)) {
+    conflict(draft, from, config,
+             std::string(fact.name) + " is " + fact.write(said) + " here and " + fact.write(draft.plan) + " in " +
+                 there.where.file);
+  }
+}
+
+}  // namespace
+
+void put_said(const TrainingPlan& said, const Document& config, Draft& draft) {
+  for (const FactRow& fact : facts()) put(fact, said, config, draft);
+}
 
 Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents) {
   if (input.value->is_mapping()) return {input.document, input.value};
@@ -24,8 +42,6 @@ Named named_by(const Input& input, const Loader& loader, std::deque<Document>& d
   const Document& kept = documents.emplace_back(*std::move(read));
   return {&kept, &kept.root};
 }
-
-}  // namespace
 
 const Input* find_input(const Inputs& inputs, std::string_view key) {
   const auto found = std::ranges::find(inputs, key, &Input::key);
@@ -53,28 +69,19 @@ Arguments read_within(std::string_view table, const Inputs& inputs, const std::s
   return out;
 }
 
-// What DeepSpeed's other keys say is nothing to this program as long as nothing of it is played.
-void note_deepspeed(const Document& document, const Node& mapping, const std::string& within, Draft& draft) {
-  Findings findings;
-  read_within("deepspeed", inputs_of(document, mapping), within, findings);
-  findings.warnings.clear();
-  findings.errors.clear();
-  take(draft, std::move(findings));
-}
-
-void note_deepspeed_file(const Input& input, const Loader& loader, std::deque<Document>& documents, Draft& draft) {
-  const Named named = named_by(input, loader, documents);
-  if (named.mapping != nullptr) note_deepspeed(*named.document, *named.mapping, {}, draft);
-}
-
-void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Document>& documents, Draft& draft) {
-  const auto asked = [&](std::initializer_list<std::string_view> keys) {
-    return std::ranges::any_of(keys, [&](std::string_view key) {
-      return std::ranges::count(draft.plan.unmodelled, key, &Unmodelled::key) > 0;
-    });
-  };
-  const Input* deepspeed = asked({"deepspeed"}) ? find_input(inputs, "deepspeed") : nullptr;
-  if (deepspeed != nullptr) note_deepspeed_file(*deepspeed, loader, documents, draft);
+void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& loader, std::deque<Document>& documents,
+                    Draft& draft) {
+  const Input* asks = find_input(inputs, "deepspeed");
+  if (asks == nullptr || !is_set(*asks->value)) return;
+  const Named named = named_by(*asks, loader, documents);
+  if (named.mapping == nullptr) {
+    draft.plan.unmodelled.push_back(
+        {"DeepSpeed, whose file cannot be read from here,", "deepspeed", origin_of(*asks).where});
+    return;
+  }
+  TrainingPlan said;
+  plan_zero({draft, config, origin_of(*asks), said}, *named.document, *named.mapping);
+  put_said(said, config, draft);
 }
 
 }  // namespace oomplan::ingestion

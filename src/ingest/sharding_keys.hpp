@@ -21,15 +21,20 @@ Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Docum
 /// Reads the inputs by a table of dialects/; what is unmodelled has a key that says in which mapping it stands.
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings);
 
-/// Names what of DeepSpeed a mapping asks for.
-void note_deepspeed(const Document& document, const Node& mapping, const std::string& within, Draft& draft);
+/// The mapping that an input holds, or that the file holds which it names: beside the working directory, as the
+/// frameworks take a path, or beside the file that says it. Null where there is none.
+struct Named {
+  const Document* document = nullptr;
+  const Node* mapping = nullptr;
+};
+Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents);
 
-/// The same of a file that an input names: beside the working directory, as DeepSpeed takes its path, or beside the
-/// file that says it. One that cannot be read says nothing.
-void note_deepspeed_file(const Input& input, const Loader& loader, std::deque<Document>& documents, Draft& draft);
+/// Facts that were said beside the config go to the plan, and an error where that says another; the command line goes
+/// before both.
+void put_said(const TrainingPlan& said, const Document& config, Draft& draft);
 
-/// Names what stands in the way within a config's `deepspeed`, a mapping or a file, where the dialect has found that it
-/// asks for something.
-void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Document>& documents, Draft& draft);
+/// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled.
+void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& loader, std::deque<Document>& documents,
+                    Draft& draft);
 
 }  // namespace oomplan::ingestion

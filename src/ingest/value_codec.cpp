@@ -175,6 +175,15 @@ constexpr Codec<std::string> quoted_strategy{"one of \"no\" (in quotes), steps, 
                                              read_word<evaluation_strategies>, write_text, evaluation_strategies.data(),
                                              evaluation_strategies.size()};
 
+// ---- Of DeepSpeed's JSON, in which 5e8 is an integer ----------------------------------------------------------------
+
+constexpr Codec<std::int64_t> whole_count{as::count.expected,
+                                          [](const Node& node) {
+                                            const auto value = planning::read_elements(node);
+                                            return value == by_hidden_size ? std::nullopt : value;
+                                          },
+                                          write_integer};
+
 // ---- Of accelerate's launcher ---------------------------------------------------------------------------------------
 
 constexpr auto distributed_types = std::to_array<std::string_view>(
@@ -206,6 +215,7 @@ constexpr std::array codecs{
     codec<comma_names>("comma_names"),
     codec<as::count>("count"),
     codec<distributed_type>("distributed_type"),
+    codec<as::elements>("elements"),
     codec<environment>("environment"),
     codec<evaluation_strategy>("evaluation_strategy"),
     codec<as::float_dtype>("float_dtype"),
@@ -234,6 +244,7 @@ constexpr std::array codecs{
     codec<save_strategy>("save_strategy"),
     codec<as::text>("text"),
     codec<as::trainer>("trainer"),
+    codec<whole_count>("whole_count"),
     codec<as::worker_start>("worker_start"),
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "oomplan/core/text.hpp"
@@ -41,11 +42,12 @@ void append_quoted(std::string& out, unsigned char c) {
   }
 }
 
+// No machine holds a trillion of anything that a plan counts; past it only arithmetic would suffer.
+constexpr std::int64_t most_counted = 1'000'000'000'000;
+
 std::optional<std::int64_t> integer_from(const Node& node, std::int64_t least) {
-  // No machine holds a trillion of anything that a plan counts; past it only arithmetic would suffer.
-  constexpr std::int64_t most = 1'000'000'000'000;
   const auto value = node.as_integer();
-  return value && *value >= least && *value <= most ? value : std::nullopt;
+  return value && *value >= least && *value <= most_counted ? value : std::nullopt;
 }
 
 }  // namespace
@@ -81,6 +83,18 @@ std::optional<std::int64_t> read_positive(const Node& node) { return integer_fro
 std::optional<std::int64_t> read_images(const Node& node) {
   if (node.kind == Node::Kind::string && node.text == "unknown") return unknown_images;
   return integer_from(node, 0);
+}
+std::optional<std::int64_t> read_elements(const Node& node) {
+  if (node.kind == Node::Kind::string && node.text == "auto") return by_hidden_size;
+  if (const auto whole = integer_from(node, 0)) return whole;
+  // deepspeed/runtime/config_utils.py: pp_int; pydantic takes a float that is an integer for one.
+  const auto number = read_number(node);
+  if (!number || *number < 0 || *number > static_cast<double>(most_counted) || *number != std::floor(*number))
+    return {};
+  return static_cast<std::int64_t>(*number);
+}
+std::string write_elements(const std::int64_t& value) {
+  return value == by_hidden_size ? "auto" : write_integer(value);
 }
 std::optional<std::int64_t> read_count(const Node& node) { return integer_from(node, 0); }
 std::optional<bool> read_boolean(const Node& node) { return node.is_scalar() ? node.as_boolean() : std::nullopt; }

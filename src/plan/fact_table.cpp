@@ -132,6 +132,9 @@ bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp
 bool is_fsdp2(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
 bool is_fsdp1(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp1; }
 bool is_fsdp(const Plan& plan) { return is_fsdp1(plan) || is_fsdp2(plan); }
+bool is_zero(const Plan& plan) { return oomplan::is_zero(plan.mesh.sharding.value); }
+bool is_zero3(const Plan& plan) { return plan.mesh.sharding.value == Sharding::zero3; }
+bool is_zero_1_or_2(const Plan& plan) { return is_zero(plan) && !is_zero3(plan); }
 bool has_images(const Plan& plan) { return plan.images.count.value > 0; }
 bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
@@ -433,7 +436,7 @@ constexpr std::array rows{
         {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
     fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
         "sharding", {"DistributedDataParallel; `fully_shard` on units of the model; FullyShardedDataParallel around "
-                     "them. Where nothing is said, `ddp` if `world_size` is above 1",
+                     "them; the stages of DeepSpeed's ZeRO. Where nothing is said, `ddp` if `world_size` is above 1",
                      {{{gathered, 2}, {communication, 2}}},
                      is_shared}),
     fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
@@ -496,6 +499,53 @@ constexpr std::array rows{
         "fsdp_reshard_unreduced", {"`set_reshard_after_backward` in micro-batches that are not reduced",
                                    {},
                                    [](const Plan& plan) { return is_fsdp2(plan) && !plan.mesh.sync_each.value; }}),
+    fact<&Plan::mesh, &MeshFacts::zero_dtype, as::mixed_dtype>(
+        "zero_dtype", {"what DeepSpeed's engine casts the model to (`bf16`, `fp16`); `as_held`: neither is on, and the "
+                       "model has to be fp32",
+                       {{{weights, 3}}},
+                       is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_reduce_bucket, as::elements>(
+        "zero_reduce_bucket", {"`reduce_bucket_size`: how many elements of gradients are reduced at once; `auto`: as "
+                               "transformers' integration makes it of the model's hidden size",
+                               {{{communication, 1}}},
+                               is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_overlap, as::boolean>(
+        "zero_overlap", {"`overlap_comm`: there are two such buckets", {{{communication, 2}}}, is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_contiguous, as::boolean>(
+        "zero_contiguous", {"`contiguous_gradients`: gradients are copied to the bucket as they come", {}, is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_reduce_scatter, as::boolean>("zero_reduce_scatter",
+                                                                    {"`reduce_scatter`", {}, is_zero_1_or_2}),
+    fact<&Plan::mesh, &MeshFacts::zero_round_robin, as::boolean>(
+        "zero_round_robin",
+        {"`round_robin_gradients`: neighbouring parameters are of different ranks' partitions", {}, is_zero_1_or_2}),
+    fact<&Plan::mesh, &MeshFacts::zero_decay_groups, as::boolean>(
+        "zero_decay_groups", {"the optimizer has norms and biases in a group of their own, as transformers' Trainer "
+                              "makes it, of which ZeRO keeps a flat tensor each",
+                              {},
+                              is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_offload_optimizer, as::boolean>(
+        "zero_offload_optimizer",
+        {"`offload_optimizer`: fp32 weights and the optimizer's state are on the host", {{{optimizer, 2}}}, is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_offload_params, as::boolean>(
+        "zero_offload_params",
+        {"`offload_param`: the shards of parameters are on the host", {{{weights, 4}}}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_prefetch, as::elements>(
+        "zero_prefetch",
+        {"`stage3_prefetch_bucket_size`: elements of parameters that are gathered ahead", {{{gathered, 4}}}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_persistence, as::elements>(
+        "zero_persistence", {"`stage3_param_persistence_threshold`: smaller parameters stay whole", {}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_model_persistence, as::count>(
+        "zero_model_persistence",
+        {"`stage3_model_persistence_threshold`: the most elements of such ones; 0: no limit", {}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_max_live, as::count>(
+        "zero_max_live",
+        {"`stage3_max_live_parameters`: elements up to which is gathered ahead", {{{gathered, 2}}}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_max_reuse, as::count>(
+        "zero_max_reuse", {"`stage3_max_reuse_distance`: what is used again within so many elements stays whole",
+                           {{{gathered, 3}}},
+                           is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_sub_group, as::count>(
+        "zero_sub_group", {"`sub_group_size`: elements of the shard that the optimizer takes at once", {}, is_zero3}),
     fact<&Plan::loader, &LoaderPlan::ranks, as::positive>(
         "ranks", {"training processes on the machine, each with a loader of its own"}),
     fact<&Plan::loader, &LoaderPlan::workers, as::count>("loader_workers",

@@ -40,6 +40,9 @@ std::optional<std::int64_t> read_count(const Node& node);
 /// A count, or "unknown".
 std::optional<std::int64_t> read_images(const Node& node);
 std::string write_images(const std::int64_t& value);
+/// A count, as DeepSpeed takes it (5e8), or "auto".
+std::optional<std::int64_t> read_elements(const Node& node);
+std::string write_elements(const std::int64_t& value);
 std::optional<bool> read_boolean(const Node& node);
 std::optional<double> read_number(const Node& node);
 std::optional<double> read_fraction(const Node& node);
@@ -54,6 +57,7 @@ namespace as {
 inline constexpr Codec<std::int64_t> positive{"a positive integer", read_positive, write_integer};
 inline constexpr Codec<std::int64_t> count{"an integer, 0 or more", read_count, write_integer};
 inline constexpr Codec<std::int64_t> images{"an integer, 0 or more, or unknown", read_images, write_images};
+inline constexpr Codec<std::int64_t> elements{"an integer, 0 or more, or auto", read_elements, write_elements};
 inline constexpr Codec<bool> boolean{"true or false", read_boolean, write_boolean};
 inline constexpr Codec<double> number{"a number", read_number, write_number};
 inline constexpr Codec<double> fraction{"a number from 0 up to, not including, 1", read_fraction, write_number};
@@ -104,7 +108,8 @@ inline constexpr auto loss = choice<Loss, loss_names>(
     "cut_cross_entropy");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
-inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1");
+inline constexpr auto sharding =
+    choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");
 inline constexpr auto shard_units = choice<ShardUnits, shard_units_names>("one of blocks, accelerate, adapters");
 inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_prefetch_names>("one of none, pre, post");

@@ -146,9 +146,16 @@ struct RecipeFacts {
 };
 
 /// How a run is spread over processes with a GPU each. ddp: torch.nn.parallel.DistributedDataParallel. fsdp2:
-/// torch.distributed.fsdp.fully_shard on units of the model. fsdp1: FullyShardedDataParallel around them.
-enum class Sharding : std::uint8_t { none, ddp, fsdp2, fsdp1 };
-inline constexpr std::array<std::string_view, 4> sharding_names{"none", "ddp", "fsdp2", "fsdp1"};
+/// torch.distributed.fsdp.fully_shard on units of the model. fsdp1: FullyShardedDataParallel around them. zero1, zero2,
+/// zero3: the stages of DeepSpeed's ZeRO.
+enum class Sharding : std::uint8_t { none, ddp, fsdp2, fsdp1, zero1, zero2, zero3 };
+inline constexpr std::array<std::string_view, 7> sharding_names{"none",  "ddp",   "fsdp2", "fsdp1",
+                                                                "zero1", "zero2", "zero3"};
+constexpr bool is_zero(Sharding sharding) { return sharding >= Sharding::zero1; }
+constexpr bool is_fsdp(Sharding sharding) { return sharding == Sharding::fsdp2 || sharding == Sharding::fsdp1; }
+
+/// Of a number of elements that transformers' integration of DeepSpeed makes of the model's hidden size ("auto").
+inline constexpr std::int64_t by_hidden_size = -1;
 
 /// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
 /// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model).
@@ -190,6 +197,21 @@ struct MeshFacts {
   Setting<bool> fsdp_offload{};               ///< Shards, their gradients and their optimizer's state are on the host.
   Setting<BackwardPrefetch> fsdp_prefetch{};  ///< FSDP1's backward_prefetch.
   Setting<bool> fsdp_orig_params{};           ///< FSDP1's use_orig_params.
+  Setting<MixedDType> zero_dtype{};        ///< In which DeepSpeed's engine holds the model (bf16, fp16); as_held: fp32.
+  Setting<bool> zero_decay_groups{};       ///< The optimizer has norms and biases in a group of their own.
+  Setting<bool> zero_offload_optimizer{};  ///< offload_optimizer: to the host.
+  Setting<bool> zero_offload_params{};     ///< offload_param: to the host. Of stage 3, as what follows `contiguous`.
+  Setting<std::int64_t> zero_reduce_bucket{};  ///< reduce_bucket_size: elements, or by_hidden_size.
+  Setting<bool> zero_overlap{};                ///< overlap_comm
+  Setting<bool> zero_contiguous{};             ///< contiguous_gradients
+  Setting<bool> zero_reduce_scatter{};
+  Setting<bool> zero_round_robin{};                ///< round_robin_gradients
+  Setting<std::int64_t> zero_prefetch{};           ///< stage3_prefetch_bucket_size: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_persistence{};        ///< stage3_param_persistence_threshold: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_model_persistence{};  ///< stage3_model_persistence_threshold: elements; 0: no limit.
+  Setting<std::int64_t> zero_max_live{};           ///< stage3_max_live_parameters: elements.
+  Setting<std::int64_t> zero_max_reuse{};          ///< stage3_max_reuse_distance: elements.
+  Setting<std::int64_t> zero_sub_group{};          ///< sub_group_size: elements.
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
 

@@ -8,6 +8,21 @@ namespace {
 constexpr std::int64_t block = 64;          // bitsandbytes functional.quantize_4bit's blocksize.
 constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantised itself.
 
+/// A layer of plain weights.
+Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (kind == LinearKind::matmul) return t.matmul(x, t.t(weight));
+  if (kind == LinearKind::linear) return t.linear(x, weight, bias);
+  Dims sizes = x->sizes;
+  sizes[sizes.size() - 1] = weight->sizes.back();
+  return t.view(t.addmm(bias, t.view(x, {-1, weight->sizes[0]}), weight), sizes);
+}
+
+/// A linear layer of the adapter.
+Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
+  const Tensor entered = play.policy.enter_leaf(play.torch, {&weight}, x);
+  return play.policy.leave_leaf(play.torch, {&weight}, play.torch.linear(entered, weight, {}));
+}
+
 /// Dequantised weight of a 4-bit linear layer; with double quantisation its absmax is dequantised first.
 Tensor dequantized(Torch& t, std::int64_t in, std::int64_t out, std::int64_t blocks, bool nested, DType compute) {
   const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::dequantize_blockwise") : Tensor();
@@ -120,8 +135,8 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
     return t.to(t.add(result, dora(play, input, result)), dtype);
   }
   Tensor update = t.dropout(input, play.facts.lora_dropout);
-  update = t.linear(update, lora_a_, {});
-  update = t.linear(update, lora_b_, {});
+  update = adapter(play, update, lora_a_);
+  update = adapter(play, update, lora_b_);
   update = t.mul_scalar(update);
   result = t.add(result, update);
   update.reset();
@@ -137,8 +152,8 @@ Tensor Linear::adapted_quantized(Play& play, const Tensor& x) const {
   const bool converts = !t.autocast();
   const Tensor input = converts ? t.to(x, lora_a_->dtype) : x;
   Tensor output = t.dropout(input, play.facts.lora_dropout);
-  output = t.linear(output, lora_a_, {});
-  output = t.linear(output, lora_b_, {});
+  output = adapter(play, output, lora_a_);
+  output = adapter(play, output, lora_b_);
   output = t.mul_scalar(output);
   if (converts) output = t.to(output, result->dtype);
   result = t.add(result, output);
@@ -150,11 +165,9 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   if (int8_) return int8_product(play, x);
   const Tensor& bias = bias_.of(play.facts);
   if (absmax_blocks_ == 0) {
-    if (kind_ == LinearKind::matmul) return t.matmul(x, t.t(weight_.of(play.facts)));
-    if (kind_ == LinearKind::linear) return t.linear(x, weight_.of(play.facts), bias);
-    Dims sizes = x->sizes;
-    sizes[sizes.size() - 1] = out_;
-    return t.view(t.addmm(bias, t.view(x, {-1, in_}), weight_.of(play.facts)), sizes);
+    const Tensor& weight = weight_.of(play.facts);
+    const Tensor entered = play.policy.enter_leaf(t, {&weight, &bias}, x);
+    return play.policy.leave_leaf(t, {&weight, &bias}, plain(t, kind_, entered, weight, bias));
   }
   const Tensor input = t.to(x, play.facts.quantized_compute);
   // bitsandbytes/nn/modules.py: Linear4bit.forward.

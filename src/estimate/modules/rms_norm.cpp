@@ -11,20 +11,32 @@ RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
-Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
-  Torch& t = play.torch;
-  Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, x, weight_, true);
-  if (style_ == RmsStyle::gemma) return gemma(t, x);
-  if (style_ == RmsStyle::t5) return t5(t, x);
+namespace {
+
+Tensor llama(Torch& t, const Tensor& x, const Tensor& weight, bool in_fp32) {
   Tensor hidden = t.to(x, DType::fp32);
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
   Tensor scale = t.add_scalar(variance);
   scale = t.rsqrt(scale);
   hidden = t.mul(hidden, scale);
   scale.reset();
-  if (style_ == RmsStyle::in_fp32) return t.to(t.mul(weight_, hidden), x->dtype);
-  return t.mul(weight_, t.to(hidden, x->dtype));
+  if (in_fp32) return t.to(t.mul(weight, hidden), x->dtype);
+  return t.mul(weight, t.to(hidden, x->dtype));
+}
+
+}  // namespace
+
+Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
+  const auto output = [&] {
+    if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, entered, weight_, true);
+    if (style_ == RmsStyle::gemma) return gemma(t, entered);
+    if (style_ == RmsStyle::t5) return t5(t, entered);
+    return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);
+  };
+  return play.policy.leave_leaf(t, {&weight_}, output());
 }
 
 // The sum of squares alone is in fp32; what it scales is the input as it is.

@@ -21,11 +21,14 @@ class Embedding final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     play.policy.enter_module(play.torch, Site::embedding, s.input_ids);
-    s.inputs_embeds = play.torch.embedding(weight_.of(play.facts), s.input_ids);
+    const Tensor& weight = weight_.of(play.facts);
+    play.policy.enter_leaf(play.torch, {&weight}, s.input_ids);
+    s.inputs_embeds = play.torch.embedding(weight, s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
     if (play.facts.input_grads) s.inputs_embeds->requires_grad = true;
+    s.inputs_embeds = play.policy.leave_leaf(play.torch, {&weight}, s.inputs_embeds);
     s.inputs_embeds = play.policy.leave_module(play.torch, Site::embedding, s.inputs_embeds);
     if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.hidden = s.inputs_embeds;

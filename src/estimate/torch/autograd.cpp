@@ -148,6 +148,7 @@ void Torch::clear() {
   kernels.clear();
   next_sequence_ = 0;
   gradient_hook = nullptr;
+  zero3_linear = false;
 }
 
 void Torch::backward(const Tensor& root) {

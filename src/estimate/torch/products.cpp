@@ -1,6 +1,7 @@
 // aten/src/ATen/native/LinearAlgebra.cpp (matmul) and Linear.cpp. Autocast casts a call's arguments from the last to
 // the first, as compilers evaluate them.
 #include "torch/torch.hpp"
+#include "torch/zero3_linear.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -140,6 +141,7 @@ Tensor Torch::matmul(const Tensor& x, const Tensor& y) {
 }
 
 Tensor Torch::linear(const Tensor& x, const Tensor& w, const Tensor& c) {
+  if (zero3_linear) return zero3_linear_wrap(*this, x, w, c);
   const Tensor bias = lowered(c);
   const Tensor weight = lowered(w);
   const Tensor input = lowered(x);

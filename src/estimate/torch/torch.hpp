@@ -167,7 +167,8 @@ class Torch {
                     std::vector<Tensor*> tracked = {});
 
   bool grad_enabled = true;
-  bool training = true;  ///< Else the model is in eval(): nothing is dropped.
+  bool training = true;       ///< Else the model is in eval(): nothing is dropped.
+  bool zero3_linear = false;  ///< torch.nn.functional.linear is DeepSpeed's function.
 
   // --- autocast ------------------------------------------------------------------------------------------------
   void enter_autocast(std::optional<DType> dtype);

@@ -1,4 +1,5 @@
 #include "layout.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -22,6 +23,22 @@ bool loads_whole(const TrainingPlan& plan) {
   return sharding == Sharding::fsdp1 || (sharding == Sharding::fsdp2 && quantized);
 }
 
+/// Of the rank's part of what is trained: fp32 weights, gradients and Adam's two states, and what goes to and from the
+/// GPU in 16 bits; of all parameters their 16 bits where they are offloaded too.
+std::string offloaded(const Report& report) {
+  const MeshFacts& mesh = report.found.plan->mesh;
+  if (!is_zero(mesh.sharding.value) || !report.found.footprint) return {};
+  const std::int64_t ranks = mesh.world_size.value;
+  std::int64_t bytes = 0;
+  if (mesh.zero_offload_optimizer.value)
+    bytes = saturating_mul(report.found.footprint->trainable_parameters, 18) / ranks;
+  if (mesh.zero_offload_params.value)
+    bytes = saturating_add(bytes, saturating_mul(report.found.footprint->parameters, 2) / ranks);
+  if (bytes == 0) return {};
+  return " What is offloaded takes about " + to_text(Bytes(bytes)) +
+         " of host RAM a rank, pinned, which may round each piece up to a power of two.";
+}
+
 }  // namespace
 
 std::string limits_section(const Report& report, const ViewOptions& options) {
@@ -36,6 +53,7 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
   if (report.found.plan && loads_whole(*report.found.plan)) {
     out += " Nor is loading: before it is sharded the whole model may be on each GPU.";
   }
+  if (report.found.plan) out += offloaded(report);
   return wrapped(out, 0, 2, options.width) + "\n";
 }
 

@@ -221,7 +221,7 @@ TEST(Axolotl, LigersKeysNeedItsPlugin) {
 
 TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   const auto one = [](const std::string& line) { return features(plan_from(full + "flash_attention: true\n" + line)); };
-  EXPECT_THAT(one("deepspeed: ds.json\n"), ElementsAre("deepspeed: DeepSpeed"));
+  EXPECT_THAT(one("deepspeed: ds.json\n"), ElementsAre("deepspeed: DeepSpeed, whose file cannot be read from here,"));
   EXPECT_THAT(one("gradient_checkpointing: offload\n"), ElementsAre("gradient_checkpointing: activation offloading"));
   EXPECT_THAT(one("context_parallel_size: 2\n"), ElementsAre("context_parallel_size: context parallel"));
   EXPECT_THAT(one("optimizer: dion\n"), ElementsAre("optimizer: optimizer dion"));

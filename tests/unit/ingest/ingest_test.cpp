@@ -129,7 +129,7 @@ TEST(Overrides, OwnKeysAndFields) {
 
 TEST(Overrides, NullTakesAKeyAway) {
   const std::string text = "model_name_or_path: a\nuse_peft: true\ndeepspeed: ds.json\n";
-  EXPECT_THAT(features(plan_from(text)), ElementsAre("deepspeed: DeepSpeed"));
+  EXPECT_THAT(features(plan_from(text)), ElementsAre("deepspeed: DeepSpeed, whose file cannot be read from here,"));
   EXPECT_THAT(features(plan_with(text, {"deepspeed="})), IsEmpty());
   EXPECT_THAT(features(plan_with(text, {"deepspeed=null"})), IsEmpty());
 }

@@ -143,10 +143,11 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 }
 
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
-  EXPECT_THAT(that_move(Bucket::weights),
-              ElementsAre("quantization", "adapter", "weights_dtype", "modules_to_save", "model"));
-  EXPECT_THAT(that_move(Bucket::optimizer), ElementsAre("optimizer", "adapter", "weights_dtype", "fsdp_fp32_trained",
-                                                        "modules_to_save", "frozen_parameters", "model"));
+  EXPECT_THAT(that_move(Bucket::weights), ElementsAre("quantization", "adapter", "weights_dtype", "zero_dtype",
+                                                      "zero_offload_params", "modules_to_save", "model"));
+  EXPECT_THAT(that_move(Bucket::optimizer),
+              ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "fsdp_fp32_trained",
+                          "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::gradients),
               ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
@@ -164,9 +165,10 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
   EXPECT_THAT(that_move(Bucket::gathered),
-              ElementsAre("fsdp_reshard", "sharding", "fsdp_param_dtype", "fsdp_units", "fsdp_prefetch", "model"));
-  EXPECT_THAT(that_move(Bucket::communication),
-              ElementsAre("ddp_bucket_views", "sharding", "fsdp_reduce_dtype", "model"));
+              ElementsAre("fsdp_reshard", "sharding", "zero_max_live", "fsdp_param_dtype", "zero_max_reuse",
+                          "fsdp_units", "zero_prefetch", "fsdp_prefetch", "model"));
+  EXPECT_THAT(that_move(Bucket::communication), ElementsAre("ddp_bucket_views", "zero_reduce_bucket", "sharding",
+                                                            "zero_overlap", "fsdp_reduce_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
 }
 

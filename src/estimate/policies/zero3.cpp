@@ -1,0 +1,591 @@
+// DeepSpeed's ZeRO, stage 3 (deepspeed 0.19.8: deepspeed/runtime/zero/stage3.py, parameter_offload.py,
+// partition_parameters.py, partitioned_param_coordinator.py). Names are theirs. Hooks stand around every module that
+// has weights; those without any only gather ahead, which is done here as the next module below them is reached. One
+// stream is played: what record_stream keeps longer on a GPU is not counted.
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/plan/plan.hpp"
+#include "optimizer.hpp"
+#include "policies/mixed_dtype.hpp"
+#include "policies/policies.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+enum class Status : std::uint8_t { not_available, in_flight, available };
+
+struct Sub;
+struct Gather;
+
+/// What ZeRO adds to a parameter.
+struct Share {
+  Parameter* parameter = nullptr;
+  std::int64_t elements = 0;   ///< ds_numel
+  std::int64_t partition = 0;  ///< Elements of the rank's.
+  bool persists = false;       ///< ds_persist
+  Status status = Status::not_available;
+  std::vector<const Sub*> active{};  ///< ds_active_sub_modules
+  std::int64_t fetched_for = 0;      ///< __most_recent_step_id_param_fetched_for
+  Tensor data{};
+  std::shared_ptr<Gather> in_flight{};  ///< In __inflight_param_registry.
+};
+
+/// A handle of an all-gather, and the buffer of several parameters, which lives until each of them was waited for.
+struct Gather {
+  std::vector<Share*> shares{};
+  Tensor flat{};
+  bool complete = false;
+};
+
+/// A module with weights, or the root, which has those that are read outside of their own (external parameters).
+struct Sub {
+  std::vector<Share*> shares{};
+  std::vector<Share*> recomputed{};  ///< ds_recompute_parameters
+  std::string_view path{};
+};
+
+enum class Trace : std::uint8_t { invalid, record, complete };
+
+struct InTrace {
+  Share* share = nullptr;
+  std::int64_t last_used_at = 0;
+};
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+
+/// A sub-group of the optimizer's.
+struct SubGroup {
+  std::vector<Share*> members{};
+  std::int64_t elements = 0;
+  Parameters master{};
+  std::unique_ptr<Optimizer> optimizer{};
+};
+
+template <class T>
+bool has(const std::vector<T>& in, const T& what) {
+  return std::ranges::find(in, what) != in.end();
+}
+
+template <class T>
+void add_once(std::vector<T>& to, const T& what) {
+  if (!has(to, what)) to.push_back(what);
+}
+
+class Zero3 final : public Policy, GradientHook {
+ public:
+  explicit Zero3(const TrainingPlan& plan) : mesh_(plan.mesh), ranks_(plan.mesh.world_size.value) {}
+
+  /// What ops are given has no memory of its own, but where it is gathered.
+  void hold(Torch& t, Parameter& p, DType dtype) override {
+    const DType held = is_floating(dtype) ? resolved(mesh_.zero_dtype.value).value_or(dtype) : dtype;
+    p.held = p.whole = t.parameter({0}, held, p.trained);
+    p.whole->sizes = p.sizes;
+    p.whole->strides = contiguous_strides(p.sizes);
+  }
+
+  void wrap(Torch& t, Parameters& parameters) override {
+    shares_.reserve(parameters.size());
+    for (Parameter& p : parameters) {
+      if (!is_floating(p.whole->dtype)) continue;
+      const std::int64_t elements = p.sizes.product();
+      shares_.push_back({&p, elements, divided_up(elements, ranks_)});
+    }
+    for (Share& share : shares_) known_.emplace(share.parameter->whole.get(), &share);
+    mark_persistent_parameters();
+    partition(t);
+    create_sub_groups(t);
+    create_buffers(t);
+    t.gradient_hook = this;
+    t.zero3_linear = true;
+  }
+
+  // --- hooks of modules --------------------------------------------------------------------------------------------
+
+  void enter_model(Torch& t) override {
+    reset_step(t);
+    pre_forward(t, root_);
+  }
+
+  void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
+    release(root_, true);
+    for (Tensor* output : outputs) {
+      if (*output && (*output)->requires_grad && t.grad_enabled) *output = before_backward(t, root_, *output);
+    }
+  }
+
+  Tensor enter_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& input) override {
+    Sub& of = sub_of(weights);
+    if (of.shares.empty()) return input;
+    gather_ahead_of_modules_above(t, of);
+    pre_forward(t, of);
+    return after_backward(t, of, input);
+  }
+
+  /// The recomputation of a block is over as soon as the last module in it has saved what it saves.
+  Tensor leave_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& output) override {
+    Sub& of = sub_of(weights);
+    if (of.shares.empty()) return output;
+    const bool recomputes = t.recorder.scope.phase == Phase::backward;
+    if (recomputes && &of == last_of_block(t)) return output;
+    if (!recomputes) last_[t.recorder.scope.layer] = &of;
+    release(of, true);
+    return before_backward(t, of, output);
+  }
+
+  /// ZeROOrderedDict: what is read outside of its module's forward function becomes the caller's. peft reads its own
+  /// for their type alone.
+  Tensor read_weight(Torch& t, const Tensor& whole) override {
+    Share* share = known_.at(whole.get());
+    if (share->parameter->part == Part::adapter) return whole;
+    if (share->status == Status::not_available) {
+      add_once(root_.shares, share);
+      gather(t, {share}, false);
+      wait(t, *share);
+    }
+    return whole;
+  }
+
+  // --- gradients ---------------------------------------------------------------------------------------------------
+
+  void begin(Torch&, bool last) override { is_boundary_ = last; }
+
+  /// reduce_independent_p_g_buckets_and_remove_grads
+  void accumulated(Torch& t, const Tensor& leaf) override {
+    const auto found = known_.find(leaf.get());
+    if (found == known_.end()) return;
+    Share& share = *found->second;
+    const std::int64_t size = mesh_.zero_reduce_bucket.value;
+    if (elements_ > 0 && saturating_add(elements_, share.elements) > size) reduce_and_partition(t);
+    if (mesh_.zero_contiguous.value && saturating_add(elements_, share.elements) <= size) {
+      leaf->grad = t.on_storage(bucket_->storage, leaf->sizes, leaf->strides, leaf->dtype);
+    }
+    bucketed_.push_back(&share);
+    elements_ = saturating_add(elements_, share.elements);
+  }
+
+  /// independent_gradient_partition_epilogue, and the modules whose input asked for no gradient.
+  void finish(Torch& t) override {
+    reduce_and_partition(t);
+    while (!in_backward_.empty()) release(*in_backward_.back(), false);
+    above_ = {};
+  }
+
+  void step(Torch& t, Optimizer&, const OptimizerFacts& facts, const Parameters&) override {
+    partition_all_parameters(t);
+    if (!mesh_.zero_offload_optimizer.value) {
+      for (const SubGroup& group : groups_) {
+        for (const Share* share : group.members) t.empty({2, share->partition}, DType::fp32, "aten::_to_copy");
+      }
+      for (SubGroup& group : groups_) update(t, group, facts);
+    }
+    for (Share& share : shares_) {
+      if (share.persists) make_whole(t, share, saturating_mul(share.partition, ranks_));
+    }
+  }
+
+ private:
+  // --- what is held ------------------------------------------------------------------------------------------------
+
+  void mark_persistent_parameters() {
+    std::int64_t all = 0;
+    const std::int64_t most = mesh_.zero_model_persistence.value;
+    for (Share& share : shares_) {
+      if (most > 0 && saturating_add(all, share.elements) > most) continue;
+      share.persists = share.elements <= mesh_.zero_persistence.value;
+      if (share.persists) all = saturating_add(all, share.elements);
+    }
+  }
+
+  /// Frozen parameters have a tensor each, those that are trained a part of one.
+  void partition(Torch& t) {
+    if (mesh_.zero_offload_params.value) return;
+    std::int64_t trained = 0;
+    for (const Share& share : shares_) {
+      if (share.parameter->trained) {
+        trained = saturating_add(trained, share.partition);
+      } else {
+        partitions_.push_back(t.parameter({share.partition}, share.parameter->whole->dtype, false));
+      }
+    }
+    partitions_.push_back(t.parameter({trained}, dtype(), false));
+  }
+
+  DType dtype() const { return shares_.front().parameter->whole->dtype; }
+
+  void create_sub_groups(Torch& t) {
+    for (const bool apart : {false, true}) {
+      std::vector<Share*> of_group;
+      for (Share& share : shares_) {
+        const Part part = share.parameter->part;
+        const bool norm = mesh_.zero_decay_groups.value && (part == Part::norm || part == Part::bias);
+        if (share.parameter->trained && norm == apart) of_group.push_back(&share);
+      }
+      cut(of_group);
+    }
+    for (SubGroup& group : groups_) make_master(t, group);
+  }
+
+  /// _create_fp16_sub_groups
+  void cut(const std::vector<Share*>& of_group) {
+    bool opens = true;
+    for (Share* share : of_group) {
+      if (std::exchange(opens, false)) groups_.emplace_back();
+      SubGroup& group = groups_.back();
+      group.members.push_back(share);
+      group.elements = saturating_add(group.elements, share->partition);
+      opens = group.elements >= mesh_.zero_sub_group.value;
+    }
+  }
+
+  void make_master(Torch& t, SubGroup& group) const {
+    Parameter& master = group.master.emplace_back();
+    master.sizes = {mesh_.zero_offload_optimizer.value ? 0 : group.elements};
+    master.trained = true;
+    master.held = master.whole = t.parameter(master.sizes, DType::fp32, true);
+    t.recorder.at(master.held->storage).bucket = Bucket::optimizer;
+  }
+
+  void create_buffers(Torch& t) {
+    {
+      Restore buffers(t.recorder.scope.bucket, Bucket::communication);
+      if (mesh_.zero_contiguous.value)
+        bucket_ = t.empty({mesh_.zero_reduce_bucket.value}, dtype(), "deepspeed::ipg_bucket");
+    }
+    if (mesh_.zero_offload_optimizer.value) return;
+    Restore gradients(t.recorder.scope.bucket, Bucket::gradients);
+    std::int64_t elements = 0;
+    for (const SubGroup& group : groups_) elements = saturating_add(elements, group.elements);
+    grad_partitions_ = t.empty({elements}, dtype(), "deepspeed::grad_partitions_flat_buffer");
+  }
+
+  // --- modules -----------------------------------------------------------------------------------------------------
+
+  Sub& sub_of(std::initializer_list<const Tensor*> weights) {
+    const Tensor* first = nullptr;
+    for (const Tensor* weight : weights) {
+      if (first == nullptr && *weight && known_.contains(weight->get())) first = weight;
+    }
+    if (first == nullptr) return nothing_;
+    const auto [at, fresh] = subs_.try_emplace(first->get());
+    if (!fresh) return *at->second;
+    at->second = std::make_unique<Sub>();
+    for (const Tensor* weight : weights) {
+      const auto found = *weight ? known_.find(weight->get()) : known_.end();
+      if (found != known_.end()) add_once(at->second->shares, found->second);
+    }
+    const std::string_view name = at->second->shares.front()->parameter->name;
+    at->second->path = name.substr(0, std::min(name.rfind('.'), name.size()));
+    return *at->second;
+  }
+
+  const Sub* last_of_block(Torch& t) const {
+    const auto found = last_.find(t.recorder.scope.layer);
+    return t.recorder.scope.layer < 0 || found == last_.end() ? nullptr : found->second;
+  }
+
+  /// A module above it that its neighbour is not below: a layer, its attention, its MLP.
+  void gather_ahead_of_modules_above(Torch& t, const Sub& of) {
+    const std::string_view above = of.path.substr(0, of.path.rfind('.'));
+    const std::int16_t layer = of.shares.front()->parameter->layer();
+    const auto old = std::exchange(above_, {above, layer});
+    if (old.first == above && old.second == layer) return;
+    if (trace_ == Trace::complete) gather_ahead(t);
+    if (old.second != layer && trace_ == Trace::complete) gather_ahead(t);
+  }
+
+  void pre_forward(Torch& t, Sub& of) {
+    trace_prologue(t, of);
+    fetch(t, of, true);
+  }
+
+  Tensor after_backward(Torch& t, Sub& of, const Tensor& input) {
+    NodeRef node = t.record("PostBackwardFunctionModuleBackward", {&input}, [](Torch&, Node& n, Grads& g) {
+      const auto& hooked = *static_cast<const Hooked*>(n.module);
+      hooked.policy->release(*hooked.sub, false);
+      g.out[0] = g.in[0];
+    });
+    return hook(t, of, node, input);
+  }
+
+  Tensor before_backward(Torch& t, Sub& of, const Tensor& output) {
+    NodeRef node = t.record("PreBackwardFunctionForModuleBackward", {&output}, [](Torch& torch, Node& n, Grads& g) {
+      const auto& hooked = *static_cast<const Hooked*>(n.module);
+      hooked.policy->pre_backward(torch, *hooked.sub);
+      g.out[0] = g.in[0];
+    });
+    return hook(t, of, node, output);
+  }
+
+  Tensor hook(Torch& t, Sub& of, const NodeRef& node, const Tensor& x) {
+    if (!node) return x;
+    auto& hooked = hooked_[&of];
+    if (!hooked) hooked = std::make_unique<Hooked>(Hooked{this, &of});
+    node->module = hooked.get();
+    return t.attach(node, t.view_as(x, x->sizes, x->strides));
+  }
+
+  void pre_backward(Torch& t, Sub& of) {
+    if (!of.path.empty()) gather_ahead_of_modules_above(t, of);
+    trace_prologue(t, of);
+    add_once(in_backward_, &of);
+    fetch(t, of, false);
+  }
+
+  // --- the coordinator ---------------------------------------------------------------------------------------------
+
+  void trace_prologue(Torch& t, Sub& of) {
+    if (trace_ == Trace::complete && (step_ >= std::ssize(order_) || order_[static_cast<std::size_t>(step_)] != &of)) {
+      trace_ = Trace::invalid;
+      order_.clear();
+      in_trace_.clear();
+      queue_.clear();
+      clean_registry(t);
+    }
+    if (trace_ == Trace::record) order_.push_back(&of);
+  }
+
+  void clean_registry(Torch& t) {
+    for (Share& share : shares_) {
+      if (!share.in_flight) continue;
+      wait(t, share);
+      release(share);
+    }
+  }
+
+  void reset_step(Torch& t) {
+    clean_registry(t);
+    if (trace_ == Trace::record) construct_trace();
+    if (trace_ != Trace::complete) trace_ = order_.empty() ? Trace::record : Trace::complete;
+    queue_.assign(in_trace_.begin(), in_trace_.end());
+    for (Share& share : shares_) share.fetched_for = never;
+    step_ = 0;
+    available_ = 0;
+  }
+
+  /// construct_parameter_trace_from_module_trace
+  void construct_trace() {
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      for (Share* share : order_[i]->shares) in_trace_.push_back({share, static_cast<std::int64_t>(i)});
+    }
+  }
+
+  void fetch(Torch& t, Sub& of, bool forward) {
+    std::vector<Share*> missing;
+    for (Share* share : of.shares) {
+      if (share->status == Status::not_available) missing.push_back(share);
+    }
+    if (!missing.empty()) gather(t, missing, true);
+    const bool recomputes = forward && t.recorder.scope.phase == Phase::backward;
+    for (Share* share : of.shares) {
+      add_once<const Sub*>(share->active, &of);
+      if (recomputes && !in_backward_.empty() && !share->parameter->trained) {
+        add_once(in_backward_.back()->recomputed, share);
+        add_once<const Sub*>(share->active, in_backward_.back());
+      }
+      wait(t, *share);
+    }
+    if (trace_ == Trace::complete) {
+      discard_fetched(of);
+      gather_ahead(t);
+    }
+    ++step_;
+  }
+
+  /// What the module needs is taken off the queue.
+  void discard_fetched(const Sub& of) {
+    std::size_t left = 0;
+    for (const Share* share : of.shares) left += share->fetched_for < step_ ? 1 : 0;
+    for (; left > 0 && !queue_.empty(); --left) {
+      queue_.front().share->fetched_for = queue_.front().last_used_at;
+      queue_.pop_front();
+    }
+  }
+
+  void gather_ahead(Torch& t) {
+    const std::int64_t most = std::min(mesh_.zero_max_live.value - available_, mesh_.zero_prefetch.value);
+    std::vector<Share*> ahead;
+    std::int64_t elements = 0;
+    while (mesh_.zero_prefetch.value > 0 && !queue_.empty() && elements < most) {
+      const InTrace next = queue_.front();
+      queue_.pop_front();
+      next.share->fetched_for = std::max(next.share->fetched_for, next.last_used_at);
+      if (next.share->status != Status::not_available || has(ahead, next.share)) continue;
+      ahead.push_back(next.share);
+      elements = saturating_add(elements, next.share->elements);
+    }
+    if (!ahead.empty()) gather(t, ahead, true);
+  }
+
+  /// all_gather_coalesced
+  void gather(Torch& t, const std::vector<Share*>& shares, bool counts) {
+    Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+    const auto handle = std::make_shared<Gather>(Gather{shares, {}, false});
+    std::int64_t elements = 0;
+    std::vector<Tensor> moved;
+    for (Share* share : shares) {
+      if (counts) available_ = saturating_add(available_, share->elements);
+      share->status = Status::in_flight;
+      share->in_flight = handle;
+      elements = saturating_add(elements, share->partition);
+      if (mesh_.zero_offload_params.value)
+        moved.push_back(t.empty({share->partition}, share->parameter->whole->dtype, "aten::_to_copy"));
+    }
+    const Tensor flat = t.empty({saturating_mul(elements, ranks_)}, dtype(), "deepspeed::all_gather");
+    (shares.size() == 1 ? shares.front()->data : handle->flat) = flat;
+  }
+
+  void wait(Torch& t, Share& share) {
+    if (!share.in_flight) return;
+    const std::shared_ptr<Gather> handle = std::exchange(share.in_flight, {});
+    if (std::exchange(handle->complete, true)) return;
+    for (Share* one : handle->shares) {
+      if (handle->flat) {
+        make_whole(t, *one, one->elements);
+      } else {
+        one->status = Status::available;
+      }
+    }
+  }
+
+  static void make_whole(Torch& t, Share& share, std::int64_t elements) {
+    Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+    Restore layer(t.recorder.scope.layer, std::int16_t{share.parameter->layer()});
+    share.data = t.empty({elements}, share.parameter->whole->dtype, "aten::cat");
+    share.status = Status::available;
+  }
+
+  void release(Sub& of, bool forward) {
+    std::vector<Share*> released = trace_ == Trace::complete ? params_to_release(of) : of.shares;
+    std::vector<Share*> shares = of.shares;
+    if (!forward) {
+      for (Share* share : std::exchange(of.recomputed, {})) {
+        add_once(shares, share);
+        if (!share->persists) add_once(released, share);
+      }
+      std::erase(in_backward_, &of);
+    }
+    for (Share* share : shares) {
+      std::erase(share->active, &of);
+      if (has(released, share)) release(*share);
+    }
+  }
+
+  void release(Share& share) {
+    if (share.status != Status::available || !share.active.empty()) return;
+    share.data.reset();
+    share.status = Status::not_available;
+    available_ -= share.elements;
+  }
+
+  /// Not what persists, what was passed over as it was whole already, and what is used again soon.
+  std::vector<Share*> params_to_release(const Sub& of) const {
+    std::vector<Share*> out;
+    for (Share* share : of.shares) {
+      if (!share->persists && share->fetched_for <= step_) out.push_back(share);
+    }
+    std::int64_t traversed = 0;
+    for (auto i = static_cast<std::size_t>(step_); i < order_.size() && traversed < mesh_.zero_max_reuse.value; ++i) {
+      for (Share* share : order_[i]->shares) {
+        std::erase(out, share);
+        traversed = saturating_add(traversed, share->elements);
+      }
+    }
+    return out;
+  }
+
+  void partition_all_parameters(Torch& t) {
+    for (Share& share : shares_) {
+      wait(t, share);
+      share.active.clear();
+      release(share);
+    }
+  }
+
+  // --- reducing ----------------------------------------------------------------------------------------------------
+
+  /// reduce_scatter_coalesced, unless the bucket is reduced as a whole.
+  void reduce_and_partition(Torch& t) {
+    if (bucketed_.empty()) return;
+    Restore reduces(t.recorder.scope.bucket, Bucket::communication);
+    const bool whole =
+        mesh_.zero_contiguous.value && !mesh_.zero_reduce_scatter.value && elements_ <= mesh_.zero_reduce_bucket.value;
+    const Share& first = *bucketed_.front();
+    const bool alone = bucketed_.size() == 1 && saturating_mul(first.partition, ranks_) == first.elements;
+    std::int64_t padded = 0;
+    for (const Share* share : bucketed_) padded = saturating_add(padded, saturating_mul(share->partition, ranks_));
+    const Tensor together = whole || alone ? Tensor() : t.empty({padded}, dtype(), "aten::cat");
+    for (const Share* share : bucketed_) partition_gradient(t, *share);
+    bucketed_.clear();
+    elements_ = 0;
+  }
+
+  /// partition_grads: to the host by a copy on the GPU, a norm in double precision and one in fp32.
+  void partition_gradient(Torch& t, const Share& share) const {
+    if (mesh_.zero_offload_optimizer.value) {
+      const Tensor copy = t.empty({share.partition}, dtype(), "aten::_to_copy");
+      constexpr std::int64_t buffer_size = 250'000'000;
+      if (is_boundary_) {
+        t.empty({2, std::min(share.partition, buffer_size)}, DType::fp32, "aten::_to_copy");
+        t.to(copy, DType::fp32);
+      }
+    }
+    share.parameter->whole->grad.reset();
+  }
+
+  void update(Torch& t, SubGroup& group, const OptimizerFacts& facts) {
+    Parameter& master = group.master.front();
+    {
+      Restore gradients(t.recorder.scope.bucket, Bucket::gradients);
+      const Tensor flat =
+          group.members.size() == 1 ? grad_partitions_ : t.empty({group.elements}, dtype(), "aten::cat");
+      master.held->grad = dtype() == DType::fp32 ? flat : t.empty({group.elements}, DType::fp32, "aten::_to_copy");
+    }
+    if (!group.optimizer) group.optimizer = make_optimizer(facts.name.value);
+    group.optimizer->step(t, group.master);
+    master.held->grad.reset();
+  }
+
+  struct Hooked {
+    Zero3* policy = nullptr;
+    Sub* sub = nullptr;
+  };
+
+  const MeshFacts mesh_;
+  const std::int64_t ranks_;
+  bool is_boundary_ = true;
+  std::vector<Share> shares_{};
+  std::unordered_map<const TensorImpl*, Share*> known_{};
+  std::vector<Tensor> partitions_{};
+  std::vector<SubGroup> groups_{};
+  Tensor bucket_{};
+  Tensor grad_partitions_{};
+  Sub root_{};
+  Sub nothing_{};
+  std::unordered_map<const TensorImpl*, std::unique_ptr<Sub>> subs_{};
+  std::unordered_map<const Sub*, std::unique_ptr<Hooked>> hooked_{};
+  std::unordered_map<std::int16_t, const Sub*> last_{};  ///< Of each block, what it calls last.
+  std::pair<std::string_view, std::int16_t> above_{};
+  std::vector<Sub*> in_backward_{};  ///< __active_backward_submodules
+  Trace trace_ = Trace::invalid;
+  std::vector<Sub*> order_{};        ///< __submodule_order
+  std::vector<InTrace> in_trace_{};  ///< __param_order
+  std::deque<InTrace> queue_{};      ///< __param_queue
+  std::int64_t step_ = 0;            ///< __step_id
+  std::int64_t available_ = 0;       ///< __n_available_params
+  std::vector<Share*> bucketed_{};
+  std::int64_t elements_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> zero3(const TrainingPlan& plan) { return std::make_unique<Zero3>(plan); }
+
+}  // namespace oomplan::estimator

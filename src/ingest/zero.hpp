@@ -1,0 +1,25 @@
+// What DeepSpeed's JSON says of the ranks, as transformers' integration and accelerate 1.15.0's plugin hand it on.
+#pragma once
+
+#include "dialect.hpp"
+
+namespace oomplan::ingestion {
+
+struct AskedZero {
+  Draft& draft;
+  const Document& document;  ///< In which DeepSpeed is asked for.
+  Origin origin{};           ///< Of what asks for it.
+  TrainingPlan& said;        ///< Where facts of the mesh go.
+};
+
+/// Facts of the mesh; the optimizer that the JSON names and what is not played go to the draft's plan. Errors, in the
+/// draft: ingest/conflict where transformers' Trainer refuses it beside its own arguments, ingest/bad-value.
+void plan_zero(const AskedZero& asked, const Document& document, const Node& mapping);
+
+/// The same of accelerate's deepspeed_config that names no file; null where there is none.
+void plan_zero_plugin(const AskedZero& asked, const Node* config);
+
+/// In what DeepSpeed's engine holds the model, in place of autocast: accelerate prepares no autocast for its engine.
+void plan_zero_precision(Draft& draft, const Document& config);
+
+}  // namespace oomplan::ingestion

@@ -1,0 +1,102 @@
+// DeepSpeed's JSON, as transformers' integration and accelerate hand it on.
+#include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* sft = "model_name_or_path: a/b\nmax_length: 8\ntrainer: sft\n";
+
+/// `json` under the trainer's own key.
+IngestOptions with_json(const std::string& json) {
+  IngestOptions options;
+  options.loader = [json](const std::string& path) { return parse_document(json, path, Syntax::json); };
+  return options;
+}
+
+TrainingPlan planned(const std::string& json, const std::string& more = {}) {
+  return plan_from(std::string(sft) + "deepspeed: ds.json\n" + more, with_json(json));
+}
+
+std::string refusal(const std::string& json, const std::string& more = {}) {
+  const auto plan = ingest(yaml(std::string(sft) + "deepspeed: ds.json\n" + more), with_json(json));
+  return plan ? "" : plan.errors().front().message;
+}
+
+TEST(Zero, SaysTheSharesAndTakesThePlaceOfAutocast) {
+  const TrainingPlan plan = planned(R"({"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2,
+      "overlap_comm": true, "reduce_bucket_size": 5e8, "round_robin_gradients": true,
+      "offload_optimizer": {"device": "cpu"}}, "gradient_accumulation_steps": "auto"})");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::zero2);
+  EXPECT_EQ(plan.mesh.zero_reduce_bucket.value, 500'000'000);
+  EXPECT_TRUE(plan.mesh.zero_overlap.value);
+  EXPECT_TRUE(plan.mesh.zero_round_robin.value);
+  EXPECT_TRUE(plan.mesh.zero_offload_optimizer.value);
+  EXPECT_EQ(plan.mesh.zero_dtype.value, MixedDType::bf16);
+  EXPECT_EQ(plan.precision.autocast.value, Autocast::none);
+}
+
+TEST(Zero, OverlapIsOnByDefaultAtStageThreeAlone) {
+  EXPECT_FALSE(planned(R"({"zero_optimization": {"stage": 1}})").mesh.zero_overlap.value);
+  EXPECT_TRUE(planned(R"({"zero_optimization": {"stage": 3}})").mesh.zero_overlap.value);
+  EXPECT_FALSE(planned(R"({"zero_optimization": {"stage": 3, "overlap_comm": false}})").mesh.zero_overlap.value);
+}
+
+TEST(Zero, AutoWaitsForTheModel) {
+  const TrainingPlan plan = planned(R"({"zero_optimization": {"stage": 3, "reduce_bucket_size": "auto",
+      "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"}})");
+  EXPECT_EQ(plan.mesh.zero_reduce_bucket.value, by_hidden_size);
+  Architecture model;
+  model.config = {{"hidden_size", std::int64_t{64}}};
+  const auto resolved = with_model_defaults(plan, model);
+  ASSERT_TRUE(resolved);
+  EXPECT_EQ(resolved->mesh.zero_reduce_bucket.value, 4096);
+  EXPECT_EQ(resolved->mesh.zero_prefetch.value, 3686);
+  EXPECT_EQ(resolved->mesh.zero_persistence.value, 640);
+}
+
+TEST(Zero, AnOptimizerOfItsOwnIsOneGroup) {
+  const TrainingPlan plan =
+      planned(R"({"optimizer": {"type": "AdamW", "params": {"lr": "auto"}}, "zero_optimization": {"stage": 2}})");
+  EXPECT_FALSE(plan.mesh.zero_decay_groups.value);
+  EXPECT_EQ(plan.optimizer.name.value, "adamw_fused");
+  EXPECT_TRUE(planned(R"({"zero_optimization": {"stage": 2}})").mesh.zero_decay_groups.value);
+}
+
+TEST(Zero, WhatTheTrainerRefusesIsRefused) {
+  EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 7})"),
+              HasSubstr("refuses gradient_accumulation_steps 7"));
+  EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})", "bf16: false\n"),
+              HasSubstr("bf16.enabled is true"));
+  EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 4}})"), HasSubstr("no stage beyond 3"));
+}
+
+TEST(Zero, ALauncherOfSeveralProcessesSaysTheWorldAlone) {
+  IngestOptions options;
+  options.launch = {"a.yaml"};
+  options.loader = [](const std::string& path) {
+    return path == "a.yaml" ? parse_document("distributed_type: MULTI_GPU\nnum_processes: 4\n", path, Syntax::yaml)
+                            : parse_document(R"({"zero_optimization": {"stage": 1}})", path, Syntax::json);
+  };
+  const TrainingPlan plan = plan_from(std::string(sft) + "deepspeed: ds.json\n", options);
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::zero1);
+  EXPECT_EQ(plan.mesh.world_size.value, 4);
+}
+
+TEST(Zero, AnUnknownKeyIsNamedAndWhatIsNotPlayedToo) {
+  const TrainingPlan plan = planned(R"({"zero_optimization": {"stage": 2, "zero_hpz_partition_size": 8,
+      "reduce_bucket": 1}, "no_such_key": 1})");
+  ASSERT_EQ(plan.unmodelled.size(), 1U);
+  EXPECT_EQ(plan.unmodelled.front().key, "zero_optimization.zero_hpz_partition_size");
+  EXPECT_EQ(plan.warnings.size(), 2U);
+  EXPECT_THAT(features(planned(R"({"bf16": {"enabled": "auto"}})")),
+              Contains("zero_optimization: DeepSpeed without ZeRO"));
+}
+
+}  // namespace
+}  // namespace oomplan
