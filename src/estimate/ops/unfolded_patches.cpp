@@ -15,9 +15,10 @@ class UnfoldedPatches final : public Module {
         numbers_(saturating_mul(channels_, saturating_mul(a.integer("patch_size"), a.integer("patch_size")))) {
     const std::int64_t side = size_ / a.integer("patch_size");
     patches_ = saturating_mul(side, side);
-    class_ = b.weight("class_embedding", {width_}, Part::embedding);
-    positions_ = b.weight("positional_embedding_vlm", {patches_ + 1, width_}, Part::embedding);
-    linear_ = Linear(b, "patch_embedding.linear", numbers_, width_, false);
+    const std::string tower = a.module().substr(0, a.module().rfind('.') + 1);
+    class_ = b.weight(tower + "class_embedding", {width_}, Part::embedding);
+    positions_ = b.weight(tower + "positional_embedding_vlm", {patches_ + 1, width_}, Part::embedding);
+    linear_ = Linear(b, a.module() + ".linear", numbers_, width_, false);
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     freqs_ = b.torch.empty({1, patches_ + 1, a.quotient("width", "heads")}, DType::fp32, "buffer");
   }
