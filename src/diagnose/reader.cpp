@@ -108,7 +108,10 @@ class Reader {
       text = before.body + '\n' + text;
       near += before.body.size() + 1;
       Attempt attempt = match_around(sentence.program, text, near);
-      if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, text))
+      std::string seen = text;
+      const std::optional<std::size_t> next = attempt.wants_more ? next_of_speaker(index, index) : std::nullopt;
+      if (!attempt.match && next) attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near);
+      if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
       attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
       const std::size_t begin = attempt.match->begin;
@@ -159,7 +162,7 @@ class Reader {
     seam += between;
     seam += rest.substr(0, std::min(reach, rest.find('\n')));
     std::vector<Prefilter::Hit> hits;
-    for (std::size_t at = 0; at < tail;) {
+    for (std::size_t at = 0; at < seam.size();) {  // a sentence is known by its rarest letters, which may stand late
       at = rules_.every.find(seam, at, hits);
       for (const Prefilter::Hit& hit : hits) {
         const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + between.size();
