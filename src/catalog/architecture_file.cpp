@@ -18,12 +18,13 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 30> known_keys{"model_types",
+constexpr std::array<std::string_view, 31> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
                                                       "layers",
                                                       "block_module",
+                                                      "block_class",
                                                       "tied_embeddings",
                                                       "max_positions",
                                                       "stem",
@@ -228,6 +229,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (dtype != nullptr) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
   out.not_played = not_played(config, fields);
   out.router_logits = declares(fields, "output_router_logits");
+  if (fields.find("block_class") != nullptr) out.block_class = fields.text("block_class");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   if (fields.find("no_checkpointing") != nullptr) out.no_checkpointing = fields.text("no_checkpointing");
   out.expert_names = fields.texts("expert_names");

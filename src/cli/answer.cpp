@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cards.hpp"
 #include "codes.hpp"
 #include "errors.hpp"
 #include "input.hpp"
@@ -20,8 +21,9 @@ void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), m
 
 std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagnostics& errors) {
   std::vector<Gpu> gpus;
+  append(errors, check_counts(question.gpus));
   for (const std::string& name : question.gpus) {
-    Result<Gpu> gpu = find_gpu(name, catalog);
+    Result<Gpu> gpu = find_gpu(cards_of(name).name, catalog);
     if (gpu) {
       gpus.push_back(std::move(*gpu));
     } else {
@@ -274,8 +276,10 @@ Verdict verdict_after(const Findings& findings) {
 
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
+  std::vector<std::string> overrides = world_of(question.gpus);
+  overrides.insert(overrides.end(), question.overrides.begin(), question.overrides.end());
   IngestOptions out{.dialect = question.dialect,
-                    .overrides = question.overrides,
+                    .overrides = std::move(overrides),
                     .loader = read_named_document,
                     .trainer = question.trainer,
                     .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,

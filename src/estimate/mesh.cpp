@@ -59,6 +59,35 @@ void check_units(const TrainingPlan& plan, const Architecture& architecture, Dia
   }
 }
 
+/// What a class is called before its role: that of all a model's own classes.
+std::string_view family_of(std::string_view block_class) {
+  for (const std::string_view role : {"DecoderLayer", "Block", "Layer"}) {
+    if (block_class.ends_with(role)) return block_class.substr(0, block_class.size() - role.size());
+  }
+  return block_class;
+}
+
+/// accelerate looks for a class of each name that it is given, and stops where the model has none
+/// (utils/dataclasses.py: set_auto_wrap_policy).
+void check_classes(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto& classes = plan.mesh.fsdp_classes;
+  const std::string& own = architecture.block_class;
+  if (classes.value.empty() || (classes.value.size() == 1 && classes.value.front() == own)) return;
+  const auto foreign = [&](const std::string& name) {
+    return family_of(name) != name && !own.empty() && !name.starts_with(family_of(own));
+  };
+  const auto other = std::ranges::find_if(classes.value, foreign);
+  if (other == classes.value.end()) {
+    errors.push_back(
+        unmodelled(own.empty() ? "a model whose blocks are of several classes" : "units of other classes than " + own,
+                   plan.mesh, classes.origin));
+  } else {
+    errors.push_back(error("estimate/bad-mesh",
+                           fmt::format("accelerate finds no class {} in the model, whose blocks are {}", *other, own),
+                           classes.origin));
+  }
+}
+
 /// Elementwise on a shard, as torch's own foreach functions take DTensors.
 constexpr std::array<std::string_view, 5> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused", "sgd",
                                                              "sgd_momentum"};
@@ -85,7 +114,8 @@ void check_fsdp1(const TrainingPlan& plan, Diagnostics& errors) {
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<std::string>& name = plan.optimizer.name;
   if (std::ranges::find(sharded_optimizers, name.value) != sharded_optimizers.end()) return;
-  const bool refused = plan.mesh.sharding.value == Sharding::fsdp2 && name.value.ends_with("_8bit");
+  const bool bitsandbytes = name.value.ends_with("_8bit") && !name.value.starts_with("torchao");
+  const bool refused = plan.mesh.sharding.value == Sharding::fsdp2 && bitsandbytes;
   errors.push_back(
       refused ? error("estimate/bad-mesh",
                       "bitsandbytes has no sharding strategy for the DTensors of FSDP2, which stops " + name.value,
@@ -93,7 +123,46 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
               : unmodelled("the optimizer " + name.value, plan.mesh, name.origin));
 }
 
+bool is_axolotls(const TrainingPlan& plan) {
+  return plan.mesh.sharding.value == Sharding::fsdp2 && plan.mesh.fsdp_units.value == ShardUnits::adapters;
+}
+
+/// All that is in no block is with the root, which is whole as long as the model runs.
+bool is_rooted(const TrainingPlan& plan) { return plan.mesh.sharding.value == Sharding::fsdp1 || is_axolotls(plan); }
+
+void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
+  const KernelFacts& kernels = plan.kernels;
+  const auto check = [&](const Setting<bool>& kernel, bool played) {
+    if (kernel.value && !played) errors.push_back(unmodelled("a fused kernel", plan.mesh, kernel.origin));
+  };
+  for (const auto* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp}) check(*kernel, is_axolotls(plan));
+  for (const auto* kernel : {&kernels.liger_rms_norm, &kernels.liger_rope, &kernels.liger_glu}) {
+    check(*kernel, is_rooted(plan));
+  }
+}
+
+/// Axolotl's kernels for LoRA ask for its matrices themselves, which are units of its wrapping; peft's functions would
+/// have each gathered by its own hooks. A reference model is sharded as the policy there, not as TRL has it.
+void check_axolotls(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what, plan.mesh, origin));
+  };
+  const KernelFacts& kernels = plan.kernels;
+  const bool fused = kernels.lora_qkv.value && kernels.lora_o.value && kernels.lora_mlp.value;
+  if (plan.adapter.kind.value != Adapter::none && !fused) {
+    cannot("LoRA without Axolotl's kernels, each of its matrices a unit,", plan.adapter.kind.origin);
+  }
+  // accelerate 1.13.0 wraps the modules in the blocks too (fsdp2_apply_ac), which keep what they are given by name.
+  const Setting<bool>& wrapped = plan.checkpointing.wrapped;
+  if (wrapped.value) cannot("checkpointing that accelerate and Axolotl both wrap", wrapped.origin);
+  if (plan.recipe.kind.value != RecipeKind::supervised)
+    cannot("Axolotl's preference training", plan.recipe.kind.origin);
+  const Setting<Quantization>& quantized = plan.quantization.kind;
+  if (quantized.value != Quantization::none) cannot("Axolotl's wrapping of 4-bit weights", quantized.origin);
+}
+
 void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  check_classes(plan, architecture, errors);
   const bool units =
       plan.mesh.sharding.value == Sharding::fsdp1 || plan.mesh.fsdp_units.value == ShardUnits::accelerate;
   if (units) check_units(plan, architecture, errors);
@@ -110,11 +179,13 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Loss loss = plan.recipe.loss.value;
-  if (loss != Loss::full_logits && loss != Loss::chunked_logprob) {
+  const bool fused = loss == Loss::liger_0_8_0_fused_linear || loss == Loss::cut_cross_entropy;
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan))) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
-  if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value) {
+  if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value &&
+      plan.mesh.sharding.value != Sharding::fsdp1) {
     cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
   }
   if (plan.precision.trained_to_fp32.value) {
@@ -125,11 +196,8 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (plan.mesh.sharding.value == Sharding::fsdp2 && autocast.value != Autocast::none) {
     cannot("autocast", autocast.origin);
   }
-  const KernelFacts& kernels = plan.kernels;
-  for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp, &kernels.liger_rms_norm,
-                                      &kernels.liger_rope, &kernels.liger_glu}) {
-    if (kernel->value) cannot("a fused kernel", kernel->origin);
-  }
+  check_kernels(plan, errors);
+  if (is_axolotls(plan)) check_axolotls(plan, errors);
 }
 
 // DDP's wrapper is called once a step here; KTO's trainer calls it twice, and of the others no run was measured.

@@ -38,6 +38,8 @@ class Policy {
   virtual Tensor leave_module(Torch&, Site, const Tensor& output) { return output; }
   /// A weight that is read outside its module's forward function (TRL's fused head).
   virtual Tensor read_weight(Torch&, const Tensor& whole) { return whole; }
+  /// One of LoRA's matrices is asked for outside its module's forward function, and stays whole (Axolotl's kernels).
+  virtual void unshard(Torch&, const Tensor& /*whole*/) {}
   /// A micro-batch begins; `last`: of those before an optimizer step.
   virtual void begin(Torch&, bool /*last*/) {}
   /// The end of backward.

@@ -31,6 +31,10 @@ struct Draft {
   bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
 };
 
+/// Who reads FSDP's keys: accelerate's launcher; transformers' TrainingArguments, which have other defaults; Axolotl,
+/// which hands them to both and shards by FSDP2 itself.
+enum class FsdpReader : std::uint8_t { launcher, trainer, axolotl };
+
 struct Dialect {
   std::string_view name{};
   std::string_view about{};
@@ -42,6 +46,7 @@ struct Dialect {
   std::span<const std::string_view> tells{};
   bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
+  std::optional<FsdpReader> fsdp{};   ///< Who reads its fsdp and fsdp_config; none: they are not played.
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

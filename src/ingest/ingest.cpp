@@ -65,6 +65,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, draft);
+  ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
   if (draft.plan.mesh.sharding.value == Sharding::ddp) {

@@ -95,7 +95,7 @@ void plan_shards(World& world) {
     inputs = fsdp_inputs(*config->document, *config->value);
   }
   const std::int64_t machines = world.args.get<std::int64_t>("num_machines").value.value_or(1);
-  const LaunchedFsdp asked{world.draft, world.launch, world.origin, inputs, machines, world.said};
+  const AskedFsdp asked{world.draft, world.launch, world.origin, inputs, machines, world.said};
   plan_fsdp(asked);
   const Input* parallelism = find_input(world.inputs, "parallelism_config");
   if (parallelism == nullptr || !parallelism->value->is_mapping()) return;

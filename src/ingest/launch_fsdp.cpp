@@ -10,16 +10,18 @@
 namespace oomplan::ingestion {
 namespace {
 
-constexpr std::string_view within = "fsdp_config.fsdp_";
+bool launched(const AskedFsdp& asked) { return asked.reader == FsdpReader::launcher; }
+
+std::string within(const AskedFsdp& asked) { return launched(asked) ? "fsdp_config.fsdp_" : "fsdp_config."; }
 
 /// `key`: as it stands in the mapping that is read here; empty where what asks is distributed_type.
-void note(const LaunchedFsdp& asked, std::string feature, const std::string& key, const Origin& at) {
-  asked.draft.plan.unmodelled.push_back(
-      {std::move(feature), key.empty() ? "distributed_type" : std::string(within) + key, at.where});
+void note(const AskedFsdp& asked, std::string feature, const std::string& key, const Origin& at) {
+  const std::string whole = launched(asked) ? "distributed_type" : "fsdp_config";
+  asked.draft.plan.unmodelled.push_back({std::move(feature), key.empty() ? whole : within(asked) + key, at.where});
 }
 
-void refuse(const LaunchedFsdp& asked, const Origin& at, std::string why) {
-  conflict(asked.draft, at, asked.launch, std::move(why));
+void refuse(const AskedFsdp& asked, const Origin& at, std::string why) {
+  conflict(asked.draft, at, asked.document, std::move(why));
 }
 
 /// accelerate looks for enumerations' names whatever their case (utils/constants.py).
@@ -29,7 +31,7 @@ std::string upper(std::string text) {
 }
 
 /// transformers' Trainer refuses both kinds of checkpointing together.
-void plan_checkpointing(const LaunchedFsdp& asked, const Arguments& fsdp) {
+void plan_checkpointing(const AskedFsdp& asked, const Arguments& fsdp) {
   const auto own = fsdp.get<bool>("activation_checkpointing");
   if (!is(own, true)) return;
   if (asked.draft.plan.checkpointing.on.value) {
@@ -41,7 +43,7 @@ void plan_checkpointing(const LaunchedFsdp& asked, const Arguments& fsdp) {
   checkpointing.reentrant = {false, own.origin};  // checkpoint_wrapper's default.
 }
 
-void plan_reshard(const LaunchedFsdp& asked) {
+void plan_reshard(const AskedFsdp& asked) {
   const Input* input = find_input(asked.inputs, "reshard_after_forward");
   const auto flag = input == nullptr ? std::nullopt : read_pydantic_boolean(*input->value);
   if (flag) {
@@ -51,9 +53,15 @@ void plan_reshard(const LaunchedFsdp& asked) {
   }
 }
 
-/// Units of one of each layer's class, which is what no other policy makes.
-void plan_wrapping(const LaunchedFsdp& asked, const Arguments& fsdp) {
+void plan_classes(const AskedFsdp& asked, const Arguments& fsdp) {
+  give(asked.said.mesh.fsdp_classes, fsdp.get<std::vector<std::string>>("transformer_layer_cls_to_wrap"));
+}
+
+/// Units of one of each layer's class, which is what no other policy makes. transformers asks for it by default.
+void plan_wrapping(const AskedFsdp& asked, const Arguments& fsdp) {
+  plan_classes(asked, fsdp);
   const auto policy = fsdp.get<std::string>("auto_wrap_policy");
+  if (!policy.value && !launched(asked)) return;
   if (!policy.value) {
     constexpr const char* one = "FSDP of the whole model as one unit, as fsdp_auto_wrap_policy is not given,";
     return note(asked, one, {}, asked.origin);
@@ -65,11 +73,21 @@ void plan_wrapping(const LaunchedFsdp& asked, const Arguments& fsdp) {
     refuse(asked, policy.origin, "accelerate refuses an auto_wrap_policy that it does not know");
 }
 
-void plan_fsdp2(const LaunchedFsdp& asked) {
+/// Axolotl 0.18.0 has a function of its own in place of accelerate's (monkeypatch/accelerate/fsdp2.py:
+/// fsdp2_prepare_model), in which the root does as the blocks.
+void plan_axolotl_units(const AskedFsdp& asked) {
+  MeshFacts& mesh = asked.said.mesh;
+  mesh.fsdp_units = {ShardUnits::adapters, asked.origin};
+  if (mesh.fsdp_reshard.origin.kind != Origin::Kind::config) mesh.fsdp_reshard.origin = asked.origin;
+  if (mesh.fsdp_reshard.value != Reshard::never) mesh.fsdp_reshard.value = Reshard::all;
+}
+
+void plan_fsdp2(const AskedFsdp& asked) {
   MeshFacts& mesh = asked.said.mesh;
   mesh.sharding = {Sharding::fsdp2, asked.origin};
   mesh.fsdp_units = {ShardUnits::accelerate, asked.origin};
   plan_reshard(asked);
+  if (asked.reader == FsdpReader::axolotl) plan_axolotl_units(asked);
 }
 
 constexpr std::array<std::string_view, 5> strategies{"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD",
@@ -85,8 +103,18 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names
   return std::nullopt;
 }
 
+/// The Trainer's word for the strategy has to be one, and says nothing: accelerate prefers its own sharding_strategy,
+/// which is FULL_SHARD where the environment has none (utils/dataclasses.py, accelerator.py: prepare_model).
+void plan_trainers_strategy(const AskedFsdp& asked) {
+  asked.said.mesh.fsdp_reshard = {Reshard::automatic, asked.origin};
+  const Input* word = find_input(asked.inputs, "reshard_after_forward");
+  if (word == nullptr || !is_set(*word->value) || index_of(strategies, word->value->text)) return;
+  refuse(asked, origin_of(*word), "accelerate takes the name of a strategy for FSDP1's reshard_after_forward");
+}
+
 /// HYBRID_SHARD's groups are the GPUs of a machine (torch: _init_process_group_state_for_hybrid_shard).
-void plan_strategy(const LaunchedFsdp& asked, const Arguments& fsdp) {
+void plan_strategy(const AskedFsdp& asked, const Arguments& fsdp) {
+  if (!launched(asked)) return plan_trainers_strategy(asked);
   const auto strategy = fsdp.get<std::string>("sharding_strategy");
   const auto at = index_of(strategies, strategy.value.value_or("FULL_SHARD"));
   if (!at) return refuse(asked, strategy.origin, "accelerate refuses a sharding_strategy that it does not know");
@@ -97,7 +125,7 @@ void plan_strategy(const LaunchedFsdp& asked, const Arguments& fsdp) {
   if (strategies[*at].starts_with("HYBRID")) asked.said.mesh.fsdp_replicas = {asked.machines, origin};
 }
 
-void plan_fsdp1(const LaunchedFsdp& asked, const Arguments& fsdp) {
+void plan_fsdp1(const AskedFsdp& asked, const Arguments& fsdp) {
   MeshFacts& mesh = asked.said.mesh;
   mesh.sharding = {Sharding::fsdp1, asked.origin};
   plan_strategy(asked, fsdp);
@@ -114,21 +142,22 @@ void plan_fsdp1(const LaunchedFsdp& asked, const Arguments& fsdp) {
 
 }  // namespace
 
-void plan_fsdp(const LaunchedFsdp& asked) {
+void plan_fsdp(const AskedFsdp& asked) {
   Findings findings;
-  const Arguments fsdp = read_within("fsdp", asked.inputs, std::string(within), findings);
+  const Arguments fsdp = read_within("fsdp", asked.inputs, within(asked), findings);
+  if (!asked.quoted) findings.warnings.clear();
   take(asked.draft, std::move(findings));
   const auto version = fsdp.get<std::int64_t>("version");
   const Input* given = find_input(asked.inputs, "version");
   if (given != nullptr && !version.value) return;
-  if (version.value.value_or(1) == 2) {
+  if (version.value.value_or(asked.reader == FsdpReader::trainer ? 2 : 1) == 2) {
     plan_fsdp2(asked);
   } else {
     plan_fsdp1(asked, fsdp);
   }
   plan_wrapping(asked, fsdp);
   plan_checkpointing(asked, fsdp);
-  const auto offload = fsdp.get<bool>("offload_params");
+  const auto offload = fsdp.get<bool>(asked.reader == FsdpReader::trainer ? "cpu_offload" : "offload_params");
   if (is(offload, true)) asked.said.mesh.fsdp_offload = {true, offload.origin};
 }
 
@@ -140,7 +169,9 @@ void plan_sharded_precision(TrainingPlan& plan) {
   MeshFacts& mesh = plan.mesh;
   const Quantization quantized = plan.quantization.kind.value;
   // "model_has_params4bit"
-  const bool raised = !version_2 || quantized == Quantization::none || quantized == Quantization::int8;
+  const bool accelerates = plan.mesh.fsdp_units.value == ShardUnits::accelerate;
+  const bool raised =
+      !version_2 || (accelerates && (quantized == Quantization::none || quantized == Quantization::int8));
   mesh.fsdp_param_dtype = mesh.fsdp_reduce_dtype = {dtype, autocast.origin};
   mesh.fsdp_fp32_trained = {raised, autocast.origin};
   if (autocast.value == Autocast::fp16) {
@@ -152,7 +183,7 @@ void plan_sharded_precision(TrainingPlan& plan) {
   plan.precision.outputs_to_fp32.value = false;
 }
 
-void plan_replicas(const LaunchedFsdp& asked, const Inputs& parallelism, std::int64_t processes) {
+void plan_replicas(const AskedFsdp& asked, const Inputs& parallelism, std::int64_t processes) {
   constexpr std::string_view prefix = "parallelism_config_";
   std::int64_t replicas = 1;
   std::int64_t shards = 1;

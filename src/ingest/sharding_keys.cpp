@@ -41,6 +41,11 @@ Inputs fsdp_inputs(const Document& document, const Node& mapping) {
   return out;
 }
 
+Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Document>& documents) {
+  const Named named = named_by(input, loader, documents);
+  return named.mapping == nullptr ? Inputs() : fsdp_inputs(*named.document, *named.mapping);
+}
+
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings) {
   Arguments out(arguments_of(table));
   read_rows({out.rows(), {}, &key_file(table)}, inputs, findings);
@@ -70,26 +75,6 @@ void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Docume
   };
   const Input* deepspeed = asked({"deepspeed"}) ? find_input(inputs, "deepspeed") : nullptr;
   if (deepspeed != nullptr) note_deepspeed_file(*deepspeed, loader, documents, draft);
-  const Input* fsdp = asked({"fsdp", "fsdp_config"}) ? find_input(inputs, "fsdp_config") : nullptr;
-  if (fsdp == nullptr) return;
-  const Named named = named_by(*fsdp, loader, documents);
-  if (named.mapping == nullptr) return;
-  Findings findings;
-  const Arguments asks = read_within("fsdp", fsdp_inputs(*named.document, *named.mapping), "fsdp_config.", findings);
-  // What is played where a launcher asks for it.
-  const auto note = [&](const char* key, const char* feature) {
-    const auto value = asks.get<bool>(key);
-    if (is(value, true))
-      findings.unmodelled.push_back({feature, std::string("fsdp_config.") + key, value.origin.where});
-  };
-  const auto version = asks.get<std::int64_t>("version");
-  if (is(version, std::int64_t{1}))
-    findings.unmodelled.push_back({"FSDP1", "fsdp_config.version", version.origin.where});
-  note("activation_checkpointing", "FSDP's own activation checkpointing");
-  note("offload_params", "parameters on the host");
-  // No text of a file that a config names is quoted: it may be no config.
-  if (named.document != fsdp->document) findings.warnings.clear();
-  take(draft, std::move(findings));
 }
 
 }  // namespace oomplan::ingestion

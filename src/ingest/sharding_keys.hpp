@@ -15,6 +15,9 @@ const Input* find_input(const Inputs& inputs, std::string_view key);
 /// fsdp_ and without it.
 Inputs fsdp_inputs(const Document& document, const Node& mapping);
 
+/// The same of a config's `fsdp_config`, a mapping or the name of a file; none where that cannot be read.
+Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Document>& documents);
+
 /// Reads the inputs by a table of dialects/; what is unmodelled has a key that says in which mapping it stands.
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings);
 
@@ -25,8 +28,8 @@ void note_deepspeed(const Document& document, const Node& mapping, const std::st
 /// file that says it. One that cannot be read says nothing.
 void note_deepspeed_file(const Input& input, const Loader& loader, std::deque<Document>& documents, Draft& draft);
 
-/// Names what stands in the way within a config's `deepspeed` and `fsdp_config`, mappings or files, where the dialect
-/// has found that they ask for something.
+/// Names what stands in the way within a config's `deepspeed`, a mapping or a file, where the dialect has found that it
+/// asks for something.
 void note_sharding(const Inputs& inputs, const Loader& loader, std::deque<Document>& documents, Draft& draft);
 
 }  // namespace oomplan::ingestion

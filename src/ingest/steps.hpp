@@ -33,6 +33,14 @@ Diagnostics load_lengths(Inputs& inputs, const Loader& loader, std::deque<Docume
 void apply_launch(const IngestOptions& options, const Dialect& dialect, const Document& config,
                   std::deque<Document>& documents, Draft& draft);
 
+// FSDP by the config's own keys.
+
+/// Reads `fsdp` and `fsdp_config`, a mapping or a file's, as transformers or Axolotl does, and Axolotl's sizes of
+/// groups. Facts go to the draft, over what a launcher says of data parallel and under --set. Errors, in the draft:
+/// ingest/bad-value, ingest/conflict where a framework refuses it, ingest/missing-fact where nothing says the world.
+void apply_own_fsdp(const Inputs& inputs, const IngestOptions& options, const Dialect& dialect,
+                    const Document& document, std::deque<Document>& documents, Draft& draft);
+
 // Keys of other scripts that set the sizes of a run.
 
 /// Notes, as a missing fact (ingest/unused-key) in place of a warning, each key that no version of this framework knows

@@ -450,9 +450,15 @@ constexpr std::array rows{
                                                                 {"DDP's `find_unused_parameters`", {}, is_ddp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_units, as::shard_units>(
         "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
-                       "embedding and of the last norm with the head, which stays whole from forward to backward",
+                       "embedding and of the last norm with the head, which stays whole from forward to backward; or "
+                       "as Axolotl has it, blocks with units of each of LoRA's matrices",
                        {{{gathered, 4}}},
                        is_fsdp2}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(
+        "fsdp_classes",
+        {"the classes of modules that are to be units (`transformer_layer_cls_to_wrap`); none: the model's blocks",
+         {},
+         [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.fsdp_classes.value.empty(); }}),
     fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
         "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(

@@ -75,6 +75,7 @@ struct Architecture {
   std::string no_checkpointing{};  ///< Where it says that it refuses gradient checkpointing; empty: it does not.
   std::string other_head{};        ///< What the checkpoint has in place of its task's head, as config.json says.
   std::int64_t labels = 2;         ///< Of a classifier, by the config.
+  std::string block_class{};       ///< Of its blocks in transformers, by which FSDP wraps them; empty: of several.
   std::string no_sdpa{};           ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.

@@ -106,7 +106,7 @@ inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding = choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");
-inline constexpr auto shard_units = choice<ShardUnits, shard_units_names>("one of blocks, accelerate");
+inline constexpr auto shard_units = choice<ShardUnits, shard_units_names>("one of blocks, accelerate, adapters");
 inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_prefetch_names>("one of none, pre, post");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");

@@ -152,8 +152,8 @@ inline constexpr std::array<std::string_view, 4> sharding_names{"none", "ddp", "
 
 /// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
 /// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model).
-enum class ShardUnits : std::uint8_t { blocks, accelerate };
-inline constexpr std::array<std::string_view, 2> shard_units_names{"blocks", "accelerate"};
+enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters };
+inline constexpr std::array<std::string_view, 3> shard_units_names{"blocks", "accelerate", "adapters"};
 
 /// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
 /// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
@@ -173,10 +173,12 @@ struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
   Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
-  Setting<std::int64_t> ddp_bucket_mib{};      ///< DDP's bucket_cap_mb.
-  Setting<bool> ddp_bucket_views{};            ///< DDP's gradient_as_bucket_view.
-  Setting<bool> ddp_find_unused{};             ///< DDP's find_unused_parameters.
-  Setting<ShardUnits> fsdp_units{};            ///< Of FSDP2; FSDP1's are blocks.
+  Setting<std::int64_t> ddp_bucket_mib{};  ///< DDP's bucket_cap_mb.
+  Setting<bool> ddp_bucket_views{};        ///< DDP's gradient_as_bucket_view.
+  Setting<bool> ddp_find_unused{};         ///< DDP's find_unused_parameters.
+  Setting<ShardUnits> fsdp_units{};        ///< Of FSDP2; FSDP1's are blocks.
+  /// The classes that are asked to be units; none: those that the model names (_no_split_modules).
+  Setting<std::vector<std::string>> fsdp_classes{};
   Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
   Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
   Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.

@@ -43,7 +43,8 @@ void add_host_options(const ArgumentParser& app, HostQuestion& host) {
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
-  app.option("--gpu", question.gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB) (repeatable, to compare)")
+  app.option("--gpu", question.gpus,
+             "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100) (repeatable, to compare)")
       .repeatable()
       .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");

@@ -93,6 +93,12 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   return errors;
 }
 
+Question asked(const Options& options) {
+  Question out = options.question;
+  out.gpus = {options.gpu};
+  return out;
+}
+
 AdviceQuestion question_of(const Options& options, const Findings& findings, const Document& document) {
   return {.plan = *findings.plan,
           .architecture = *findings.architecture,
@@ -102,7 +108,7 @@ AdviceQuestion question_of(const Options& options, const Findings& findings, con
           .forbid = options.forbid,
           .keep = options.keep,
           .document = &document,
-          .ingest = ingest_options(options.question)};
+          .ingest = ingest_options(asked(options))};
 }
 
 Outcome print(const Advice& advice, const Findings& findings, const Options& options, const Terminal& terminal) {
@@ -126,8 +132,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!ladder) return refused(ladder.errors(), options);
   Diagnostics wrong = misuse(options, *ladder);
   if (!wrong.empty()) return refused(std::move(wrong), options);
-  Question question = options.question;
-  question.gpus = {options.gpu};
+  const Question question = asked(options);
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   if (!findings.diagnostics.empty() || !document) return refused(findings.diagnostics, options);

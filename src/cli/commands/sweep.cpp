@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../answer.hpp"
+#include "../cards.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
@@ -89,7 +90,8 @@ std::optional<std::size_t> point_in_the_way(const Sweep& sweep) {
 }
 
 Outcome run_sweep(const Options& options, const Terminal& terminal) {
-  const Question& question = options.question;
+  Question question = options.question;
+  question.gpus = {options.gpu};
   Result<std::vector<Axis>> axes = parse_axes(options.over);
   if (!axes) return refused(axes.errors(), options);
   const auto headroom = parse_headroom(options.headroom);
@@ -99,7 +101,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
     return refused({unknown_dialect(question.dialect)}, options);
   const Result<Catalog> catalog = catalog_in(question.models);
   if (!catalog) return refused(catalog.errors(), options);
-  const Result<Gpu> gpu = find_gpu(options.gpu, *catalog);
+  const Result<Gpu> gpu = find_gpu(cards_of(options.gpu).name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
   const Result<Document> document = read_config(question.config);
   if (!document) return refused(document.errors(), options);

@@ -66,6 +66,14 @@ bool FusedLora::complete() const {
   return count_ > 0;
 }
 
+/// get_lora_parameters
+void FusedLora::ask(Play& play) const {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+    play.policy.unshard(play.torch, members_[i]->lora_a());
+    play.policy.unshard(play.torch, members_[i]->lora_b());
+  }
+}
+
 NodeRef FusedLora::record(Play& play, const char* name, const Tensor& x, const Tensor& dropped,
                           BackwardFn backward) const {
   facts_ = &play.facts;
@@ -92,6 +100,7 @@ void FusedLora::save(Torch& t, const NodeRef& node, const Tensor& x, const Tenso
 
 std::array<Tensor, 3> FusedLora::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
+  ask(play);
   const Tensor dropped = t.dropout(x, play.facts.lora_dropout);
   NodeRef node = record(play, "LoRA_QKVBackward", x, dropped, &FusedLora::products_backward);
   std::array<Tensor, 3> out{};
@@ -128,6 +137,7 @@ void FusedLora::products_backward(Torch& t, Node& n, Grads& g) {
 
 Tensor FusedLora::mlp(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
+  ask(play);
   const Tensor dropped = t.dropout(x, play.facts.lora_dropout);
   NodeRef node = record(play, "LoRA_MLPBackward", x, dropped, &FusedLora::mlp_backward);
   Tensor out;

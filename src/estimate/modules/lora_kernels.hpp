@@ -28,6 +28,7 @@ class FusedLora {
   Tensor mlp(Play& play, const Tensor& x) const;
 
  private:
+  void ask(Play& play) const;
   NodeRef record(Play& play, const char* name, const Tensor& x, const Tensor& dropped, BackwardFn backward) const;
   void save(Torch& t, const NodeRef& node, const Tensor& x, const Tensor& dropped) const;
   static void products_backward(Torch& t, Node& n, Grads& g);

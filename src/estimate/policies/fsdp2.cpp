@@ -146,6 +146,18 @@ class Fsdp2 final : public Policy, NodeHook {
     return whole;
   }
 
+  /// FSDPModule.unshard(): no forward hook gathers it, and none frees it before backward is over.
+  void unshard(Torch& t, const Tensor& whole) override {
+    if (mesh_.fsdp_units.value != ShardUnits::adapters) return;
+    for (const auto& of : units_) {
+      for (const Member& m : of->members) {
+        if (m.parameter->whole.get() != whole.get()) continue;
+        unshard(t, *of);
+        return wait_for_unshard(t, *of);
+      }
+    }
+  }
+
   void begin(Torch&, bool last) override {
     reduce_grads_ = mesh_.sync_each.value || last;
     reshard_after_backward_ = mesh_.fsdp_reshard_unreduced.value || last;

@@ -50,6 +50,26 @@ void carve(const Parameters& parameters, Units& out) {
   }
 }
 
+/// Each of LoRA's matrices is a unit of its own, behind all others' numbers.
+void part_adapters(const Parameters& parameters, Units& out) {
+  std::size_t next = blocks_of(parameters) + 1;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].part == Part::adapter) out.of_parameter[i] = next++;
+  }
+}
+
+/// The units of a block's modules come behind it.
+void order_blocks(const Parameters& parameters, Units& out) {
+  const std::size_t blocks = blocks_of(parameters);
+  for (std::size_t block = 1; block <= blocks; ++block) {
+    out.order.push_back(block);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const bool within = static_cast<std::size_t>(parameters[i].layer() + 1) == block;
+      if (within && out.of_parameter[i] > blocks) out.order.push_back(out.of_parameter[i]);
+    }
+  }
+}
+
 }  // namespace
 
 Units one_unit(const Parameters& parameters) {
@@ -63,11 +83,11 @@ Units units_of(const Parameters& parameters, ShardUnits kind) {
   Units out;
   for (const Parameter& p : parameters) out.of_parameter.push_back(static_cast<std::size_t>(p.layer() + 1));
   if (kind == ShardUnits::accelerate) carve(parameters, out);
-  const std::size_t blocks = blocks_of(parameters);
+  if (kind == ShardUnits::adapters) part_adapters(parameters, out);
   out.order = {0};
   const std::size_t embedding = out.at(Site::embedding);
   if (embedding != 0) out.order.push_back(embedding);
-  for (std::size_t i = 1; i <= blocks; ++i) out.order.push_back(i);
+  order_blocks(parameters, out);
   if (out.tail != 0 && out.tail != embedding) out.order.push_back(out.tail);
   return out;
 }

@@ -410,10 +410,10 @@ TEST(Axolotl, TwoOfThreeBatchKeys) {
 
 TEST(Axolotl, ErrorsComeWithTheOtherReasons) {
   EXPECT_THAT(
-      errors_from("micro_batch_size: 2\nbatch_size: 2\nflash_attention: true\nfsdp: [full_shard]\nsekuence_len: 8\n"),
+      errors_from("micro_batch_size: 2\nbatch_size: 2\nflash_attention: true\ntiled_mlp: true\nsekuence_len: 8\n"),
       ElementsAre("c.yaml: ingest/missing-fact: base_model is not given (add base_model: … or --set "
                   "base_model=…)",
-                  "c.yaml:4:7: estimate/unmodelled: fsdp: FSDP affects memory and is not modelled yet",
+                  "c.yaml:4:12: estimate/unmodelled: tiled_mlp: tiled MLP affects memory and is not modelled yet",
                   "c.yaml:5:1: ingest/unknown-key: unknown key \"sekuence_len\", ignored (did you mean "
                   "sequence_len?)"));
 }

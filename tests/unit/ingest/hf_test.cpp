@@ -203,11 +203,11 @@ TEST(Hf, ReadsWeightsOf8Bits) {
 TEST(Hf, WhatIsNotPlayedIsNamed) {
   const TrainingPlan plan =
       plan_from(sft +
-                "deepspeed: ds.json\nfsdp: full_shard\ntorch_compile: true\n"
+                "deepspeed: ds.json\ntorch_compile: true\n"
                 "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
                 "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
   EXPECT_THAT(features(plan),
-              ElementsAre("deepspeed: DeepSpeed", "fsdp: FSDP", "torch_compile: torch.compile",
+              ElementsAre("deepspeed: DeepSpeed", "torch_compile: torch.compile",
                           "num_generations: preference, RL or distillation training",
                           "attn_implementation: attention implementation", "loss_type: preference or RL training",
                           "gradient_checkpointing_kwargs.selective: selective activation checkpointing",

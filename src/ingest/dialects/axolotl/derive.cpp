@@ -64,6 +64,22 @@ bool cuts(const Axolotl& a, const Inputs& inputs) {
   return has_plugin(a, axolotl::cut_plugin_name) && !off;
 }
 
+bool is_sharded(const Inputs& inputs) {
+  return std::ranges::any_of(inputs, [](const Input& input) {
+    return (input.key == "fsdp" || input.key == "fsdp_config") && is_truthy(*input.value);
+  });
+}
+
+// The version beside fsdp_config goes before the one in it; without any it is 1.
+bool is_sharded_by_fsdp1(const Inputs& inputs) {
+  if (!is_sharded(inputs)) return false;
+  for (const char* key : {"fsdp_version", "fsdp_config.fsdp_version", "fsdp_config.version"}) {
+    const Node* version = find_value(inputs, key);
+    if (version != nullptr && is_truthy(*version)) return version->text != "2";
+  }
+  return true;
+}
+
 bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
 bool is_qlora(const Axolotl& a) { return is(a.get<std::string>("adapter"), std::string("qlora")); }
 
@@ -74,9 +90,9 @@ void plan_precision(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) 
   plan.precision.outputs_to_fp32 = {precision.autocast != Autocast::none,
                                     stack().origin("accelerate", "prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters, flash attention and cut
-  // cross entropy.
-  const bool stays =
-      !has_adapter(a) && plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a, inputs);
+  // cross entropy; under FSDP it raises nothing.
+  const bool stays = !has_adapter(a) && !is_sharded(inputs) &&
+                     plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a, inputs);
   plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, own("ModelLoader")};
 }
 
@@ -190,8 +206,8 @@ bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& dra
                                                  "lora_embedding_kernel"};
   const bool said = std::ranges::any_of(keys, [&](std::string_view key) { return a.get<bool>(key).value.has_value(); });
   const bool lora = is(a.get<std::string>("adapter"), std::string("lora"));
-  return !said && !a.on("trust_remote_code") && !axolotl::is_rl(inputs) && !asks_for(draft, "nvfp4_merge_aware") &&
-         !(lora && a.on("load_in_8bit"));
+  return !said && !is_sharded_by_fsdp1(inputs) && !a.on("trust_remote_code") && !axolotl::is_rl(inputs) &&
+         !asks_for(draft, "nvfp4_merge_aware") && !(lora && a.on("load_in_8bit"));
 }
 
 // By the names that models of text, and those within multimodal ones, have.
@@ -457,6 +473,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_packing(a, plan);
   axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
   plan_quantization(a, plan);
+  if (is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
   plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
   plan_freezing(a, plan);
@@ -489,7 +506,8 @@ const Dialect axolotl{.name = "axolotl",
                       .read = read,
                       .features = ingestion::axolotl::features(),
                       .sayings = ingestion::axolotl::sayings(),
-                      .sets_mixed_precision = true};  // utils/trainer.py: prepare_optim_env
+                      .sets_mixed_precision = true,  // utils/trainer.py: prepare_optim_env
+                      .fsdp = FsdpReader::axolotl};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -306,12 +306,13 @@ Draft read(const Inputs& inputs, const Document& document) {
 
 namespace dialects {
 extern const Dialect hf;
-const Dialect hf{"hf",
-                 "transformers' TrainingArguments and TRL's SFTConfig",
-                 "model_name_or_path",
-                 read,
-                 ingestion::hf::features(),
-                 ingestion::hf::sayings()};
+const Dialect hf{.name = "hf",
+                 .about = "transformers' TrainingArguments and TRL's SFTConfig",
+                 .model_key = "model_name_or_path",
+                 .read = read,
+                 .features = ingestion::hf::features(),
+                 .sayings = ingestion::hf::sayings(),
+                 .fsdp = FsdpReader::trainer};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

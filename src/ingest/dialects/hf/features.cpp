@@ -29,7 +29,6 @@ bool is_text(const Node& node) { return node.kind == Node::Kind::string; }
 
 constexpr std::array named{
     Feature{"deepspeed", "DeepSpeed"},
-    Feature{"fsdp", "FSDP"},
     Feature{"torch_compile", "torch.compile"},
     Feature{"torch_compile_backend", "torch.compile"},
     Feature{"torch_compile_mode", "torch.compile"},

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "condition.hpp"
+#include "launch_fsdp.hpp"
+#include "python_values.hpp"
+#include "sharding_keys.hpp"
+#include "steps.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+struct Own {
+  Draft& draft;
+  const Document& document;
+  const Inputs& inputs;
+  FsdpReader reader{};
+  Origin origin{};     ///< Of what asks for FSDP.
+  Inputs config{};     ///< Of fsdp_config.
+  bool quoted = true;  ///< fsdp_config is no other file.
+  TrainingPlan said{};
+
+  bool axolotls() const { return reader == FsdpReader::axolotl; }
+  const Input* find(std::string_view key) const { return find_input(inputs, key); }
+};
+
+bool asks(const Input* input) { return input != nullptr && is_truthy(*input->value); }
+
+void refuse(Own& own, const Origin& at, std::string why) { conflict(own.draft, at, own.document, std::move(why)); }
+
+void note(Own& own, std::string feature, const Input& at) {
+  own.draft.plan.unmodelled.push_back({std::move(feature), at.key, origin_of(at).where});
+}
+
+// ---- fsdp_config ----------------------------------------------------------------------------------------------------
+
+/// The fields of Axolotl's FSDPConfig (utils/schemas/fsdp.py); what else stands there is dropped.
+constexpr auto axolotls_fields = std::to_array<std::string_view>(
+    {"version", "activation_checkpointing", "offload_params", "sync_module_states", "cpu_ram_efficient_loading",
+     "cpu_offload_pin_memory", "use_orig_params", "state_dict_type", "final_state_dict_type", "auto_wrap_policy",
+     "transformer_layer_cls_to_wrap", "min_num_params", "reshard_after_forward"});
+
+/// The version that stands beside fsdp_config goes before the one in it (check_fsdp_version_in_fsdp_config).
+void keep_axolotls(Own& own) {
+  std::erase_if(own.config, [](const Input& input) {
+    return std::ranges::count(axolotls_fields, input.key) == 0 || input.value->kind == Node::Kind::null;
+  });
+  const Input* version = own.find("fsdp_version");
+  if (!asks(version)) return;
+  std::erase_if(own.config, [](const Input& input) { return input.key == "version"; });
+  own.config.push_back(*version);
+  own.config.back().key = "version";
+}
+
+bool is_version_2(const Own& own) {
+  const Input* version = find_input(own.config, "version");
+  if (version == nullptr) return !own.axolotls();
+  return read_pydantic_positive(*version->value) == std::int64_t{2};
+}
+
+// ---- The words of `fsdp` --------------------------------------------------------------------------------------------
+
+std::vector<std::string> words_of(const Node& node) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find(' '), text.size());
+      if (end > 0) out.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(text.size(), end + 1));
+    }
+  };
+  if (node.kind == Node::Kind::string) add(node.text);
+  for (const Node& item : node.items) out.push_back(item.text);
+  return out;
+}
+
+/// transformers/training_args.py: _apply_legacy_fsdp_to_config. Of FSDP1 accelerate does not read the strategy.
+void plan_word(Own& own, const Input& input, const std::string& word) {
+  constexpr std::array<std::string_view, 5> strategies{"full_shard", "shard_grad_op", "no_shard", "hybrid_shard",
+                                                       "hybrid_shard_zero2"};
+  if (word == "auto_wrap") return;
+  if (word == "offload") {
+    own.said.mesh.fsdp_offload = {true, origin_of(input)};
+  } else if (std::ranges::count(strategies, word) == 0) {
+    refuse(own, origin_of(input), "transformers refuses an option of fsdp that it does not know: " + word);
+  } else if (is_version_2(own) && word.ends_with("shard") && word != "full_shard") {
+    refuse(own, origin_of(input), "transformers takes " + word + " for FSDP1 alone");
+  } else if (is_version_2(own) && word == "hybrid_shard_zero2") {
+    refuse(own, origin_of(input), "transformers takes " + word + " for FSDP1 alone");
+  }
+}
+
+void plan_words(Own& own) {
+  const Input* input = own.find("fsdp");
+  if (!asks(input)) return;
+  const std::vector<std::string> words = words_of(*input->value);
+  for (const std::string& word : words) plan_word(own, *input, word);
+  const bool keeps = std::ranges::count(words, "shard_grad_op") > 0 && std::ranges::count(words, "full_shard") == 0;
+  if (!keeps || !is_version_2(own) || find_input(own.config, "reshard_after_forward") != nullptr) return;
+  own.said.mesh.fsdp_reshard = {Reshard::never, origin_of(*input)};
+}
+
+// ---- The world ------------------------------------------------------------------------------------------------------
+
+bool is_said(const Origin& origin) {
+  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
+}
+
+std::int64_t size_of(const Input* input) {
+  const auto size = input == nullptr ? std::nullopt : read_pydantic_positive(*input->value);
+  return size.value_or(1);
+}
+
+/// Axolotl's sizes of groups, which together are the world (utils/distributed.py: _get_parallel_config_kwargs).
+void plan_groups(Own& own) {
+  const Input* replicas = own.find("dp_replicate_size");
+  const Input* shards = own.find("dp_shard_size");
+  const std::int64_t copies = size_of(replicas);
+  const std::int64_t parts = size_of(shards);
+  if (copies == 1 && parts == 1) return;
+  const Input& by = copies > 1 ? *replicas : *shards;
+  if (!is_version_2(own)) return refuse(own, origin_of(by), "accelerate refuses groups of ranks under FSDP1");
+  if (copies > 1 && parts == 1) return note(own, "replicas of shards over ranks that no key counts", by);
+  own.said.mesh.fsdp_replicas = {copies, origin_of(by)};
+  own.said.mesh.world_size = {saturating_mul(copies, parts), origin_of(by)};
+  if (copies > 1) derive(own.said.mesh.world_size.origin, "times dp_shard_size");
+}
+
+/// transformers' Trainer refuses FSDP in a process by itself.
+void need_world(Own& own) {
+  const TrainingPlan& plan = own.draft.plan;
+  if (is_said(plan.mesh.world_size.origin) || is_said(plan.loader.ranks.origin)) return;
+  if (std::ranges::any_of(own.draft.missing, [](const Missing& m) { return m.field == "world_size"; })) return;
+  miss(own.draft, own.document, "world_size", {}, "FSDP shards over GPUs whose number nothing says",
+       "add --gpu 8xh100 or --set plan.world_size=8");
+}
+
+// ---- All of it ------------------------------------------------------------------------------------------------------
+
+/// What a launcher says of processes alone is no other wish.
+bool launched_otherwise(const TrainingPlan& plan) {
+  const MeshFacts& mesh = plan.mesh;
+  return is_said(mesh.sharding.origin) && mesh.sharding.value != Sharding::ddp && mesh.sharding.value != Sharding::none;
+}
+
+void put(const TrainingPlan& said, TrainingPlan& plan) {
+  for (const FactRow& fact : facts()) {
+    const Origin& from = fact.origin(said);
+    if (from.kind != Origin::Kind::config || fact.origin(plan).kind == Origin::Kind::command_line) continue;
+    fact.set(fact.get(said), from, plan);
+  }
+}
+
+void plan_own(Own& own) {
+  const AskedFsdp asked{own.draft, own.document, own.origin, own.config, 1, own.said, own.reader, own.quoted};
+  plan_words(own);
+  const Setting<bool> offload = own.said.mesh.fsdp_offload;
+  const Setting<Reshard> reshard = own.said.mesh.fsdp_reshard;
+  plan_fsdp(asked);
+  if (offload.value) own.said.mesh.fsdp_offload = offload;
+  if (reshard.value == Reshard::never) own.said.mesh.fsdp_reshard = reshard;
+  if (own.axolotls()) plan_groups(own);
+  put(own.said, own.draft.plan);
+  plan_sharded_precision(own.draft.plan);
+  need_world(own);
+}
+
+}  // namespace
+
+void apply_own_fsdp(const Inputs& inputs, const IngestOptions& options, const Dialect& dialect,
+                    const Document& document, std::deque<Document>& documents, Draft& draft) {
+  if (!dialect.fsdp) return;
+  const Input* fsdp = find_input(inputs, "fsdp");
+  const Input* config = find_input(inputs, "fsdp_config");
+  const bool either = *dialect.fsdp == FsdpReader::axolotl && asks(config);
+  if (!asks(fsdp) && !either) return;
+  const Input& by = asks(fsdp) ? *fsdp : *config;
+  Own own{draft, document, inputs, *dialect.fsdp, origin_of(by), {}};
+  own.quoted = config == nullptr || config->value->is_mapping();
+  if (asks(config)) own.config = fsdp_inputs_of(*config, options.loader, documents);
+  if (launched_otherwise(draft.plan)) return note(own, "FSDP by a launcher and by the config's own keys", by);
+  if (own.axolotls() && !asks(config))
+    return refuse(own, own.origin, "axolotl 0.18.0 stops at fsdp without fsdp_config");
+  if (own.axolotls()) keep_axolotls(own);
+  plan_own(own);
+}
+
+}  // namespace oomplan::ingestion
