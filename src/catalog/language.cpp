@@ -205,7 +205,9 @@ void read_parts(const Whole& whole, Architecture& out) {
   if (!errors.empty()) return;
   tower.tail.insert(tower.tail.end(), features.begin(), features.end());
   out = of_whole(*std::move(language), out);
-  out.caches_unasked = fields.find("caches_unasked") != nullptr && fields.text("caches_unasked") == "true";
+  const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
+  out.caches_unasked = says("caches_unasked");
+  out.cut_cross_entropy = says("cut_cross_entropy");
   join(out, std::move(tower), std::move(merge));
 }
 

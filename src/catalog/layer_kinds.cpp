@@ -91,7 +91,7 @@ class Rules {
 
   void apply_list(Fields& rule, const Node& key) {
     const Node* list = values_.list(key.text);
-    if (list == nullptr) return;
+    if (list == nullptr || list->items.empty()) return;  // Configs of Llama 4 have no_rope_layers: [] for "as usual".
     if (list->items.size() != names_.size()) {
       values_.refuse_given(*list, shown(key.text) + " has " + std::to_string(list->items.size()) + " entries for " +
                                       std::to_string(names_.size()) + " layers");

@@ -411,9 +411,8 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
     errors.push_back(
         unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
   }
-  if (sees && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
-    errors.push_back(
-        unmodelled("fused LoRA kernels of models that see images are not modelled yet", k.lora_qkv.origin));
+  if (sees && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+    errors.push_back(unmodelled("fused LoRA kernels over rows with images are not modelled yet", k.lora_qkv.origin));
   }
   if (sees || count <= 0) return;
   errors.push_back(

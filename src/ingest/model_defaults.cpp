@@ -119,10 +119,42 @@ void check_stacks(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
+using OpAttribute = std::pair<std::string, Attribute>;
+
+bool has_op(const Architecture& model, std::string_view op, std::string_view attribute = {}) {
+  const auto is = [&](const OpSpec& spec) {
+    const auto& given = spec.attributes;
+    return spec.op == op && (attribute.empty() || std::ranges::count(given, attribute, &OpAttribute::first) > 0);
+  };
+  return std::ranges::any_of(model.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is); });
+  });
+}
+
+// axolotl 0.18.0, monkeypatch/lora_kernels.py, get_attention_cls_from_config: of a mistral3 it patches
+// MistralAttention, which a Ministral 3 has none of.
+void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
+  const bool missed = model.model_type == "mistral3" && has_op(model, "rotary_attention", "scaled_by_position");
+  if (plan.dialect != "axolotl" || !missed) return;
+  const Origin origin = ingestion::stack_of("axolotl-0.18").origin("axolotl", "get_attention_cls_from_config");
+  plan.kernels.lora_qkv = {false, origin};
+  plan.kernels.lora_o = {false, origin};
+}
+
+// Axolotl loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear
+// layer, the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, adapters with
+// checkpoints alone.
+bool loads_tower_whole(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 2> measured{"gemma3", "mistral3"};
+  const bool measured_so = plan.adapter.kind.value == Adapter::none || plan.checkpointing.on.value;
+  return plan.dialect == "axolotl" && plan.images.count.value == 0 && measured_so &&
+         std::ranges::count(measured, model.model_type) > 0 && has_op(model, "rotary_attention");
+}
+
 // Axolotl's and LLaMA-Factory's loaders freeze towers, and leave them out of all-linear, by rules of their own.
 void check_towers(TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 2> own_loaders{"axolotl", "llamafactory"};
-  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  const bool sees = std::ranges::any_of(model.body, &Segment::tower) && !loads_tower_whole(plan, model);
   if (std::ranges::count(own_loaders, plan.dialect) == 0) return;
   const auto add = [&](const std::string& feature) {
     plan.unmodelled.push_back({feature, model.model_type, plan.model.name.origin.where});
@@ -166,6 +198,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   add_router_loss(plan, model);
   check_scans(plan, model);
   check_stacks(plan, model);
+  check_patched_attention(plan, model);
   check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);

@@ -45,7 +45,7 @@ Tensor joined(Torch& t, const Tensor& turned_part, const Parts& parts) {
 }
 
 void rotate_parts(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
-  const bool pairs = style == Rotary::sliced_pairs;
+  const bool pairs = style == Rotary::sliced_pairs || style == Rotary::sliced_given;
   const Parts of_q = parts_of(t, q, cos->sizes.back());
   const Parts of_k = parts_of(t, k, cos->sizes.back());
   Tensor q_turned = turned(t, of_q.turning, cos, sin, pairs);
@@ -166,9 +166,9 @@ Tensor scaled_by_position(Torch& t, const Tensor& q) {
 }
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 12> names{"halves",        "back_again", "pairs",       "raised_pairs",
-                                                   "raised_halves", "sliced",     "sliced_each", "sliced_pairs",
-                                                   "interleaved",   "split",      "complex",     "none"};
+  constexpr std::array<std::string_view, 13> names{
+      "halves",       "back_again",   "pairs",       "raised_pairs", "raised_halves", "sliced", "sliced_each",
+      "sliced_pairs", "sliced_given", "interleaved", "split",        "complex",       "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 

@@ -16,6 +16,7 @@ enum class Rotary {
   sliced,         ///< GPT-NeoX: a part of the head's width, the rest put behind it.
   sliced_each,    ///< Phi-3: so, q done before k is begun.
   sliced_pairs,   ///< GLM-4: a part, every other element of it turned.
+  sliced_given,   ///< GLM-4V: so, by cos and sin that come in pairs.
   interleaved,    ///< DeepSeek-V3: the even and the odd elements turned, one half behind the other.
   split,          ///< gpt-oss: the halves turned by cos and sin as wide as one of them.
   complex,        ///< DeepSeek-V2, Llama 4: pairs as complex numbers, in fp32; cos is both.

@@ -1,5 +1,5 @@
 // Llama4TextAttention: turned as complex numbers before heads come first, then normed without a weight; layers that
-// turn nothing scale their queries by position.
+// turn nothing scale their queries by position. Llama4VisionAttention of `pictures` likewise, without the norms.
 #include "modules/attention_core.hpp"
 #include "modules/head_projections.hpp"
 
@@ -29,7 +29,12 @@ class Llama4Attention final : public Module {
         by_position_(a.flag("scaled_by_position", false)),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
         module_(b.module_id(a.module())),
-        projections_(a, b) {}
+        projections_(a, b) {
+    if (!a.flag("pictures", false)) return;
+    kind_.causal = false;
+    kind_.pictures = true;
+    kind_.softmax = Softmax::as_is;
+  }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;

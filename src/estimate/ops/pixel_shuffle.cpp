@@ -1,4 +1,4 @@
-// pixel_shuffle of InternVL and Idefics 3: each square of patches becomes one as many times as wide.
+// pixel_shuffle of InternVL, Idefics 3 and Llama 4: each square of patches becomes one as many times as wide.
 #include <cmath>
 
 #include "play.hpp"
@@ -6,12 +6,11 @@
 namespace oomplan::estimator::ops {
 namespace {
 
-constexpr std::array<std::string_view, 2> strategies{"full", "default"};
+constexpr std::array<std::string_view, 3> strategies{"full", "default", "but_last"};
 
 class PixelShuffle final : public Module {
  public:
-  PixelShuffle(const Attributes& a, Builder&)
-      : scale_(a.integer("scale")), skips_(a.choice("strategy", strategies) == 1) {
+  PixelShuffle(const Attributes& a, Builder&) : scale_(a.integer("scale")), dropped_(a.choice("strategy", strategies)) {
     if (a.number("ratio", 1.0 / static_cast<double>(scale_)) * static_cast<double>(scale_) != 1.0)
       a.unmodelled("squares of another size");
   }
@@ -20,7 +19,7 @@ class PixelShuffle final : public Module {
 
  private:
   Tensor shuffled(Torch& t, const Tensor& all) const {
-    const Tensor x = skips_ ? t.slice(all, 1, 1, all->sizes[1] - 1) : all;
+    const Tensor x = dropped_ == 0 ? all : t.slice(all, 1, dropped_ == 1 ? 1 : 0, all->sizes[1] - 1);
     const std::int64_t rows = x->sizes[0];
     const std::int64_t width = x->sizes[2];
     const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(x->sizes[1])));
@@ -33,7 +32,7 @@ class PixelShuffle final : public Module {
   }
 
   std::int64_t scale_;
-  bool skips_;
+  std::size_t dropped_;  ///< Nothing, the first token, or the last.
 };
 
 }  // namespace

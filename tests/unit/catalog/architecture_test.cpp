@@ -388,6 +388,7 @@ TEST(ArchitectureFile, KindsAsTheConfigListsThem) {
   const std::string rules = "  a: [{key: layer_types}, {is: full}]\n";
   EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full", "sliding", "full"])", "3"), "-(s)-");
   EXPECT_EQ(kinds(rules, R"(, "layer_types": null)", "3"), "---");
+  EXPECT_EQ(kinds(rules, R"(, "layer_types": [])", "3"), "---");
   EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full"])", "3"), "\"layer_types\" has 1 entries for 3 layers");
   EXPECT_EQ(kinds(rules, R"(, "layer_types": ["full", "linear", "full"])", "3"),
             "layers of kind \"linear\" are not known in this family");
