@@ -353,6 +353,12 @@ constexpr std::array rows{
          "`activation_checkpointing`",
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::offload, as::offload>(
+        "activation_offload",
+        {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; `axolotl_streamed`, "
+         "`axolotl_synchronous`, as Axolotl patches it",
+         {{{activations, 4}}},
+         [](const Plan& plan) { return plan.checkpointing.offload.value != Offload::none; }}),
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
@@ -408,6 +414,8 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
                                                                 {"Liger's rotary embedding", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_layer_norm, as::boolean>(
+        "liger_layer_norm", {"Liger's LayerNorm, where it has one for the model", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::patched_log_softmax, as::boolean>(
         "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(

@@ -14,7 +14,7 @@ RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
 Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, x, weight_, true);
+  if (play.facts.liger_rms_norm) return liger::rms_norm(t, x, weight_, !play.facts.liger_norm_copies);
   if (style_ == RmsStyle::gemma) return gemma(t, x);
   if (style_ == RmsStyle::t5) return t5(t, x);
   Tensor hidden = t.to(x, DType::fp32);

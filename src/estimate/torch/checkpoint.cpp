@@ -73,6 +73,17 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   return output;
 }
 
+// _NoopSaveInputs saves a dummy, and what the block is called with.
+void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
+  if (grad_enabled) keep_for_backward(input);
+  if (offload == nullptr || !grad_enabled) {
+    frame.input = input;
+    return;
+  }
+  offload->pass();
+  offload->pack(frame.offloaded, input);
+}
+
 Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrantly,
                          std::vector<Tensor*> tracked) {
   auto* frame = new CheckpointFrame;
@@ -84,8 +95,7 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
   if (reentrantly) {
     output = reentrant(input, *frame);
   } else {
-    frame->input = input;
-    if (grad_enabled) keep_for_backward(input);
+    keep_input(*frame, input);
     Restore hooks(packing_, frame);
     output = frame->forward(input);
   }
@@ -100,7 +110,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   enter_autocast(frame.autocast);
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
-  frame.forward(frame.input);
+  frame.forward(frame.offloaded.packed > 0 ? bring_back(frame.offloaded) : frame.input);
   beside = {};
   exit_autocast();
   recorder.unmute();

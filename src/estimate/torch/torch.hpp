@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "node.hpp"
+#include "offload.hpp"
 #include "pool.hpp"
 #include "recorder.hpp"
 #include "tensor.hpp"
@@ -32,6 +33,7 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
+  Saved offloaded{};  ///< The input, where that is.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
@@ -192,6 +194,7 @@ class Torch {
   Tensor raised(const Tensor& x);
 
   GradientHook* gradient_hook = nullptr;
+  ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
   std::array<Tensor, 2> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   Recorder recorder{};
@@ -217,6 +220,8 @@ class Torch {
   NodeRef accumulator_of(const Tensor& leaf);
   Tensor reentrant(const Tensor& input, CheckpointFrame& frame);
   void recompute(CheckpointFrame& frame);
+  Tensor bring_back(Saved& saved);
+  void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
@@ -233,6 +238,8 @@ class Torch {
   std::uint64_t next_sequence_ = 0;
   std::uint32_t visit_ = 0;
   std::vector<Node*> ready_{};
+  const Node* running_ = nullptr;
+  std::uint32_t graph_ = 0;  ///< The number of the backward pass at work.
 
   std::optional<DType> autocast_{};
   int autocast_depth_ = 0;
