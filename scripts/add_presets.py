@@ -5,8 +5,8 @@
 
 A file is a config.json, named after its hub id with `--` for the slash (or in a folder of that name), or a list of
 {"id", "config", "parameters"} and {"id", "same_as", "reason"}. Only the keys that the architecture's file reads are
-written. An id that a preset has already is left alone; an upload in another form (quantised, or of a model in fp32,
-whose uploads often are not) is no alias. Then run check_presets.py.
+written. An id that a preset has already is left alone, copies of it are added to its aliases; an upload in another form
+(quantised, or of a model in fp32, whose uploads often are not) is no alias. Then run check_presets.py.
 """
 import argparse
 import json
@@ -17,7 +17,8 @@ import sys
 import yaml
 
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
-OTHER_FORM = re.compile(r"quanti[sz]ed|awq|gptq|bnb|[48]-?bit|fp8|fp4|gguf|int4|int8|exl2|head|reward|dtype", re.I)
+OTHER_FORM = re.compile(r"quanti[sz]ed|awq|gptq|aqlm|bnb|[48]-?bit|fp8|fp4|gguf|int4|int8|exl2|head|reward|dtype|adapter|"
+                        r"lora|vocabulary|written so|sparse|single linear|trained from", re.I)
 
 
 def architectures():
@@ -59,10 +60,31 @@ class Indented(yaml.SafeDumper):
         return super().increase_indent(flow, False)
 
 
+def dtype_of(config):
+    """Of the whole, or of the language model that is its greater part."""
+    text = config.get("text_config")
+    parts = [config, text if isinstance(text, dict) else {}]
+    return next((part[key] for part in parts for key in ("torch_dtype", "dtype") if part.get(key)), None)
+
+
+def is_alias(entry, base):
+    """A copy of the same weights in the same form."""
+    reason = entry.get("reason", "").replace("re-upload or quantized weights", "re-upload")
+    return entry.get("same_as") == base and not OTHER_FORM.search(entry["id"] + " " + reason)
+
+
+def add_aliases(file, aliases):
+    text = file.read_text()
+    have = yaml.safe_load(text).get("aliases", [])
+    lines = "".join(f"  - {name}\n" for name in sorted([*have, *aliases]))
+    rest = text[text.index("parameters:"):]
+    file.write_text("aliases:\n" + lines + rest)
+
+
 def preset(entry, aliases, keys, nested, switches):
     config = entry["config"]
     kept = {"model_type": config["model_type"]}
-    dtype = config.get("torch_dtype") or config.get("dtype")
+    dtype = dtype_of(config)
     if dtype:
         kept["torch_dtype"] = dtype
     kept |= {key: config[key] for key in keys if key in config and config[key] != []}
@@ -76,6 +98,22 @@ def preset(entry, aliases, keys, nested, switches):
     if entry.get("parameters"):
         out["parameters"] = entry["parameters"]
     return out | {"config": kept}
+
+
+def add_copies(entries, known):
+    """Ids that are copies of a model which has a preset already."""
+    more = {}
+    for entry in entries:
+        file = known.get(str(entry.get("same_as")).lower())
+        if file is None or entry["id"].lower() in known or not is_alias(entry, entry["same_as"]):
+            continue
+        config = yaml.safe_load(file.read_text())["config"]
+        if config.get("torch_dtype", "float32") == "float32" or "quantization_config" in config:
+            continue
+        more.setdefault(file, {})[entry["id"].lower()] = entry["id"]
+    for file, names in more.items():
+        add_aliases(file, names.values())
+    return sum(len(names) for names in more.values())
 
 
 def main():
@@ -100,9 +138,9 @@ def main():
             continue
         if OTHER_FORM.search(entry["id"]) and "quantization_config" not in config:
             continue  # Named so, and the config does not say how.
-        in_fp32 = (config.get("torch_dtype") or config.get("dtype") or "float32") == "float32"
-        aliases = sorted({e["id"].lower(): e["id"] for e in entries if e.get("same_as") == entry["id"] and not in_fp32
-                         and e["id"].lower() not in known and not OTHER_FORM.search(e["id"] + " " + e["reason"])}.values())
+        in_fp32 = (dtype_of(config) or "float32") == "float32" or "quantization_config" in config
+        aliases = sorted({e["id"].lower(): e["id"] for e in entries if is_alias(e, entry["id"]) and not in_fp32
+                          and e["id"].lower() not in known}.values())
         path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
         data = preset(entry, aliases, *read[config["model_type"]])
         path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
@@ -110,7 +148,7 @@ def main():
             known[name.lower()] = path
         written += 1
         print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}, {len(aliases)} aliases")
-    print(f"{written} presets written")
+    print(f"{written} presets written, {add_copies(entries, known)} ids added to others")
     return 0
 
 

@@ -1,7 +1,6 @@
 #include "modules/attention_core.hpp"
 
 namespace oomplan::estimator {
-namespace {
 
 Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   if (times == 1) return x;
@@ -9,6 +8,8 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
   const Tensor wide = t.expand(t.unsqueeze(x, 2), {s[0], s[1], times, s[2], s[3]});
   return t.reshape(wide, {s[0], s[1] * times, s[2], s[3]});
 }
+
+namespace {
 
 /// _index_first_axis: a copy of the real tokens' rows. Every token counts as real: the longest batch that can come.
 Tensor unpadded(Torch& t, const Tensor& x, const Tensor& indices) {

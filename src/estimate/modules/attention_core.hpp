@@ -27,6 +27,9 @@ struct AttentionKind {
 /// Of a projection's output, batch × length × (heads · head_dim): batch × heads × length × head_dim.
 Tensor heads_of(Torch& t, const Tensor& x, std::int64_t head_dim);
 
+/// Keys or values, each head so many times.
+Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times);
+
 /// q: batch × heads × length × width, k and v with their own heads. Returns batch × length × heads × width; the weights
 /// that eager attention returns too stay with the block (`hidden_states, _ = self_attn(...)`).
 Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind);

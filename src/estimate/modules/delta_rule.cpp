@@ -136,7 +136,7 @@ Tensor next_state(Torch& t, const Chunked& c, const Tensor& decay, const Tensor&
 }
 
 /// The scan over chunks; its locals live until the next chunk's take their place.
-Tensor scan(Torch& t, Chunked& c) {
+Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   const Dims sizes = c.values->sizes;
   Tensor state = t.zeros({sizes[0], sizes[1], c.key->sizes[4], sizes[4]}, c.values->dtype);
   Tensor out = t.empty_strided(sizes, c.values->strides, c.values->dtype, "aten::zeros_like");
@@ -151,12 +151,13 @@ Tensor scan(Torch& t, Chunked& c) {
     out = set_part(t, out, read(t, c, before, fresh));
     state = next_state(t, c, decay, state, fresh);
   }
+  if (last != nullptr) *last = state;
   return out;
 }
 
 }  // namespace
 
-Tensor chunk_delta_rule(Torch& t, DeltaInputs in) {
+Tensor chunk_delta_rule(Torch& t, DeltaInputs in, Tensor* state) {
   const DType dtype = in.query->dtype;
   const std::int64_t length = in.query->sizes[1];
   repeat_heads(t, in);
@@ -168,7 +169,7 @@ Tensor chunk_delta_rule(Torch& t, DeltaInputs in) {
   Chunked c = chunked(t, in);
   in.query.reset();
   in.key.reset();
-  Tensor out = scan(t, c);
+  Tensor out = scan(t, c, state);
   out = t.reshape(out, {out->sizes[0], out->sizes[1], -1, out->sizes[4]});
   if (out->sizes[2] != length) out = t.slice(out, 2, 0, length);
   return to_contiguous(t, t.transpose(out, 1, 2), dtype);

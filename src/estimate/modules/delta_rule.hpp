@@ -21,8 +21,8 @@ DeltaInputs each_of(Torch& t, const DeltaInputs& in, Tensor (*made)(Torch&, cons
 /// Rows (dimension 2) in chunks of delta_chunk, which they fill.
 Tensor in_chunks(Torch& t, const Tensor& x);
 
-/// As the values, in the queries' dtype.
-Tensor chunk_delta_rule(Torch& t, DeltaInputs in);
+/// As the values, in the queries' dtype. `state`: gets the last recurrent state, where one asks for it.
+Tensor chunk_delta_rule(Torch& t, DeltaInputs in, Tensor* state = nullptr);
 
 inline constexpr std::int64_t delta_chunk = 64;
 

@@ -99,6 +99,18 @@ void rotate_interleaved(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const
   k = std::move(k_turned);
 }
 
+/// cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], dim=-1) of halves, with cos and sin as wide as one.
+void rotate_split(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  const std::int64_t half = cos->sizes.back();
+  const auto turned_of = [&](const Tensor& x) {
+    return interleaved(t, t.slice(x, 3, 0, half), t.slice(x, 3, half, half), cos, sin);
+  };
+  Tensor q_turned = turned_of(q);
+  Tensor k_turned = turned_of(k);
+  q = std::move(q_turned);
+  k = std::move(k_turned);
+}
+
 /// view_as_real and view_as_complex want a contiguous gradient.
 Tensor contiguous_gradient(Torch& t, const Tensor& x) {
   NodeRef node = t.record("ViewAsComplexBackward0", {&x},
@@ -148,10 +160,15 @@ void rotate_in_fp32(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& co
 
 }  // namespace
 
+Tensor scaled_by_position(Torch& t, const Tensor& q) {
+  const Tensor scale = t.empty({1, 1, q->sizes[2], 1}, DType::fp32, "aten::add");
+  return t.mul(q, t.to(scale, q->dtype));
+}
+
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 11> names{"halves",        "back_again", "pairs",       "raised_pairs",
+  constexpr std::array<std::string_view, 12> names{"halves",        "back_again", "pairs",       "raised_pairs",
                                                    "raised_halves", "sliced",     "sliced_each", "sliced_pairs",
-                                                   "interleaved",   "complex",    "none"};
+                                                   "interleaved",   "split",      "complex",     "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
@@ -168,6 +185,7 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   if (raised_pairs || style == Rotary::raised_halves) return rotate_raised(t, raised_pairs, q, k, cos, sin);
   if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
   if (style == Rotary::interleaved) return rotate_interleaved(t, q, k, cos, sin);
+  if (style == Rotary::split) return rotate_split(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);
 }

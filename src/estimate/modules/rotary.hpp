@@ -17,12 +17,16 @@ enum class Rotary {
   sliced_each,    ///< Phi-3: so, q done before k is begun.
   sliced_pairs,   ///< GLM-4: a part, every other element of it turned.
   interleaved,    ///< DeepSeek-V3: the even and the odd elements turned, one half behind the other.
+  split,          ///< gpt-oss: the halves turned by cos and sin as wide as one of them.
   complex,        ///< DeepSeek-V2, Llama 4: pairs as complex numbers, in fp32; cos is both.
   none,
 };
 
 /// The style of that name.
 Rotary rotary_style(const Attributes& attributes, std::string_view name);
+
+/// q times a number for each position (get_llama_4_attn_scale): of Ministral 3 and Mistral 4.
+Tensor scaled_by_position(Torch& t, const Tensor& q);
 
 /// Turns q and k, which are batch × heads × length × width, in place of what they are.
 void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin);

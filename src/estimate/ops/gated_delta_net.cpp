@@ -1,5 +1,8 @@
 // Qwen3NextGatedDeltaNet without packages of kernels: a short convolution of queries, keys and values, the gated delta
-// rule in chunks, and a norm of its result under a gate.
+// rule in chunks, and a norm of its result under a gate. Qwen3_5GatedDeltaNet is the same but for its projections,
+// which are four in place of two (`projections: apart`).
+#include <algorithm>
+
 #include "modules/causal_conv.hpp"
 #include "modules/delta_rule.hpp"
 #include "modules/gated_norm.hpp"
@@ -8,6 +11,8 @@
 namespace oomplan::estimator::ops {
 namespace {
 
+constexpr std::array<std::string_view, 2> projections{"fused", "apart"};
+
 class GatedDeltaNet final : public Module {
  public:
   GatedDeltaNet(const Attributes& a, Builder& b)
@@ -15,33 +20,48 @@ class GatedDeltaNet final : public Module {
         heads_(saturating_mul(a.quotient("value_heads", "key_heads"), key_heads_)),
         key_width_(a.integer("key_width")),
         value_width_(a.integer("value_width")),
+        kernel_(a.integer("kernel")),
+        apart_(a.choice("projections", projections) == 1),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     keys_ = saturating_mul(key_heads_, key_width_);
     values_ = saturating_mul(heads_, value_width_);
-    conv_ = CausalConv(a, b, m + "conv1d", 2 * keys_ + values_, a.integer("kernel"), false,
+    conv_ = CausalConv(a, b, m + "conv1d", 2 * keys_ + values_, kernel_, false,
                        find_activation(a.text("activation", "silu"), b));
-    in_qkvz_ = Linear(b, m + "in_proj_qkvz", width, saturating_mul(2, keys_ + values_), false);
-    in_ba_ = Linear(b, m + "in_proj_ba", width, saturating_mul(2, heads_), false);
+    if (!apart_) {
+      in_qkvz_ = Linear(b, m + "in_proj_qkvz", width, saturating_mul(2, keys_ + values_), false);
+      in_ba_ = Linear(b, m + "in_proj_ba", width, saturating_mul(2, heads_), false);
+    }
     dt_bias_ = b.weight(m + "dt_bias", {heads_}, Part::bias);
     a_log_ = b.weight(m + "A_log", {heads_}, Part::bias);
     norm_ = NormThenGate(b, m + "norm", value_width_);
     out_proj_ = Linear(b, m + "out_proj", values_, width, false);
+    if (!apart_) return;
+    in_qkv_ = Linear(b, m + "in_proj_qkv", width, 2 * keys_ + values_, false);
+    in_z_ = Linear(b, m + "in_proj_z", width, values_, false);
+    in_b_ = Linear(b, m + "in_proj_b", width, heads_, false);
+    in_a_ = Linear(b, m + "in_proj_a", width, heads_, false);
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor hidden = without_padding(t, s.hidden, s.arguments.recurrent_mask);
+    if (apart_) {
+      Projected p;
+      Tensor mixed = t.transpose(in_qkv_(play, hidden), 1, 2);
+      p.z = t.reshape(in_z_(play, hidden), {hidden->sizes[0], hidden->sizes[1], -1, value_width_});
+      p.b = in_b_(play, hidden);
+      p.a = in_a_(play, hidden);
+      keep_end(t, s, mixed);
+      mixed = conv_(play, mixed);
+      return attend(play, s, p, t.transpose(mixed, 1, 2));
+    }
     const Tensor qkvz = in_qkvz_(play, hidden);
     const Tensor ba = in_ba_(play, hidden);
     const Projected p = ordered(t, qkvz, ba);
-    const Tensor mixed = t.transpose(conv_(play, mixed_of(t, p)), 1, 2);
-    DeltaInputs in = heads_of(t, mixed);
-    in.beta = t.sigmoid(p.b);
-    in.decay = decay(t, p.a);
-    s.hidden = output(play, chunk_delta_rule(t, in), p.z);
+    attend(play, s, p, t.transpose(conv_(play, mixed_of(t, p)), 1, 2));
   }
 
  private:
@@ -53,6 +73,25 @@ class GatedDeltaNet final : public Module {
     Tensor b{};
     Tensor a{};
   };
+
+  void attend(Play& play, Stream& s, const Projected& p, const Tensor& mixed) const {
+    Torch& t = play.torch;
+    DeltaInputs in = heads_of(t, mixed);
+    in.beta = t.sigmoid(p.b);
+    in.decay = decay(t, p.a);
+    Tensor state;
+    KeyValues* const cache = s.arguments.cache.get();
+    Tensor out = chunk_delta_rule(t, in, cache == nullptr ? nullptr : &state);
+    if (cache != nullptr) cache->add(state);  // update_recurrent_state: a copy.
+    s.hidden = output(play, std::move(out), p.z);
+  }
+
+  /// update_conv_state: a copy of the last tokens, as many as the convolution is wide.
+  void keep_end(Torch& t, const Stream& s, const Tensor& mixed) const {
+    if (!s.arguments.cache) return;
+    const std::int64_t kept = std::min(kernel_, mixed->sizes[2]);
+    s.arguments.cache->add(t.slice(mixed, 2, mixed->sizes[2] - kept, kept));
+  }
 
   /// fix_query_key_value_ordering
   Projected ordered(Torch& t, const Tensor& qkvz, const Tensor& ba) const {
@@ -111,9 +150,11 @@ class GatedDeltaNet final : public Module {
   std::int64_t value_width_;
   std::int64_t keys_ = 0;
   std::int64_t values_ = 0;
+  std::int64_t kernel_;
+  bool apart_;
   std::int32_t module_;
   CausalConv conv_{};
-  Linear in_qkvz_{}, in_ba_{}, out_proj_{};
+  Linear in_qkvz_{}, in_ba_{}, in_qkv_{}, in_z_{}, in_b_{}, in_a_{}, out_proj_{};
   Tensor dt_bias_{}, a_log_{};
   NormThenGate norm_{};
 };

@@ -10,12 +10,6 @@
 namespace oomplan::estimator::ops {
 namespace {
 
-/// The scaling of queries by their position (get_llama_4_attn_scale): of Llama 4, Mistral 4.
-Tensor by_position(Torch& t, const Tensor& q) {
-  const Tensor scale = t.empty({1, 1, q->sizes[2], 1}, DType::fp32, "aten::add");
-  return t.mul(q, t.to(scale, q->dtype));
-}
-
 class LatentAttention final : public Module {
  public:
   LatentAttention(const Attributes& a, Builder& b)
@@ -59,7 +53,7 @@ class LatentAttention final : public Module {
     kv[1] = t.view(kv[1], {rows[0], 1, rows[1], turned_});
     if (!q.empty()) rotate(t, rotary_, q[1], kv[1], s.arguments.cos[0], s.arguments.sin[0]);
     Tensor query = q.empty() ? q_states : t.cat({q[0], q[1]}, 3);
-    if (by_position_) query = by_position(t, query);
+    if (by_position_) query = scaled_by_position(t, query);
     const auto [key, value] = expanded(play, kv[0], kv[1]);
     const Tensor out = t.reshape(attend(play, s, query, key, value, kind_), {rows[0], rows[1], -1});
     s.hidden = o_proj_(play, out);

@@ -1,4 +1,5 @@
 // Qwen2VLRotaryEmbedding: positions of three kinds (time, row, column), of which each gives its share of cos and sin.
+// Qwen3VLTextRotaryEmbedding writes the shares into those of the first (`interleaved`).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,7 +7,8 @@ namespace {
 
 class MropeEmbedding final : public Module {
  public:
-  MropeEmbedding(const Attributes& a, Builder& b) : half_(a.integer("head_dim") / 2) {
+  MropeEmbedding(const Attributes& a, Builder& b)
+      : half_(a.integer("head_dim") / 2), interleaved_(a.flag("interleaved", false)) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -32,11 +34,12 @@ class MropeEmbedding final : public Module {
 
  private:
   Tensor composed(Torch& t, const Facts& f) const {
-    const Tensor shares = t.empty({f.batch, f.length, half_}, DType::fp32, "aten::cat");
+    const Tensor shares = interleaved_ ? Tensor{} : t.empty({f.batch, f.length, half_}, DType::fp32, "aten::cat");
     return t.empty({f.batch, f.length, 2 * half_}, DType::fp32, "aten::cat");
   }
 
   std::int64_t half_;
+  bool interleaved_;
   Tensor inverse_{}, original_{};
 };
 

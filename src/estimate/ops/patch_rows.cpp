@@ -12,7 +12,8 @@ class PatchRows final : public Module {
         numbers_(
             saturating_mul(saturating_mul(a.integer("channels"), a.integer("frames")), saturating_mul(patch_, patch_))),
         grid_(grid_of(b, patch_, saturating_mul(patch_, a.integer("merge")))),
-        convolution_(b, a.module(), numbers_, width_, a.flag("bias", false)) {}
+        convolution_(b, a.module(), numbers_, width_, a.flag("bias", false)),
+        found_(a.flag("found", true)) {}
 
   void collate(Torch& t, const Facts& f, Stream& s) const override {
     send_pixels(t, f, s, {rows(f), numbers_});
@@ -23,7 +24,7 @@ class PatchRows final : public Module {
     Torch& t = play.torch;
     const Tensor made = convolution_(play, s.pixels, {rows(play.facts), width_, 1, 1, 1});
     s.hidden = t.view(made, {-1, width_});
-    ask_for_gradient(play.facts, s.hidden);
+    if (found_) ask_for_gradient(play.facts, s.hidden);
   }
 
  private:
@@ -36,6 +37,7 @@ class PatchRows final : public Module {
   std::int64_t numbers_;  ///< Of a patch.
   Grid grid_;
   PatchConvolution convolution_;
+  bool found_;  ///< By enable_input_require_grads, as the embedding of its class.
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ class RotaryAttention final : public Module {
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span"), .softcapped = a.find("softcap") != nullptr},
         residual_dropout_(a.number("residual_dropout", 0.0)),
         keys_scaled_(a.flag("scaled_keys", false)),
+        by_position_(a.flag("scaled_by_position", false)),
         qk_norm_(static_cast<QkNorm>(a.choice("qk_norm", qk_norms))),
         rotary_(a.text("positions", "rope") == "rope" ? rotary_style(a, "rotary") : Rotary::none),
         rotary_span_(static_cast<std::size_t>(a.span("rotary_span"))),
@@ -92,6 +93,7 @@ class RotaryAttention final : public Module {
     const Tensor& sin = s.arguments.sin[rotary_span_];
     play.facts.liger_rope && rotary_ != Rotary::none ? liger::rotate(t, q, k, cos, sin) : rotate(t, rotary_, q, k, cos, sin);
     if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
+    if (by_position_) q = scaled_by_position(t, q);
     const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     const Tensor projected = fused_o_.complete() ? fused_o_(play, flat)[0] : o_proj_(play, flat);
@@ -102,6 +104,7 @@ class RotaryAttention final : public Module {
   AttentionKind kind_;
   double residual_dropout_;
   bool keys_scaled_;  ///< By a number, as Falcon H1's.
+  bool by_position_;  ///< Queries, after they are turned.
   QkNorm qk_norm_;
   Rotary rotary_;
   std::size_t rotary_span_;  ///< Whose cos and sin.

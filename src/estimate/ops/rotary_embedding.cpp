@@ -11,6 +11,7 @@ class RotaryEmbedding final : public Module {
         span_(static_cast<std::size_t>(a.span("span"))),
         in_fp32_(a.flag("in_fp32", false)),
         complex_(a.flag("complex", false)),
+        halved_(a.flag("halved", false)),
         there_(a.text("positions", "rope") == "rope") {
     if (!there_) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -29,7 +30,8 @@ class RotaryEmbedding final : public Module {
     positions.reset();
     s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
     if (complex_) return rotations(t, freqs, s.arguments.cos[span_]);
-    const Tensor emb = t.cat({freqs, freqs}, 2);  // Or freqs repeated, as Cohere: one tensor of the same size.
+    const Tensor emb =
+        halved_ ? freqs : t.cat({freqs, freqs}, 2);  // Or freqs repeated, as Cohere: one tensor of the same size.
     const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
     const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
     s.arguments.cos[span_] = t.to(cos, dtype);
@@ -49,6 +51,7 @@ class RotaryEmbedding final : public Module {
   std::size_t span_;
   bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
   bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
+  bool halved_;   ///< As wide as half a head, as gpt-oss has them.
   bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it.
   Tensor inverse_frequencies_{};
   Tensor original_{};

@@ -176,8 +176,7 @@ Tensor Torch::clamp(const Tensor& x) {
     const Tensor self = t.unpack(n, 0);
     const Tensor above = t.pointwise({&self}, DType::boolean, "aten::ge");
     const Tensor below = t.pointwise({&self}, DType::boolean, "aten::le");
-    const Tensor within = t.pointwise({&above, &below}, DType::boolean, "aten::logical_and");
-    g.out[0] = t.pointwise({&within, &g.in[0]}, g.in[0]->dtype, "aten::where");
+    g.out[0] = t.pointwise({&above, &below, &g.in[0]}, g.in[0]->dtype, "aten::where");  // logical_and_, in place.
   });
   save(node, 0, x);
   return attach(node, pointwise({&x}, x->dtype, "aten::clamp"));
