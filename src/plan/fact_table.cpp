@@ -337,7 +337,7 @@ constexpr std::array rows{
     fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
         "optimizer", {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
                       "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
-                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `torchao_adamw_8bit`, "
+                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `torchao_adamw_8bit`, "
                       "`torchao_adamw_4bit`: the files of `models/optimizers`",
                       {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
@@ -381,7 +381,8 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                                                       "or 0.8.0), or Axolotl's cut cross entropy",
+                                                       "or 0.8.0), Axolotl's cut cross entropy, or "
+                                                       "LLaMA-Factory's DFT, over the whole logits",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),

@@ -80,6 +80,7 @@ void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
     frame.input = input;
     return;
   }
+  frame.asks = input->requires_grad;
   offload->pass();
   offload->pack(frame.offloaded, input);
 }
@@ -103,6 +104,14 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
   return output;
 }
 
+// SavedVariable::unpack gives what comes back its place in the graph again.
+Tensor Torch::input_of(CheckpointFrame& frame) {
+  if (frame.offloaded.packed == 0) return frame.input;
+  Tensor input = bring_back(frame.offloaded);
+  if (frame.asks && !input->requires_grad) input->requires_grad = true;
+  return input;
+}
+
 void Torch::recompute(CheckpointFrame& frame) {
   Restore grad(grad_enabled, true);
   Restore filling(recomputing_, &frame);
@@ -110,7 +119,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   enter_autocast(frame.autocast);
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
-  frame.forward(frame.offloaded.packed > 0 ? bring_back(frame.offloaded) : frame.input);
+  frame.forward(input_of(frame));
   beside = {};
   exit_autocast();
   recorder.unmute();

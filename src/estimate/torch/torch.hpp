@@ -33,7 +33,8 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
-  Saved offloaded{};  ///< The input, where that is.
+  Saved offloaded{};  ///< The input, where that is,
+  bool asks = false;  ///< … and whether it asks for a gradient.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
@@ -221,6 +222,7 @@ class Torch {
   Tensor reentrant(const Tensor& input, CheckpointFrame& frame);
   void recompute(CheckpointFrame& frame);
   Tensor bring_back(Saved& saved);
+  Tensor input_of(CheckpointFrame& frame);
   void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
