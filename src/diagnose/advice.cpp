@@ -103,6 +103,13 @@ void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnos
   }
 }
 
+// What fits this case is not advised against for most of its kind.
+void drop_contradicted(Diagnosis& out) {
+  std::erase_if(out.not_to_do, [&](const Fix& fix) {
+    return std::any_of(out.to_do.begin(), out.to_do.end(), [&](const Fix& f) { return f.id == fix.id; });
+  });
+}
+
 // What the message itself advises, and whether it fits.
 void judge_hint(const Case& c, Diagnosis& out) {
   const auto hint = std::find_if(c.evidence->begin(), c.evidence->end(),
@@ -133,6 +140,7 @@ void advise(const Rules& rules, const Case& c, Diagnosis& out) {
   if (text == nullptr) return;
   out.not_to_do = text->not_to_do;
   add_fixes(rules, *text, c, out);
+  drop_contradicted(out);
   judge_hint(c, out);
   if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
 }

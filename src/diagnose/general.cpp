@@ -29,13 +29,17 @@ bool below_frame(const std::vector<Line>& lines, std::size_t index) {
 
 // "ValueError: …" alone on its line, as the last of a traceback that was cut.
 bool begins_with_exception(std::string_view text) {
+  constexpr auto openings = std::to_array<std::string_view>({"Unhandled exception. ", "Uncaught ", "Caused by: "});
+  for (const std::string_view opening : openings)
+    if (text.starts_with(opening)) text.remove_prefix(opening.size());
   const std::string_view name = text.substr(0, text.find_first_of(" :"));
   if (name.size() < text.size() && text[name.size()] != ':') return false;
   return name.ends_with("Error") || name.ends_with("Exception");
 }
 
-constexpr auto failing = std::to_array<std::string_view>(
-    {"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort", "erminate", "unable", "Unable"});
+constexpr auto failing =
+    std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort",
+                                     "erminate", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",  "if you", "to avoid", "avoid ", "may cause", "might ",  "can cause", "in case of",
      "prevent", "#",      "retry",    "skip",   "Skip",      "SKIPPED", "PASSED",    "arning",
@@ -71,9 +75,9 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
 
 bool speaks_of_gpu(std::string_view text) {
   constexpr auto words = std::to_array<std::string_view>(
-      {"GPU",    "gpu",    "CUDA", "cuda",   "HIP",    "hip",   "XPU",   "xpu",    "HPU",
-       "hpu",    "NPU",    "npu",  "TPU",    "tpu",    "VRAM",  "vram",  "HBM",    "hbm",
-       "device", "Device", "vk::", "Vulkan", "vulkan", "Metal", "metal", "OpenCL", "CL_"});
+      {"GPU",    "gpu",   "CUDA",  "cuda",   "HIP",  "hip",  "XPU", "xpu",    "HPU",    "hpu",  "NPU",
+       "npu",    "TPU",   "tpu",   "VRAM",   "vram", "HBM",  "hbm", "device", "Device", "vk::", "Vulkan",
+       "vulkan", "Metal", "metal", "OpenCL", "CL_",  "MUSA", "DCU", "Gpu",    "NVRM",   "nvenc"});
   return has_any(text, words);
 }
 

@@ -25,15 +25,16 @@ struct Unit {
   double factor;
 };
 constexpr double k = 1024;
-// Longest first. "B" after a number counts bytes; what prints GB for 2^30 (MPS, Paddle, memory_summary) is the rule
-// here.
+// Longest first. "B" after a number counts bytes; what prints GB for 2^30 (MPS, Paddle, memory_summary; Gb in R) is the
+// rule here.
 constexpr auto units = std::to_array<Unit>(
-    {{"bytes", 1},     {"byte", 1},         {"Bytes", 1},       {"KiB", k},        {"MiB", k* k},
-     {"GiB", k* k* k}, {"TiB", k* k* k* k}, {"kiB", k},         {"kB", k},         {"KB", k},
-     {"MB", k* k},     {"GB", k* k* k},     {"TB", k* k* k* k}, {"kb", k},         {"mb", k* k},
-     {"gb", k* k* k},  {"Ki", k},           {"Mi", k* k},       {"Gi", k* k* k},   {"Ti", k* k* k* k},
-     {"K", k},         {"M", k* k},         {"G", k* k* k},     {"T", k* k* k* k}, {"B", 1},
-     {"Mo", k* k},     {"Go", k* k* k}});
+    {{"bytes", 1},      {"byte", 1},         {"Bytes", 1},       {"KiB", k},        {"MiB", k* k},
+     {"GiB", k* k* k},  {"TiB", k* k* k* k}, {"kiB", k},         {"kB", k},         {"KB", k},
+     {"MB", k* k},      {"GB", k* k* k},     {"TB", k* k* k* k}, {"kb", k},         {"mb", k* k},
+     {"gb", k* k* k},   {"Ki", k},           {"Mi", k* k},       {"Gi", k* k* k},   {"Ti", k* k* k* k},
+     {"K", k},          {"M", k* k},         {"G", k* k* k},     {"T", k* k* k* k}, {"B", 1},
+     {"Mo", k* k},      {"Go", k* k* k},     {"Kb", k},          {"Mb", k* k},      {"Gb", k* k* k},
+     {"Tb", k* k* k* k}});
 
 // How many bytes `name` takes at the beginning of `text`, in which a line may end; 0 where it is not there.
 std::size_t span_of_name(std::string_view name, std::string_view text) {

@@ -46,7 +46,7 @@ std::vector<std::size_t> numbered(const std::vector<std::string_view>& lines) {
   return out;
 }
 
-bool all_begin_with(const std::vector<std::string_view>& lines, char sign) {
+bool all_begin_with(const std::vector<std::string_view>& lines, std::string_view sign) {
   return std::all_of(lines.begin(), lines.end(), [&](std::string_view line) { return line.starts_with(sign); });
 }
 
@@ -55,7 +55,8 @@ bool all_begin_with(const std::vector<std::string_view>& lines, char sign) {
 std::vector<std::size_t> margins_of(const std::vector<std::string_view>& lines) {
   std::vector<std::size_t> none(lines.size(), 0);
   if (lines.size() < fewest_lines) return none;
-  if (all_begin_with(lines, '+')) return std::vector<std::size_t>(lines.size(), 1);
+  for (const std::string_view sign : {"+", "#>"})  // diff; what R's reprex prints
+    if (all_begin_with(lines, sign)) return std::vector<std::size_t>(lines.size(), sign.size());
   const std::vector<std::size_t> numbers = numbered(lines);
   return numbers.empty() ? none : numbers;
 }

@@ -164,7 +164,7 @@ class Reader {
     if (sentence.whole_word && in_word) return false;
     if (!sentence.whole_line) return true;
     const auto blank = [](std::string_view part) {
-      return part.find_first_not_of(" \n\"'`}])>,") == std::string_view::npos;
+      return part.find_first_not_of(" \n\"'`*}])>,") == std::string_view::npos;
     };
     const bool below_frame = text.starts_with("File \"") || text.find("  File \"") != std::string_view::npos;
     return (blank(text.substr(0, match.begin)) || below_frame) && blank(text.substr(match.end));

@@ -145,9 +145,25 @@ bool may_be_of_memory(const Evidence& library) {
                                        [&](std::string_view state) { return status.find(state) != std::string::npos; });
 }
 
+// Windows ends a process with the state of its exception, printed with or without a sign.
+std::string_view exception_named(std::int64_t code) {
+  switch (static_cast<std::uint32_t>(code)) {
+    case 0xC0000005U:
+    case 0xC00000FDU:
+      return "SIGSEGV";
+    case 0xC000001DU:
+      return "SIGILL";
+    case 0xC000013AU:
+      return "SIGINT";
+    default:
+      return "";
+  }
+}
+
 std::string signal_of(const Evidence& evidence) {
   if (const Reading* signal = evidence.find("signal")) return signal->text;
   std::int64_t code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(0));
+  if (const std::string_view exception = exception_named(code); !exception.empty()) return std::string(exception);
   if (code > 128 && code < 160) code = 128 - code;
   return code < 0 ? std::string(signal_named(std::to_string(code))) : std::string();
 }

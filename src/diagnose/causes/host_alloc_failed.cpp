@@ -10,6 +10,10 @@ Judgement causes::host_alloc_failed(const Case& c) {
     out.confidence = Confidence::possible;
     out.against.push_back("the words are general, and the runtime that printed them is not known");
   }
+  if (c.find("weak") != nullptr) {
+    out.confidence = Confidence::likely;
+    out.against.push_back("libraries of a GPU raise the same exception");
+  }
   if (const auto asked = c.number("requested")) {
     out.arithmetic.push_back("asked " + shown(*asked));
     if (*asked > std::int64_t{1} << 42) out.against.push_back("no host has that much: the size itself is wrong");

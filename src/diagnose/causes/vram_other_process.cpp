@@ -31,11 +31,20 @@ Judgement from_metal(const Case& c) {
   return out;
 }
 
+// A server that compares its cards when it starts says whose they are.
+Judgement from_server() {
+  Judgement out{.cause = Cause::vram_other_process, .weight = 70, .confidence = Confidence::likely};
+  out.reason = "the server found less free memory on one card than on the others when it started";
+  out.against.push_back("cards of different sizes are told in the same words");
+  return out;
+}
+
 }  // namespace
 
 Judgement causes::vram_other_process(const Case& c) {
   const GpuNumbers& n = c.gpu;
   if (!is_gpu_shortage(c)) return {};
+  if (c.find("others_hold") != nullptr) return from_server();
   if (c.root->family == "xla") return from_small_plan(c);
   if (c.root->family == "mps") return from_metal(c);
   if (request_exceeds_total(c) || !n.total || !n.requested || !n.own_is_known) return {};
