@@ -69,7 +69,7 @@ enum class Loss : std::uint8_t {
   cut_cross_entropy,
   dynamic_fine_tuning
 };
-inline constexpr std::array<std::string_view, 6> loss_names{"full_logits",       "chunked_logprob",
+inline constexpr std::array<std::string_view, 6> loss_names{"full_logits",        "chunked_logprob",
                                                             "liger_fused_linear", "liger_0_8_0_fused_linear",
                                                             "cut_cross_entropy",  "dynamic_fine_tuning"};
 
@@ -267,7 +267,7 @@ struct KernelFacts {
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
   Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
   Setting<bool> liger_rope{};
-  Setting<bool> liger_glu{};            ///< LigerSiLUMulFunction or its like of GELU.
+  Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
   Setting<bool> liger_layer_norm{};
   Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
@@ -300,9 +300,9 @@ struct OptimizerFacts {
   friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
 };
 
-/// Where what is saved for backward waits for it. streamed: TRL's OffloadActivations, which copies to the host while the
-/// next ops run, and keeps some tensors until their copies are done. axolotl_streamed, axolotl_synchronous: Axolotl's use
-/// of it, with patches of its own, or without a stream beside.
+/// Where what is saved for backward waits for it. streamed: TRL's OffloadActivations, which copies to the host while
+/// the next ops run, and keeps some tensors until their copies are done. axolotl_streamed, axolotl_synchronous:
+/// Axolotl's use of it, with patches of its own, or without a stream beside.
 enum class Offload : std::uint8_t { none, streamed, axolotl_streamed, axolotl_synchronous };
 inline constexpr std::array<std::string_view, 4> offload_names{"none", "streamed", "axolotl_streamed",
                                                                "axolotl_synchronous"};

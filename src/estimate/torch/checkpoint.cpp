@@ -73,7 +73,7 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   return output;
 }
 
-// _NoopSaveInputs saves a dummy, and what the block is called with.
+// _CheckpointFrame.save_inputs, of torch 2.13.
 void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
   if (grad_enabled) keep_for_backward(input);
   if (offload == nullptr || !grad_enabled) {
@@ -81,7 +81,6 @@ void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
     return;
   }
   frame.asks = input->requires_grad;
-  offload->pass();
   offload->pack(frame.offloaded, input);
 }
 

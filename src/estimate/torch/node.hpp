@@ -10,8 +10,8 @@ namespace oomplan::estimator {
 
 struct CheckpointFrame;
 
-/// A tensor kept for backward; under non-reentrant checkpointing only the promise to recompute it, where it is offloaded
-/// that to bring it back.
+/// A tensor kept for backward; under non-reentrant checkpointing only the promise to recompute it, where it is
+/// offloaded that to bring it back.
 struct Saved {
   Tensor tensor{};
   CheckpointFrame* frame = nullptr;

@@ -16,7 +16,7 @@ namespace oomplan::estimator {
 class ActivationOffload {
  public:
   struct Style {
-    bool streams = true;  ///< Copies run beside the ops; what they read lives until some later tensor is packed.
+    bool streams = true;        ///< Copies run beside the ops; what they read lives until some later tensor is packed.
     bool clones_first = false;  ///< Axolotl's patch: what is not contiguous is cloned before anything is asked of it,
     bool knows_weights = true;  ///< … and its hooks for peft's models take a view of a weight for an activation.
   };
@@ -25,8 +25,6 @@ class ActivationOffload {
 
   /// What `saved` keeps of the tensor: itself, or the promise to bring it back.
   void pack(Saved& saved, Tensor tensor);
-  /// Counts a tensor that is too small to go and of no account here.
-  void pass() { ++last_; }
   /// For the node that runs, in the backward pass of that number: one within another is a reentrant checkpoint's.
   Tensor unpack(Saved& saved, const Node* node, std::uint32_t graph);
   /// The node's function has returned: its post hooks run.
@@ -71,7 +69,7 @@ class ActivationOffload {
   std::set<std::uint32_t> tracker_{};          ///< Packed, and not unpacked yet.
   std::vector<Hook> hooks_{};
   const Node* at_ = nullptr;
-  std::uint32_t graph_ = 0;  ///< Whose nodes let go of what their predecessors brought,
+  std::uint32_t graph_ = 0;   ///< Whose nodes let go of what their predecessors brought,
   std::uint32_t queued_ = 0;  ///< … and whose end lets go of all.
   bool first_unpack_ = true;
 };

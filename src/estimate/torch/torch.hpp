@@ -33,8 +33,8 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
-  Saved offloaded{};  ///< The input, where that is,
-  bool asks = false;  ///< … and whether it asks for a gradient.
+  Saved offloaded{};               ///< The input, where that is,
+  bool asks = false;               ///< … and whether it asks for a gradient.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
@@ -196,8 +196,8 @@ class Torch {
 
   GradientHook* gradient_hook = nullptr;
   ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
-  std::array<Tensor, 2> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
-  std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
+  std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
+  std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
   /// Forgets what was played, but not the memory that it took. No tensor may be left.

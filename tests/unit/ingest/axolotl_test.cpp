@@ -221,7 +221,9 @@ TEST(Axolotl, LigersKeysNeedItsPlugin) {
 
 // core/trainers/mixins/activation_checkpointing.py, loaders/model.py
 TEST(Axolotl, OffloadsWhatCheckpointsKeepOrAnAdapterTrains) {
-  const auto of = [](const std::string& keys) { return plan_from(full + "flash_attention: true\n" + keys).checkpointing; };
+  const auto of = [](const std::string& keys) {
+    return plan_from(full + "flash_attention: true\n" + keys).checkpointing;
+  };
   const CheckpointingFacts whole = of("gradient_checkpointing: true\nactivation_offloading: true\n");
   EXPECT_EQ(whole.offload.value, Offload::axolotl_streamed);
   EXPECT_TRUE(whole.on.value && whole.wrapped.value && !whole.reentrant.value);

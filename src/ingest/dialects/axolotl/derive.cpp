@@ -355,15 +355,16 @@ void plan_freezing(const Axolotl& a, TrainingPlan& plan) {
   for (const std::string& text : *given.value) plan.recipe.trained.value.push_back(freezing_pattern(text));
 }
 
-// core/builders/base.py and loaders/model.py: the Trainer is told of no checkpointing. LoRA's models have been told of it
-// when they were loaded; what is trained whole gets torch's wrappers around its blocks.
+// core/builders/base.py and loaders/model.py: the Trainer is told of no checkpointing. LoRA's models have been told of
+// it when they were loaded; what is trained whole gets torch's wrappers around its blocks.
 void plan_offload(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
   const Node* said = find_value(inputs, "activation_offloading");
   const Node* old = find_value(inputs, "gradient_checkpointing");
   const bool by_old = old != nullptr && old->text.starts_with("offload");
   if (by_old) said = old;
   if (said == nullptr || !is_set(*said) || said->as_boolean() == false) return;
-  const auto input = std::ranges::find(inputs, by_old ? "gradient_checkpointing" : "activation_offloading", &Input::key);
+  const auto input =
+      std::ranges::find(inputs, by_old ? "gradient_checkpointing" : "activation_offloading", &Input::key);
   const bool legacy = said->text == "legacy";
   plan.checkpointing.offload = {legacy ? Offload::axolotl_synchronous : Offload::axolotl_streamed, origin_of(*input)};
   plan.checkpointing.on = {true, origin_of(*input)};
