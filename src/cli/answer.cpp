@@ -148,28 +148,33 @@ Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const G
 /// A run replayed, once for each size of a cuBLAS workspace.
 class Replays {
  public:
-  /// Takes the footprint's events.
-  Replays(Footprint& footprint, const AllocatorSettings& settings)
+  /// Takes the footprint's events, for these GPUs.
+  Replays(Footprint& footprint, const AllocatorSettings& settings, const std::vector<Gpu>& gpus)
       : events_(std::exchange(footprint.events, {})),
         handles_(std::exchange(footprint.cublas_handles, {})),
-        settings_(settings) {}
+        settings_(settings),
+        first_(gpus.empty() ? Bytes() : gpus.front().cublas_workspace) {
+    for (const Gpu& gpu : gpus) sizes_left_.insert(gpu.cublas_workspace);
+  }
 
   const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }
-  const Reservation& of_first(const std::vector<Gpu>& gpus) {
-    return with(gpus.empty() ? Bytes() : gpus.front().cublas_workspace);
-  }
+  /// With the first GPU's; without a workspace where there is none.
+  const Reservation& first() { return with(first_); }
 
  private:
   const Reservation& with(Bytes workspace) {
     const auto known = by_workspace_.find(workspace);
     if (known != by_workspace_.end()) return known->second;
-    Reservation made(events_, settings_, {workspace, handles_});
+    sizes_left_.erase(workspace);
+    Reservation made(sizes_left_.empty() ? std::move(events_) : events_, settings_, {workspace, handles_});
     return by_workspace_.emplace(workspace, std::move(made)).first->second;
   }
 
   std::vector<Event> events_;
   std::vector<std::size_t> handles_;
   AllocatorSettings settings_;
+  Bytes first_;
+  std::set<Bytes> sizes_left_{};
   std::map<Bytes, Reservation> by_workspace_{};
 };
 
@@ -184,8 +189,8 @@ RankAnswer deciding_rank(const Findings& findings, RankKind kind) {
 /// Of each GPU the rank counts that needs most of it.
 RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, const AllocatorSettings& settings,
                       const Cards& cards) {
-  Replays replays(footprint, settings);
-  count_reserved(footprint, replays.of_first(cards.gpus).reserved());
+  Replays replays(footprint, settings, cards.gpus);
+  count_reserved(footprint, replays.first().reserved());
   RankAnswer out{std::move(kind), footprint.peak};
   for (Fit& worst : findings.fits) {
     out.needed.push_back(std::nullopt);
@@ -222,11 +227,11 @@ void hold_against(Findings& findings, const Cards& cards) {
     return findings.footprint.reset();
   }
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
-  Replays replays(*findings.footprint, *settings);
+  Replays replays(*findings.footprint, *settings, cards.gpus);
   for (const Gpu& gpu : cards.gpus) {
     findings.fits.push_back(fit_or_undecided(findings, replays.with(gpu), gpu, cards.headroom));
   }
-  findings.reserved = replays.of_first(cards.gpus).reserved();
+  findings.reserved = replays.first().reserved();
   count_reserved(*findings.footprint, *findings.reserved);
   add_ranks(findings, *settings, cards);
 }

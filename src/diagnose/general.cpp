@@ -63,10 +63,12 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
        "If you get", "If you encounter", "If you run into", "If you receive"});
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
     while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between
+    ++seen;
     if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)
       return text.ends_with(':') && has_any(text, opening);
   }

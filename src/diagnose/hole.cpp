@@ -40,6 +40,7 @@ constexpr auto units = std::to_array<Unit>(
 std::size_t span_of_name(std::string_view name, std::string_view text) {
   std::size_t at = 0;
   for (const char c : name) {
+    if (c == ' ' && at < text.size() && text[at] == '\n') continue;
     while (at > 0 && at < text.size() && text[at] == '\n') ++at;
     if (at >= text.size() || text[at] != c) return 0;
     ++at;
@@ -123,7 +124,7 @@ std::optional<std::size_t> signal_span(std::string_view text) {
   if (const auto number = integer_span(text)) return number;
   for (const Signal& signal : signals)
     for (const std::string_view name : {signal.name, signal.words})
-      if (text.starts_with(name)) return name.size();
+      if (const std::size_t size = span_of_name(name, text); size > 0) return size;
   return std::nullopt;
 }
 
@@ -180,7 +181,8 @@ std::string_view signal_named(std::string_view text) {
   const bool negative = text.starts_with("-");
   const std::optional<std::int64_t> number = parse_integer(negative ? text.substr(1) : text);
   for (const Signal& signal : signals)
-    if (number == signal.number || text == signal.name || text == signal.words) return signal.name;
+    for (const std::string_view name : {signal.name, signal.words})
+      if (number == signal.number || (!text.empty() && span_of_name(name, text) == text.size())) return signal.name;
   return {};
 }
 

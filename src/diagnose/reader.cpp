@@ -21,7 +21,8 @@ constexpr std::size_t longest_excerpt = 600;
 struct Found {
   const Sentence* sentence = nullptr;
   Match match{};
-  std::size_t line = 0;  // where it begins
+  std::size_t line = 0;   // where it begins
+  std::size_t begin = 0;  // and where in that line
 };
 
 // tqdm writes between the lines of whatever else is printed.
@@ -64,6 +65,7 @@ class Reader {
     out.place = Where::host;
     out.facts = std::move(*facts);
     out_.push_back(std::move(out));
+    begins_.push_back(0);
   }
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
@@ -72,23 +74,28 @@ class Reader {
     std::string joined_text;
     std::size_t next = index;
     std::optional<Match> best;
+    const bool cut = hit.at + sentence.anchor.size() > text.size();  // its own words go on in the next line
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
       Attempt attempt = match_around(sentence.program, text, hit.at);
       const bool better =
           attempt.match && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
-      const std::optional<std::size_t> more = attempt.wants_more ? next_of_speaker(index, next) : std::nullopt;
+      const bool asks = attempt.wants_more || (cut && joined == 0);
+      const std::optional<std::size_t> more = asks ? next_of_speaker(index, next) : std::nullopt;
       if (!more) break;
       next = *more;
       joined_text = std::string(text) + '\n' + lines_[next].body;
       text = joined_text;
     }
-    if (best) return found.push_back({&sentence, std::move(*best), index});
-    attempt_back(index, hit, found);
+    const bool may_begin_before = !best || (best->begin == 0 && !lines_[index].prefixed);
+    if (may_begin_before && attempt_back(index, hit, found)) return;
+    if (!best) return;
+    const std::size_t begin = best->begin;
+    found.push_back({&sentence, std::move(*best), index, begin});
   }
 
   // The words that the sentence is looked for by may stand in a later line than its beginning.
-  void attempt_back(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
+  bool attempt_back(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
     std::string text = lines_[index].body;
     std::size_t near = hit.at;
@@ -96,18 +103,24 @@ class Reader {
       const Line& before = lines_[at - 1];
       const bool joins = !lines_[at].header && before.file == lines_[at].file && !before.body.empty() &&
                          (!lines_[at].prefixed || same_speaker(before, lines_[at]));
-      if (!joins || text.size() + before.body.size() > most_joined_bytes) return;
+      if (!joins || text.size() + before.body.size() > most_joined_bytes) return false;
       --at;
       text = before.body + '\n' + text;
       near += before.body.size() + 1;
       Attempt attempt = match_around(sentence.program, text, near);
-      if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, text))
+      std::string seen = text;
+      const std::optional<std::size_t> next = attempt.wants_more ? next_of_speaker(index, index) : std::nullopt;
+      if (!attempt.match && next) attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near);
+      if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
       attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
+      const std::size_t begin = attempt.match->begin;
       attempt.match->begin = hit.at;  // of this line
       attempt.match->end = hit.at + sentence.anchor.size();
-      return found.push_back({&sentence, std::move(*attempt.match), at});
+      found.push_back({&sentence, std::move(*attempt.match), at, begin});
+      return true;
     }
+    return false;
   }
 
   // The longest match from where one begins, with the lines that follow.
@@ -136,8 +149,8 @@ class Reader {
     const std::optional<std::size_t> next = next_of_speaker(index, index);
     if (!next) return;
     attempt_seam(index, body.size(), lines_[*next].body, " ", found);
-    const bool wide = body.size() >= narrowest_wrap && !lines_[*next].prefixed;
-    if (wide) attempt_seam(index, body.size(), lines_[*next].body, "", found);
+    const bool wide = std::max(body.size(), lines_[index].width) >= narrowest_wrap || body.ends_with('-');
+    if (wide && !lines_[*next].prefixed) attempt_seam(index, body.size(), lines_[*next].body, "", found);
   }
 
   void attempt_seam(std::size_t index, std::size_t end, std::string_view rest, std::string_view between,
@@ -149,7 +162,7 @@ class Reader {
     seam += between;
     seam += rest.substr(0, std::min(reach, rest.find('\n')));
     std::vector<Prefilter::Hit> hits;
-    for (std::size_t at = 0; at < tail;) {
+    for (std::size_t at = 0; at < seam.size();) {  // a sentence is known by its rarest letters, which may stand late
       at = rules_.every.find(seam, at, hits);
       for (const Prefilter::Hit& hit : hits) {
         const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + between.size();
@@ -172,9 +185,12 @@ class Reader {
 
   std::optional<std::size_t> next_of_speaker(std::size_t index, std::size_t from) const {
     const std::size_t end = std::min(lines_.size(), from + 24);
+    bool beside = true;
     for (std::size_t i = from + 1; i < end && !lines_[i].header; ++i) {
-      const bool goes_on = i == from + 1 && !lines_[i].prefixed && lines_[i].file == lines_[index].file;
-      if ((goes_on || same_speaker(lines_[index], lines_[i])) && !is_progress_bar(lines_[i].body)) return i;
+      if (is_progress_bar(lines_[i].body)) continue;
+      const bool goes_on = beside && !lines_[i].prefixed && lines_[i].file == lines_[index].file;
+      if (goes_on || same_speaker(lines_[index], lines_[i])) return i;
+      beside = false;
     }
     return std::nullopt;
   }
@@ -244,8 +260,18 @@ class Reader {
     return false;
   }
 
+  // What an earlier line was taken to say may be how this begins.
+  void forget_beginning(const Found& found) {
+    for (std::size_t i = out_.size(); i-- > 0 && out_[i].line && *out_[i].line >= found.line;) {
+      if (*out_[i].line != found.line || begins_[i] != found.begin) continue;
+      out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
+      begins_.erase(begins_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
   void tell(std::size_t index, Found found) {
     const Sentence& sentence = *found.sentence;
+    forget_beginning(found);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
     Evidence out = evidence_at(index);
     out.message = sentence.id;
@@ -264,12 +290,14 @@ class Reader {
     out.facts = std::move(found.match.facts);
     out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());
     out_.push_back(std::move(out));
+    begins_.push_back(found.begin);
   }
 
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const std::vector<std::string>& files_;
   std::vector<Evidence> out_{};
+  std::vector<std::size_t> begins_{};  // of each, in its line
 };
 
 }  // namespace

@@ -89,15 +89,22 @@ constexpr int steps_of_a_run_that_goes_on = 5;
 
 bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("path") == nullptr; }
 
+// A bar in front of somebody's text, on the same line of the log: the terminal of another drew it there.
+bool is_drawn_into_text(const Evidence& bar, const std::vector<Line>& lines) {
+  const std::size_t next = bar.line ? *bar.line + 1 : lines.size();
+  return next < lines.size() && lines[next].number == lines[next - 1].number &&
+         lines[next].file == lines[next - 1].file && lines[next].body.find("%|") == std::string::npos;
+}
+
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
 // of a failure there.
-std::vector<bool> handled_from(const std::vector<Evidence>& all) {
+std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
   std::vector<bool> out(all.size(), false);
   bool goes_on = false;
   bool handled = false;
   for (std::size_t i = all.size(); i-- > 0;) {
     if (all[i].says == Says::caught) handled = goes_on;
-    if (all[i].says == Says::progress) goes_on = true;
+    if (all[i].says == Says::progress && !is_drawn_into_text(all[i], lines)) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
     out[i] = handled;
   }
@@ -105,9 +112,10 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all) {
 }
 
 // Or it goes on for long without a word.
-bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
+bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const std::vector<Line>& lines) {
   int steps = 0;
-  int torn = 0;  // a bar at each second line is drawn into somebody's text
+  int torn = 0;   // a bar at each second line is drawn into somebody's text
+  int drawn = 0;  // and so is one in front of it
   std::optional<std::size_t> last;
   for (const Evidence& e : all) {
     if (e.order <= failure.order || !e.line) continue;
@@ -116,9 +124,10 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure) {
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
     if (beside) ++torn;
+    if (is_drawn_into_text(e, lines)) ++drawn;
     last = e.line;
   }
-  return steps >= steps_of_a_run_that_goes_on && torn < steps;
+  return steps >= steps_of_a_run_that_goes_on && torn < steps && 2 * drawn < steps;
 }
 
 // A limit that was met "at some point" killed nothing if anything came after.
@@ -172,18 +181,20 @@ namespace {
 
 class Survival {
  public:
-  explicit Survival(const std::vector<Evidence>& all) : all_(all), handled_(handled_from(all)) {}
+  Survival(const std::vector<Evidence>& all, const std::vector<Line>& lines)
+      : all_(all), lines_(lines), handled_(handled_from(all, lines)) {}
 
   bool operator()(std::size_t index) {
     const Evidence& e = all_[index];
     if (!can_be_survived(e)) return false;
     if (handled_[index] || was_soft(all_, e)) return true;
-    return asked_++ < most_questions && went_on(all_, e);  // each question reads all evidence
+    return asked_++ < most_questions && went_on(all_, e, lines_);  // each question reads all evidence
   }
 
  private:
   static constexpr int most_questions = 64;
   const std::vector<Evidence>& all_;
+  const std::vector<Line>& lines_;
   std::vector<bool> handled_;
   int asked_ = 0;
 };
@@ -223,7 +234,7 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   const Timeline timeline(lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  Survival was_survived(evidence);
+  Survival was_survived(evidence, lines);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);

@@ -1,8 +1,11 @@
 #include "oomplan/estimate/reservation.hpp"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <utility>
+
+#include "rising_cards.hpp"
 
 namespace oomplan {
 namespace {
@@ -97,7 +100,18 @@ void Reservation::add_workspaces(const Workspaces& workspaces) {
   }
 }
 
+/// What an unlimited card reserves in this order; Bytes::max() where even that runs full.
+Bytes Reservation::peak_in(SegmentOrder order) const {
+  Allocator allocator(settings_, {.order = order});
+  const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
+  return ended ? allocator.statistics().peak_reserved : Bytes::max();
+}
+
 void Reservation::replay_unlimited() {
+  std::vector<std::future<Bytes>> others;  // Beside this one, where there is a thread to be had.
+  for (std::size_t i = 1; i < orders_.size(); ++i) {
+    others.push_back(std::async([this, order = orders_[i]] { return peak_in(order); }));
+  }
   Allocator allocator(settings_, {.order = orders_.front()});
   const AllocatorStatistics& s = allocator.statistics();
   Requests requests;
@@ -108,6 +122,7 @@ void Reservation::replay_unlimited() {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, PhaseOfStep::of(event.value));
     full = full || !allocator.play(event);
     requests.play(event);
+    if (event.kind == Event::Kind::free) continue;
     const bool workspace =
         event.kind == Event::Kind::allocate && !workspace_slots_.empty() && event.slot >= workspace_slots_.front();
     if (workspace) made += Bytes(event.value);
@@ -121,11 +136,7 @@ void Reservation::replay_unlimited() {
   if (full) return;
   reserved_.allocated = s.peak_allocated;
   reserved_.peak = unlimited_ = s.peak_reserved;
-  for (std::size_t i = 1; i < orders_.size(); ++i) {
-    Allocator other(settings_, {.order = orders_[i]});
-    const bool ended = std::ranges::all_of(events_, [&](const Event& event) { return other.play(event); });
-    unlimited_ = ended ? std::max(unlimited_, other.statistics().peak_reserved) : Bytes::max();
-  }
+  for (std::future<Bytes>& other : others) unlimited_ = std::max(unlimited_, other.get());
 }
 
 Bytes Reservation::least() const {
@@ -154,14 +165,14 @@ Reservation::Ends Reservation::ends_on(Bytes room) const {
 }
 
 bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
-  Allocator allocator(settings_, {.total = room, .order = order});
+  Allocator allocator(settings_, {.total = room, .order = order, .addresses = Card::unlimited});
   return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
 }
 
 TorchPeaks Reservation::peaks_in(Bytes room) const {
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
   if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak};
-  Allocator allocator(settings_, {.total = room, .order = orders_.front()});
+  Allocator allocator(settings_, {.total = room, .order = orders_.front(), .addresses = Card::unlimited});
   for (const Event& event : events_) allocator.play(event);
   return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
 }
@@ -184,13 +195,19 @@ Needed Reservation::smallest_above(Bytes room) const {
 Needed Reservation::first_that_ends(Bytes from) const {
   const Bytes held = card_for(held_);
   const Bytes unlimited = card_for(unlimited_);
+  std::vector<estimator::RisingCards> cards;
+  for (const SegmentOrder order : orders_) cards.emplace_back(events_, settings_, order);
   std::optional<Bytes> usual;
   Bytes room = from;
-  for (Bytes next = step_above(room); next < unlimited; next = step_above(room)) {
-    const Ends ends = ends_on(room);
-    if (ends != Ends::never && !usual) usual = room;
-    if (ends == Ends::in_all_orders) return {*usual, room};
-    room = room < held && next > held ? held : next;
+  for (Bytes step = step_above(room); step < unlimited; step = step_above(room)) {
+    const Bytes next = room < held && step > held ? held : step;
+    if (room >= card_for(requested_)) {
+      const auto ends = [&](estimator::RisingCards& one) { return one.ends_in(room, next); };
+      const auto last = std::ranges::find_if_not(cards, ends);
+      if (last != cards.begin() && !usual) usual = room;
+      if (last == cards.end()) return {*usual, room};
+    }
+    room = next;
   }
   return {usual.value_or(std::min(card_for(reserved_.peak), unlimited)), unlimited};
 }

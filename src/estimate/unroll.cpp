@@ -5,15 +5,27 @@ namespace {
 
 constexpr std::int32_t unborn = -1;
 
+/// What the loop below looks up of a storage.
+struct Seen {
+  std::int64_t bytes = 0;      ///< 0: not the allocator's.
+  std::int32_t slot = unborn;  ///< Of a repeated unit's: where in of_units_ its slots begin.
+  std::int32_t unit = 0;
+  std::int64_t times = 1;  ///< How many units that one stands for.
+  StorageId twin = StorageId::none;
+};
+
 class Unroller {
  public:
   explicit Unroller(const Timeline& timeline)
-      : timeline_(timeline), recorder_(timeline.recorder()), of_storages_(recorder_.storages.size(), unborn) {
+      : timeline_(timeline), recorder_(timeline.recorder()), seen_(recorder_.storages.size()) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = seen(recorder_.storages[i]);
     if (!timeline.repetition().whole()) find_twins();
   }
 
   Unrolled unroll() {
-    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size());
+    // Room for the handles' workspaces too, which are put between the events later.
+    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size() + recorder_.emptied.size() +
+                 recorder_.handles.size());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
       mark(timeline_.at(s).first);
       const std::int64_t times = timeline_.times(s);
@@ -28,9 +40,15 @@ class Unroller {
   }
 
  private:
+  Seen seen(const Storage& storage) const {
+    const int unit = timeline_.unit_of(storage);
+    return {.bytes = storage.bucket == Bucket::paged ? 0 : storage.bytes,
+            .unit = unit,
+            .times = timeline_.repetition().times(unit)};
+  }
+
   // The middle unit's own storage for each of its neighbours': what stands at the same place of the stretch beside.
   void find_twins() {
-    twins_.assign(recorder_.storages.size(), StorageId::none);
     const std::vector<Stretch>& all = timeline_.stretches();
     for (std::size_t s = 1; s + 1 < all.size(); ++s) {
       if (!timeline_.repeated(static_cast<std::int32_t>(s))) continue;
@@ -42,7 +60,7 @@ class Unroller {
   void find_twins(const Stretch& own, const Stretch& beside) {
     for (std::int32_t i = 0; i < own.end - own.first; ++i) {
       const Event& e = event(beside.first + i);
-      if (e.allocates) twins_[static_cast<std::size_t>(e.storage)] = event(own.first + i).storage;
+      if (e.allocates) at(e.storage).twin = event(own.first + i).storage;
     }
   }
 
@@ -70,11 +88,10 @@ class Unroller {
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
       add_handles(i);
       const Event& e = event(i);
-      const std::int64_t bytes = recorder_.at(e.storage).bytes;
-      if (bytes == 0 || recorder_.at(e.storage).bucket == Bucket::paged) continue;  // Not the allocator's.
-      std::int32_t& slot =
-          repeats ? slot_in_unit(e.storage, stretch.unit, turn) : slot_outside(e.storage, stretch.unit);
-      e.allocates ? allocate(slot, bytes) : free(slot);
+      Seen& storage = at(e.storage);
+      if (storage.bytes == 0) continue;
+      std::int32_t& slot = repeats ? slot_in_unit(storage, stretch.unit, turn) : slot_outside(storage, stretch.unit);
+      e.allocates ? allocate(slot, storage.bytes) : free(slot);
     }
   }
 
@@ -91,39 +108,33 @@ class Unroller {
   }
 
   // What a repeated unit sees of a neighbour's is, but for the outermost, another repeated unit's.
-  std::int32_t& slot_in_unit(StorageId id, int unit, std::int64_t turn) {
-    const int distance = unit_of(id) - unit;
-    if (distance == 0) return repeated(id, turn);
+  std::int32_t& slot_in_unit(Seen& storage, int unit, std::int64_t turn) {
+    const int distance = storage.unit - unit;
+    if (distance == 0) return repeated(storage, turn);
     const std::int64_t owner = turn + distance;
-    const StorageId twin = twins_[static_cast<std::size_t>(id)];
-    const bool another = owner >= 0 && owner < timeline_.repetition().times(unit) && twin != StorageId::none;
-    return another ? repeated(twin, owner) : of_storages_[static_cast<std::size_t>(id)];
+    const bool another = owner >= 0 && owner < timeline_.repetition().times(unit) && storage.twin != StorageId::none;
+    return another ? repeated(at(storage.twin), owner) : storage.slot;
   }
 
-  std::int32_t& slot_outside(StorageId id, int unit) {
-    const int owner = unit_of(id);
-    const std::int64_t times = timeline_.repetition().times(owner);
-    if (times == 1) return of_storages_[static_cast<std::size_t>(id)];
-    return repeated(id, unit < owner ? 0 : times - 1);
+  std::int32_t& slot_outside(Seen& storage, int unit) {
+    if (storage.times == 1) return storage.slot;
+    return repeated(storage, unit < storage.unit ? 0 : storage.times - 1);
   }
 
-  std::int32_t& repeated(StorageId id, std::int64_t turn) {
-    std::int32_t& first = of_storages_[static_cast<std::size_t>(id)];
-    if (first == unborn) {
-      first = static_cast<std::int32_t>(of_units_.size());
-      const std::int64_t times = timeline_.repetition().times(unit_of(id));
-      of_units_.resize(of_units_.size() + static_cast<std::size_t>(times), unborn);
+  std::int32_t& repeated(Seen& storage, std::int64_t turn) {
+    if (storage.slot == unborn) {
+      storage.slot = static_cast<std::int32_t>(of_units_.size());
+      of_units_.resize(of_units_.size() + static_cast<std::size_t>(storage.times), unborn);
     }
-    return of_units_[static_cast<std::size_t>(first) + static_cast<std::size_t>(turn)];
+    return of_units_[static_cast<std::size_t>(storage.slot) + static_cast<std::size_t>(turn)];
   }
 
-  int unit_of(StorageId id) const { return timeline_.unit_of(recorder_.at(id)); }
+  Seen& at(StorageId id) { return seen_[static_cast<std::size_t>(id)]; }
 
   const Timeline& timeline_;
   const Recorder& recorder_;
-  std::vector<std::int32_t> of_storages_;  ///< Their slots; of a repeated unit's, where in of_units_ they begin.
-  std::vector<std::int32_t> of_units_{};   ///< Of each repeated unit's own.
-  std::vector<StorageId> twins_{};
+  std::vector<Seen> seen_;
+  std::vector<std::int32_t> of_units_{};  ///< Of each repeated unit's own.
   std::size_t mark_ = 0;
   std::size_t emptied_ = 0;
   std::size_t handle_ = 0;

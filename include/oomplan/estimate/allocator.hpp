@@ -49,6 +49,7 @@ struct Card {
   std::optional<double>
       fraction{};  ///< set_per_process_memory_fraction before the first event; over the settings' own.
   SegmentOrder order = SegmentOrder::descending;
+  std::optional<Bytes> addresses{};  ///< Ranges of expandable segments are an eighth longer; nothing: than `total`.
 
   static constexpr Bytes unlimited{std::int64_t{1} << 46};
   friend bool operator==(const Card&, const Card&) = default;
@@ -118,6 +119,13 @@ class Allocator {
   /// Begins with these segments, in the order of their addresses, which do not overlap; before the first event. False,
   /// with nothing taken over, where the card is smaller or the settings have the other kind of segments.
   bool hold(const std::vector<HeldSegment>& segments);
+  /// Compares itself with a larger card of as many addresses, from the beginning on; again only on what on_larger()
+  /// gave. As long as it is_watching(), a run on that card is this run. Without effect under a memory fraction.
+  void watch(Bytes total);
+  bool is_watching() const;
+  /// From before the first request for which that card has memory and its own has not: a copy that goes on as that
+  /// card, with that event.
+  std::optional<Allocator> on_larger() const;
   /// Where the next new segment lies, if the next allocation makes one.
   void place_next(std::uint64_t address);
   /// Gives back the one segment of this place and size; false where there is none that is wholly free.

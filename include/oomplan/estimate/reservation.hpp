@@ -54,7 +54,8 @@ inline const std::vector<SegmentOrder> either_order{SegmentOrder::descending, Se
 void count_reserved(Footprint& footprint, const Reserved& reserved);
 
 /// A run's events replayed. On a card that is smaller than `reserved` the allocator gives back what is free and tries
-/// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted.
+/// again, so that a run may end there; sizes are what the allocator may take, nothing beside it counted. Addresses
+/// never run out: a real card has them for more than its memory, and a second range takes what the first has none for.
 class Reservation {
  public:
   /// Of a footprint's events.
@@ -81,6 +82,7 @@ class Reservation {
   Ends ends_on(Bytes room) const;
   void add_workspaces(const Workspaces& workspaces);
   void replay_unlimited();
+  Bytes peak_in(SegmentOrder order) const;
   bool ends_in(Bytes room, SegmentOrder order) const;
   Bytes card_for(Bytes taken) const;
   Needed first_that_ends(Bytes from) const;

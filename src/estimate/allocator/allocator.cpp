@@ -15,8 +15,31 @@ struct Allocator::State {
   allocator::Machine machine{};
   std::vector<Index> live{};  // by slot
   std::optional<OutOfMemory> out_of_memory{};
+  std::shared_ptr<const State> larger{};  // from before the event that parted it from the watched card
 
-  bool fail(Bytes asked) {
+  bool allocate(std::uint32_t slot, Bytes bytes) {
+    if (slot >= live.size()) [[unlikely]]
+      make_room_for(slot);
+    if (bytes.count() <= 0) return true;
+    if (bytes.count() >= allocator::refused_from) return fail(bytes);
+    const Index block = allocator::request(machine, bytes.count());
+    if (machine.larger) [[unlikely]]
+      keep_larger();
+    note_peak();
+    if (block == none) return fail(bytes);
+    live[slot] = block;
+    return true;
+  }
+  void free(std::uint32_t slot) {
+    if (slot >= live.size() || live[slot] == none) return;
+    allocator::give_back(machine, std::exchange(live[slot], none));
+    note_peak();
+  }
+  [[gnu::cold]] void keep_larger() {
+    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live});
+    machine.larger.reset();
+  }
+  [[gnu::cold]] bool fail(Bytes asked) {
     const AllocatorStatistics& s = machine.statistics;
     out_of_memory = {asked, s.allocated, s.reserved, allocator::out_of_memory_message(machine, asked.count())};
     return false;
@@ -24,6 +47,9 @@ struct Allocator::State {
   void note_peak() {
     AllocatorStatistics& s = machine.statistics;
     s.peak_fragmented = std::max(s.peak_fragmented, s.fragmented);
+  }
+  [[gnu::cold]] void make_room_for(std::uint32_t slot) {
+    live.resize(std::max<std::size_t>(slot + std::size_t{1}, 2 * live.size()), none);
   }
 };
 
@@ -39,7 +65,13 @@ void start(allocator::Machine& m, const Card& card) {
   m.device = {};
   m.device.total = std::clamp(card.total.count(), std::int64_t{0}, allocator::largest_total);
   m.device.context = std::clamp(card.context.count(), std::int64_t{0}, m.device.total);
+  m.device.addresses =
+      std::clamp(card.addresses.value_or(card.total).count(), std::int64_t{0}, allocator::largest_total);
   m.device.order = card.order;
+  m.watched = 0;
+  m.parts_from = std::numeric_limits<std::int64_t>::max();
+  m.kept.reset();
+  m.larger.reset();
   m.allowed = allowed(m.settings, card, m.device.total);
 }
 
@@ -59,34 +91,18 @@ Allocator& Allocator::operator=(const Allocator& other) {
 Allocator& Allocator::operator=(Allocator&&) noexcept = default;
 Allocator::~Allocator() = default;
 
-bool Allocator::allocate(std::uint32_t slot, Bytes bytes) {
-  State& state = *state_;
-  if (slot >= state.live.size())
-    state.live.resize(std::max<std::size_t>(slot + std::size_t{1}, 2 * state.live.size()), none);
-  if (bytes.count() <= 0) return true;
-  if (bytes.count() >= allocator::refused_from) return state.fail(bytes);
-  const Index block = allocator::request(state.machine, bytes.count());
-  state.note_peak();
-  if (block == none) return state.fail(bytes);
-  state.live[slot] = block;
-  return true;
-}
+bool Allocator::allocate(std::uint32_t slot, Bytes bytes) { return state_->allocate(slot, bytes); }
 
-void Allocator::free(std::uint32_t slot) {
-  State& state = *state_;
-  if (slot >= state.live.size() || state.live[slot] == none) return;
-  allocator::give_back(state.machine, std::exchange(state.live[slot], none));
-  state.note_peak();
-}
+void Allocator::free(std::uint32_t slot) { state_->free(slot); }
 
 void Allocator::empty_cache() { allocator::release_all(state_->machine); }
 
 bool Allocator::play(const Event& event) {
   switch (event.kind) {
     case Event::Kind::allocate:
-      return allocate(event.slot, Bytes(event.value));
+      return state_->allocate(event.slot, Bytes(event.value));
     case Event::Kind::free:
-      free(event.slot);
+      state_->free(event.slot);
       break;
     case Event::Kind::empty_cache:
       empty_cache();
@@ -99,6 +115,21 @@ bool Allocator::play(const Event& event) {
 
 bool Allocator::hold(const std::vector<HeldSegment>& segments) {
   return allocator::hold(state_->machine, segments, state_->live);
+}
+
+void Allocator::watch(Bytes total) {
+  allocator::Machine& m = state_->machine;
+  const bool parted = m.allowed || total.count() >= m.parts_from;
+  m.watched = parted ? 0 : std::clamp(total.count(), m.device.total, allocator::largest_total);
+}
+
+bool Allocator::is_watching() const { return state_->machine.watched > 0; }
+
+std::optional<Allocator> Allocator::on_larger() const {
+  if (!state_->larger) return std::nullopt;
+  Allocator out;
+  *out.state_ = *state_->larger;
+  return out;
 }
 
 void Allocator::place_next(std::uint64_t address) { state_->machine.device.placed = address; }
@@ -133,6 +164,7 @@ void Allocator::reset(const Card& card) {
   start(m, card);
   std::fill(state_->live.begin(), state_->live.end(), none);
   state_->out_of_memory.reset();
+  state_->larger.reset();
 }
 
 }  // namespace oomplan

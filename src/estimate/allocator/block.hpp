@@ -17,7 +17,10 @@ struct Block {
   std::uint64_t freed_at = 0;  // the pool's count of searches when it became free
   Index previous = none;       // its neighbours in the segment
   Index next = none;
-  bool small = false;  // of which pool
+  Index lower = none;  // its neighbours in the set of free blocks
+  Index higher = none;
+  std::uint16_t bin = 0;  // of the set, by its size
+  bool small = false;     // of which pool
   bool allocated = false;
   bool mapped = true;
 
@@ -27,6 +30,8 @@ struct Block {
 /// All blocks, by index. An index is used again once its block is gone.
 class Blocks {
  public:
+  Blocks() { blocks_.reserve(room_at_first); }
+
   Block& operator[](Index i) { return blocks_[i]; }
   const Block& operator[](Index i) const { return blocks_[i]; }
 
@@ -50,7 +55,9 @@ class Blocks {
   }
 
  private:
-  std::vector<Block> blocks_;
+  static constexpr std::size_t room_at_first = 8192;  // Pages of it that no block is in cost nothing.
+
+  std::vector<Block> blocks_{};
   Index unused_ = none;  // a list through `next`
 };
 

@@ -28,13 +28,13 @@ bool has_room(const Machine& m, Index block, std::int64_t size) {
 
 /// The lowest address with room for `size`, free or unmapped: an unmapped block, or a free one with an unmapped one
 /// behind it.
-Index find_room(Machine& m, std::int64_t size, bool small) {
-  for (const Index unmapped : m.pool(small).unmapped) {
+Index find_room(const Machine& m, std::int64_t size, bool small) {
+  for (const Index unmapped : m.pools[small ? 1 : 0].unmapped) {
     const Index before = m.blocks[unmapped].previous;
     const Index begin = before != none && !m.blocks[before].allocated ? before : unmapped;
     if (has_room(m, begin, size)) return begin;
   }
-  return new_range(m, small);
+  return none;
 }
 
 /// Maps pages for the first `size` bytes of an unmapped block, all or nothing, and joins them with free neighbours. The
@@ -74,11 +74,24 @@ Index whole_pages_of(Machine& m, Index block, std::int64_t before, std::int64_t 
 }  // namespace
 
 std::int64_t range_size(const Machine& m, std::int64_t page) {
-  return rounded_up(m.device.total + m.device.total / 8, page);
+  return rounded_up(m.device.addresses + m.device.addresses / 8, page);
+}
+
+std::int64_t pages_short(const Machine& m, std::int64_t size, bool small) {
+  const std::int64_t page = m.page(small);
+  Index at = find_room(m, size, small);
+  std::int64_t taken = at == none ? rounded_up(size, page) : 0;
+  for (; at != none && size > 0 && taken <= m.device.free(); at = m.blocks[at].next) {
+    const Block& b = m.blocks[at];
+    if (!b.mapped) taken += rounded_up(std::min(size, b.size), page);
+    size -= b.size;
+  }
+  return taken > m.device.free() ? taken : 0;
 }
 
 Index expand(Machine& m, std::int64_t size, bool small) {
   Index block = find_room(m, size, small);
+  if (block == none) block = new_range(m, small);
   if (!m.blocks[block].mapped) block = map(m, block, std::min(size, m.blocks[block].size));
   while (block != none && m.blocks[block].size < size) {
     const Index behind = m.blocks[block].next;

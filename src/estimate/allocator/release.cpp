@@ -8,21 +8,21 @@ namespace {
 
 /// Only what is free to its last byte goes: a whole segment, or the whole pages of an expandable one.
 void release_pool(Machine& m, bool small) {
-  for (const Free& entry : m.pool(small).free.list()) {
+  for (const Index block : m.pool(small).free.list(m.blocks)) {
     if (m.settings.expandable_segments) {
-      unmap(m, entry.block);
-    } else if (!m.blocks[entry.block].split()) {
-      release_segment(m, entry.block);
+      unmap(m, block);
+    } else if (!m.blocks[block].split()) {
+      release_segment(m, block);
     }
   }
 }
 
 /// From the largest down until the sum suffices, but none that is smaller than the limit.
-bool release_largest(Machine& m, const std::vector<Free>& oversize, std::int64_t wanted) {
+bool release_largest(Machine& m, const std::vector<Index>& oversize, std::int64_t wanted) {
   std::int64_t released = 0;
   for (auto at = oversize.rbegin(); at != oversize.rend() && released < wanted; ++at) {
-    released += at->size;
-    release_segment(m, at->block);
+    released += m.blocks[*at].size;
+    release_segment(m, *at);
   }
   return released >= wanted;
 }
@@ -32,29 +32,29 @@ struct Ages {
   std::int64_t blocks = 0;
 };
 
-std::vector<Free> whole_segments(Machine& m, Ages& ages) {
-  std::vector<Free> out;
+std::vector<Index> whole_segments(Machine& m, Ages& ages) {
+  std::vector<Index> out;
   const Pool& pool = m.pool(false);
-  for (const Free& entry : pool.free.list()) {
-    if (m.blocks[entry.block].split()) continue;
-    out.push_back(entry);
-    ages.total += pool.searches - m.blocks[entry.block].freed_at;
+  for (const Index block : pool.free.list(m.blocks)) {
+    if (m.blocks[block].split()) continue;
+    out.push_back(block);
+    ages.total += pool.searches - m.blocks[block].freed_at;
     ++ages.blocks;
   }
   return out;
 }
 
 /// One round: what is at least as old as the mean goes. The bytes that this gave back.
-std::int64_t release_old(Machine& m, std::vector<Free>& segments, Ages& ages) {
+std::int64_t release_old(Machine& m, std::vector<Index>& segments, Ages& ages) {
   const double mean = static_cast<double>(ages.total) / static_cast<double>(ages.blocks);
   std::int64_t released = 0;
-  std::erase_if(segments, [&](const Free& entry) {
-    const std::uint64_t age = m.pool(false).searches - m.blocks[entry.block].freed_at;
+  std::erase_if(segments, [&](Index block) {
+    const std::uint64_t age = m.pool(false).searches - m.blocks[block].freed_at;
     if (static_cast<double>(age) < mean) return false;
-    released += entry.size;
+    released += m.blocks[block].size;
     ages.total -= age;
     --ages.blocks;
-    release_segment(m, entry.block);
+    release_segment(m, block);
     return true;
   });
   return released;
@@ -67,18 +67,17 @@ bool release_some(Machine& m, std::int64_t size, bool small) {
   const std::int64_t limit = m.settings.max_split->count();
   const std::int64_t wanted = std::max(size, limit);
   const FreeSet& free = m.pool(small).free;
-  if (const FreeSet::Cursor found = free.at_least(wanted)) {
-    release_segment(m, free[found].block);
+  if (const Index found = free.at_least(m.blocks, wanted); found != none) {
+    release_segment(m, found);
     return true;
   }
-  return release_largest(m, free.list(limit), wanted);
+  return release_largest(m, free.list(m.blocks, limit), wanted);
 }
 
 bool release_one(Machine& m, std::uint64_t address, std::int64_t size) {
   for (const bool small : {false, true}) {
-    const FreeSet::Cursor found = m.pool(small).free.at({size, address, none});
-    if (!found) continue;
-    const Index block = m.pool(small).free[found].block;
+    const Index block = m.pool(small).free.at(m.blocks, size, address);
+    if (block == none) continue;
     if (m.blocks[block].split() || m.settings.expandable_segments) return false;
     release_segment(m, block);
     return true;
@@ -97,7 +96,7 @@ void collect_garbage(Machine& m) {
   std::int64_t wanted = m.statistics.reserved.count() - threshold;
   if (wanted <= 0 || m.settings.expandable_segments) return;
   Ages ages;
-  std::vector<Free> segments = whole_segments(m, ages);
+  std::vector<Index> segments = whole_segments(m, ages);
   while (wanted > 0 && ages.blocks > 0) {
     const std::int64_t released = release_old(m, segments, ages);
     if (released == 0) return;

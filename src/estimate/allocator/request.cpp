@@ -14,10 +14,10 @@ std::int64_t growable(const Machine& m, Index block) {
 }
 
 /// Only the tail of a range can grow: behind any other none is better.
-FreeSet::Cursor past_growable(const Machine& m, const FreeSet& free, FreeSet::Cursor found) {
-  if (growable(m, free[found].block) == free[found].size) return found;
-  for (FreeSet::Cursor next = free.after(found); next; next = free.after(next)) {
-    if (growable(m, free[next].block) >= growable(m, free[found].block)) break;
+Index past_growable(const Machine& m, const FreeSet& free, Index found) {
+  if (growable(m, found) == m.blocks[found].size) return found;
+  for (Index next = free.after(m.blocks, found); next != none; next = free.after(m.blocks, next)) {
+    if (growable(m, next) >= growable(m, found)) break;
     found = next;
   }
   return found;
@@ -34,14 +34,12 @@ bool suits(const Machine& m, std::int64_t block, std::int64_t size) {
 Index best_fit(Machine& m, std::int64_t size, bool small) {
   Pool& pool = m.pool(small);
   if (m.collects_garbage()) ++pool.searches;
-  FreeSet::Cursor found = pool.free.at_least(size);
-  if (!found) return none;
+  Index found = pool.free.at_least(m.blocks, size);
+  if (found == none) return none;
   if (m.settings.expandable_segments) found = past_growable(m, pool.free, found);
-  const Free entry = pool.free[found];
-  if (!suits(m, entry.size, size)) return none;
-  m.statistics.fragmented -= Bytes(m.blocks[entry.block].stranded);
-  pool.free.erase(found);
-  return entry.block;
+  if (!suits(m, m.blocks[found].size, size)) return none;
+  erase_free(m, found);
+  return found;
 }
 
 bool splits(const Machine& m, const Block& block, std::int64_t size) {
@@ -52,11 +50,13 @@ bool splits(const Machine& m, const Block& block, std::int64_t size) {
 
 Index new_memory(Machine& m, std::int64_t size, bool small) {
   const std::int64_t segment = segment_size(size, m.settings);
+  if (m.watched > 0) part_from_larger(m, size, small);
   if (m.allowed && m.statistics.reserved.count() + segment > *m.allowed) return none;
   return m.settings.expandable_segments ? expand(m, size, small) : new_segment(m, segment, small);
 }
 
 Index new_memory_with_retries(Machine& m, std::int64_t size, bool small) {
+  if (m.watched > 0) keep_where_short(m, size, small);
   if (m.collects_garbage()) collect_garbage(m);
   Index block = new_memory(m, size, small);
   if (block == none && release_some(m, size, small)) block = new_memory(m, size, small);

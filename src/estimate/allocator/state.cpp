@@ -11,20 +11,6 @@ bool joins(const Machine& m, Index block, Index neighbour) {
   return !other.allocated && other.mapped == m.blocks[block].mapped;
 }
 
-std::int64_t whole_pages(const Block& b, std::int64_t page) {
-  if (b.size < page) return 0;
-  const auto begin = static_cast<std::int64_t>(b.address - b.base);
-  const std::int64_t first = (begin + page - 1) / page;
-  const std::int64_t last = (begin + b.size) / page;
-  return std::max<std::int64_t>(last - first, 0) * page;
-}
-
-/// What of a free block could not be given back now.
-std::int64_t stranded(const Machine& m, const Block& b) {
-  if (m.settings.expandable_segments) return b.size - whole_pages(b, m.page(b.small));
-  return b.split() ? b.size : 0;
-}
-
 void link(Machine& m, Index previous, Index next) {
   if (previous != none) m.blocks[previous].next = next;
   if (next != none) m.blocks[next].previous = previous;
@@ -49,21 +35,6 @@ void absorb(Machine& m, Index block, Index neighbour) {
 bool lower(const Machine& m, Index a, Index b) { return m.blocks[a].address < m.blocks[b].address; }
 
 }  // namespace
-
-void insert_free(Machine& m, Index block) {
-  Block& b = m.blocks[block];
-  Pool& pool = m.pool(b.small);
-  b.freed_at = pool.searches;
-  b.stranded = stranded(m, b);
-  m.statistics.fragmented += Bytes(b.stranded);
-  pool.free.insert({b.size, b.address, block});
-}
-
-void erase_free(Machine& m, Index block) {
-  const Block& b = m.blocks[block];
-  m.statistics.fragmented -= Bytes(b.stranded);
-  m.pool(b.small).free.erase(Free{b.size, b.address, block});
-}
 
 void insert_unmapped(Machine& m, Index block) {
   std::vector<Index>& list = m.pool_of(block).unmapped;

@@ -1,7 +1,10 @@
 // The allocator's state and what every part of it does with blocks.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +20,8 @@ namespace oomplan::allocator {
 struct Device {
   std::int64_t total = 0;
   std::int64_t context = 0;
-  std::int64_t used = 0;  ///< By the allocator, in physical pages.
+  std::int64_t used = 0;       ///< By the allocator, in physical pages.
+  std::int64_t addresses = 0;  ///< A range of an expandable segment is an eighth longer.
   SegmentOrder order = SegmentOrder::descending;
   std::uint64_t edge = middle;     ///< The next segment ends here, or begins here where they ascend.
   std::uint64_t placed = nowhere;  ///< Where the next segment is told to lie.
@@ -56,6 +60,11 @@ struct Machine {
   Blocks blocks{};
   std::array<Pool, 2> pools{};  ///< Large, small.
   AllocatorStatistics statistics{};
+  std::int64_t watched = 0;  ///< The total of a larger card that all was the same on so far; 0: none.
+  std::int64_t parts_from =
+      std::numeric_limits<std::int64_t>::max();  ///< The least that was not, while it was watched.
+  std::shared_ptr<Machine> kept{};    ///< As it was before the request at hand, where the device is short of it.
+  std::shared_ptr<Machine> larger{};  ///< As it was before the request that only that card has memory for.
 
   Pool& pool(bool small) { return pools[small ? 1 : 0]; }
   Pool& pool_of(Index block) { return pool(blocks[block].small); }
@@ -65,8 +74,35 @@ struct Machine {
 
 // Blocks and the free set (state.cpp). A free block is in its pool's set, an unmapped one in its pool's list.
 
-void insert_free(Machine& m, Index block);
-void erase_free(Machine& m, Index block);
+inline std::int64_t whole_pages(const Block& b, std::int64_t page) {
+  if (b.size < page) return 0;
+  const auto begin = static_cast<std::int64_t>(b.address - b.base);
+  const std::int64_t first = (begin + page - 1) / page;
+  const std::int64_t last = (begin + b.size) / page;
+  return std::max<std::int64_t>(last - first, 0) * page;
+}
+
+/// What of a free block could not be given back now.
+inline std::int64_t stranded(const Machine& m, const Block& b) {
+  if (m.settings.expandable_segments) return b.size - whole_pages(b, m.page(b.small));
+  return b.split() ? b.size : 0;
+}
+
+inline void insert_free(Machine& m, Index block) {
+  Block& b = m.blocks[block];
+  Pool& pool = m.pool(b.small);
+  b.freed_at = pool.searches;
+  b.stranded = stranded(m, b);
+  m.statistics.fragmented += Bytes(b.stranded);
+  pool.free.insert(m.blocks, block);
+}
+
+inline void erase_free(Machine& m, Index block) {
+  const Block& b = m.blocks[block];
+  m.statistics.fragmented -= Bytes(b.stranded);
+  m.pool(b.small).free.erase(m.blocks, block);
+}
+
 void insert_unmapped(Machine& m, Index block);
 void erase_unmapped(Machine& m, Index block);
 /// Puts a new block with the first `size` bytes of `block` before it; `block` keeps the rest. Both stay as they were
@@ -90,8 +126,19 @@ Index expand(Machine& m, std::int64_t size, bool small);
 /// Gives back the whole pages of a free block.
 void unmap(Machine& m, Index block);
 
+/// What the device must have free for the first pages that `size` bytes need and it lacks; 0 where it has all of them.
+std::int64_t pages_short(const Machine& m, std::int64_t size, bool small);
+
 /// The address space that an expandable segment has: more than the card.
 std::int64_t range_size(const Machine& m, std::int64_t page);
+
+// Beside a larger card (larger.cpp).
+
+/// Before the first of the tries for `size`.
+void keep_where_short(Machine& m, std::int64_t size, bool small);
+/// Before each: where the watched card has memory for it and this one has not, they part, and what was kept is that
+/// card's.
+void part_from_larger(Machine& m, std::int64_t size, bool small);
 
 // A state that is there already (held.cpp).
 

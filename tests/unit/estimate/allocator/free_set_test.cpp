@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
 namespace oomplan::allocator {
 namespace {
 
-bool same(const Free& a, const Free& b) { return !(a < b) && !(b < a); }
+struct Key {
+  std::int64_t size = 0;
+  std::uint64_t address = 0;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
 
 class Random {
  public:
@@ -24,48 +29,84 @@ class Random {
   std::mt19937_64 engine_{7};
 };
 
-void expect_same(const FreeSet& set, const std::set<Free>& model, std::int64_t size) {
-  auto wanted = model.lower_bound({size, 0, none});
-  FreeSet::Cursor at = set.at_least(size);
-  for (int i = 0; i < 3 && wanted != model.end(); ++i, ++wanted, at = set.after(at)) {
-    ASSERT_TRUE(at);
-    ASSERT_TRUE(same(set[at], *wanted));
+/// The set, and what it should hold.
+class Checked {
+ public:
+  void insert(const Key& key) {
+    if (!model_.insert(key).second) return;
+    set_.insert(blocks_, blocks_.add({.address = key.address, .size = key.size}));
   }
-  if (wanted == model.end()) {
-    ASSERT_FALSE(at);
+  void erase_from(const Key& key) {
+    const auto victim = model_.lower_bound(key);
+    if (victim == model_.end()) return;
+    const Index block = set_.at(blocks_, victim->size, victim->address);
+    ASSERT_NE(block, none);
+    set_.erase(blocks_, block);
+    blocks_.remove(block);
+    model_.erase(victim);
   }
-}
+  void expect_same_from(std::int64_t size) const {
+    auto wanted = model_.lower_bound({size, 0});
+    Index at = set_.at_least(blocks_, size);
+    for (int i = 0; i < 3 && wanted != model_.end(); ++i, ++wanted, at = set_.after(blocks_, at)) {
+      ASSERT_NE(at, none);
+      ASSERT_EQ(key(at), *wanted);
+    }
+    if (wanted == model_.end()) {
+      ASSERT_EQ(at, none);
+    }
+  }
+  void expect_same() const {
+    const std::vector<Index> all = set_.list(blocks_);
+    ASSERT_EQ(all.size(), model_.size());
+    EXPECT_TRUE(std::ranges::equal(all, model_, {}, [&](Index i) { return key(i); }));
+  }
+  std::size_t size() const { return model_.size(); }
+  FreeSet& set() { return set_; }
+  const Blocks& blocks() const { return blocks_; }
+
+ private:
+  Key key(Index i) const { return {blocks_[i].size, blocks_[i].address}; }
+
+  Blocks blocks_{};
+  FreeSet set_{};
+  std::set<Key> model_{};
+};
 
 TEST(FreeSet, IsInOrderOfSizeAndAddress) {
   Random random;
-  FreeSet set;
-  std::set<Free> model;
+  Checked checked;
   for (int i = 0; i < 20000; ++i) {
-    const Free entry{random.size(), random.address(), static_cast<Index>(i)};
-    if (model.insert(entry).second) set.insert(entry);
-    const auto victim = model.lower_bound({random.size(), random.address(), none});
-    if (victim != model.end() && random.one_in(2)) {
-      set.erase(*victim);
-      model.erase(victim);
-    }
-    ASSERT_NO_FATAL_FAILURE(expect_same(set, model, random.size()));
+    checked.insert({random.size(), random.address()});
+    if (random.one_in(2)) checked.erase_from({random.size(), random.address()});
+    ASSERT_NO_FATAL_FAILURE(checked.expect_same_from(random.size()));
   }
-  const std::vector<Free> all = set.list();
-  ASSERT_EQ(all.size(), model.size());
-  EXPECT_TRUE(std::equal(all.begin(), all.end(), model.begin(), same));
-  set.clear();
-  EXPECT_FALSE(set.at_least(0));
+  checked.expect_same();
+  checked.set().clear();
+  EXPECT_EQ(checked.set().at_least(checked.blocks(), 0), none);
 }
 
-TEST(FreeSet, ErasesAtACursor) {
-  FreeSet set;
-  for (Index i = 0; i < 1000; ++i) set.insert({4096, 512 * std::uint64_t{i}, i});
-  for (Index i = 0; i < 1000; ++i) {
-    const FreeSet::Cursor lowest = set.at_least(513);
-    ASSERT_EQ(set[lowest].block, i);
-    set.erase(lowest);
+TEST(FreeSet, FindsOnlyWhatIsThere) {
+  Checked checked;
+  checked.insert({4096, 512});
+  EXPECT_NE(checked.set().at(checked.blocks(), 4096, 512), none);
+  EXPECT_EQ(checked.set().at(checked.blocks(), 4096, 1024), none);
+  EXPECT_EQ(checked.set().at(checked.blocks(), 4608, 512), none);
+  EXPECT_EQ(checked.set().at(checked.blocks(), -512, 512), none);
+}
+
+// Thousands of one size, coming and going in every order, pass the length from which a bin has an index both ways.
+TEST(FreeSet, HoldsThousandsOfOneSize) {
+  Random random;
+  Checked checked;
+  for (const bool grows : {true, false, true, false}) {
+    while (grows ? checked.size() < 5000 : checked.size() > 100) {
+      const bool inserts = random.one_in(4) != grows;
+      inserts ? checked.insert({4096, random.address()}) : checked.erase_from({4096, random.address() / 2});
+      ASSERT_NO_FATAL_FAILURE(checked.expect_same_from(4096));
+    }
+    checked.expect_same();
   }
-  EXPECT_FALSE(set.at_least(0));
 }
 
 }  // namespace
