@@ -148,6 +148,31 @@ std::int64_t labels_of(const Document& config) {
   return std::clamp(count == nullptr ? usual : count->as_integer().value_or(usual), std::int64_t{1}, most);
 }
 
+/// `true`: all, as of Llama; `false`: nothing; else each part by its name.
+LigerParts liger_parts(Fields& fields, const Node& node) {
+  using Norm = LigerParts::Norm;
+  if (const std::optional<bool> all = node.as_boolean()) {
+    return {.rms_norm = *all ? Norm::in_place : Norm::none, .rope = all, .glu = all, .layer_norm = false, .loss = all};
+  }
+  LigerParts out;
+  const std::array<std::pair<std::string_view, std::optional<bool>*>, 4> switches{
+      {{"rope", &out.rope}, {"glu", &out.glu}, {"layer_norm", &out.layer_norm}, {"loss", &out.loss}}};
+  for (const Entry& part : node.entries) {
+    const auto found = std::ranges::find(switches, part.key, [](const auto& row) { return row.first; });
+    if (part.key == "rms_norm") {
+      out.rms_norm = part.value.text == "in_place" ? Norm::in_place
+                     : part.value.text == "copied" ? Norm::copied
+                                                   : Norm::none;
+    } else if (found != switches.end() && part.value.as_boolean()) {
+      *found->second = part.value.as_boolean();
+    } else {
+      fields.refuse(part.value, "\"liger\" has rms_norm (in_place or copied), and rope, glu, layer_norm and loss");
+    }
+  }
+  if (!node.is_mapping()) fields.refuse(node, "\"liger\" must be true, false or a mapping");
+  return out;
+}
+
 /// The heads of other tasks, each by the task's name.
 void read_heads(Architecture& out, Fields& fields, ConfigValues& values) {
   const Node* heads = fields.find("heads");
@@ -175,7 +200,7 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.body = segments_in(fields, values, kinds);
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = tail_of(fields, values, kinds);
-  if (fields.find("liger") != nullptr) out.liger = value_as<bool>(fields, values, "liger", "true or false");
+  if (const Node* liger = fields.find("liger")) out.liger = liger_parts(fields, *liger);
   if (fields.find("cut_cross_entropy") != nullptr)
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
   if (fields.find("sequence_classifier") != nullptr)

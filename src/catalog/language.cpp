@@ -173,7 +173,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.checkpoint_dtype = out.checkpoint_dtype;
   language.names_dtype = out.names_dtype;
   language.not_played.insert(language.not_played.end(), out.not_played.begin(), out.not_played.end());
-  language.liger.reset();
+  language.liger = {};
   language.cut_cross_entropy = false;
   language.expert_names = out.expert_names;
   language.sequence_classifier = false;

@@ -98,6 +98,17 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// Held against supervised training alone, on one rank.
+void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<Offload>& offload = plan.checkpointing.offload;
+  if (offload.value == Offload::none) return;
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
+  };
+  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
+  if (plan.mesh.sharding.value != Sharding::none) cannot("of a sharded model");
+}
+
 // A config that names an optimizer by its framework's name has it among the plan's gaps already.
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const std::string& name = plan.optimizer.name.value;
@@ -219,18 +230,26 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
 
 // transformers leaves a model alone that Liger has nothing for, and its loss with it (_apply_liger_kernel_to_instance).
 const Objective* objective_of(const TrainingPlan& plan, const Architecture& architecture) {
-  const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.value_or(true);
+  const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.loss.value_or(true);
   const Task task = task_of(plan, architecture);
   return find_objective(left ? Loss::full_logits : plan.recipe.loss.value, task);
 }
 
 void check_liger(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const KernelFacts& k = plan.kernels;
-  const bool own = plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;  // Axolotl patches other models too.
-  const bool asked = own || plan.recipe.loss.value == Loss::liger_fused_linear || has_liger_layers(k);
-  if (!asked || architecture.liger.value_or(false) || (architecture.liger && !own)) return;
-  errors.push_back(unmodelled(fmt::format("Liger's kernels for {} are not modelled yet", architecture.model_type),
-                              plan.recipe.loss.origin));
+  const LigerParts& known = architecture.liger;
+  const auto cannot = [&](std::string_view what, const Origin& origin) {
+    errors.push_back(
+        unmodelled(fmt::format("Liger's {} for {} is not modelled yet", what, architecture.model_type), origin));
+  };
+  if (k.liger_rms_norm.value && !known.rms_norm) cannot("RMSNorm", k.liger_rms_norm.origin);
+  if (k.liger_rope.value && !known.rope) cannot("rotary embedding", k.liger_rope.origin);
+  if (k.liger_glu.value && !known.glu) cannot("MLP", k.liger_glu.origin);
+  if (k.liger_layer_norm.value && known.layer_norm.value_or(true)) cannot("LayerNorm", k.liger_layer_norm.origin);
+  const Loss loss = plan.recipe.loss.value;
+  const bool patched = loss == Loss::liger_0_8_0_fused_linear;  // Axolotl gives other models one of its own making.
+  if ((loss == Loss::liger_fused_linear && !known.loss) || (patched && !known.loss.value_or(false)))
+    cannot("loss", plan.recipe.loss.origin);
 }
 
 /// A loss that makes the logits itself leaves out what the model's own code does to them.
@@ -462,6 +481,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_optimizer(plan, errors);
+  check_offload(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_quantization(plan, errors);
@@ -574,10 +594,13 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
   f.target_length = plan.batch.target_length.value > 0 ? plan.batch.target_length.value : f.length;
   f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
-  const bool liger = architecture.liger.value_or(false);
-  f.liger_rms_norm = liger && plan.kernels.liger_rms_norm.value;
-  f.liger_rope = liger && plan.kernels.liger_rope.value;
-  f.liger_glu = liger && plan.kernels.liger_glu.value;
+  const LigerParts& liger = architecture.liger;
+  const LigerParts::Norm norm = liger.rms_norm.value_or(LigerParts::Norm::none);
+  f.liger_rms_norm = norm != LigerParts::Norm::none && plan.kernels.liger_rms_norm.value;
+  f.liger_norm_copies = norm == LigerParts::Norm::copied;
+  f.liger_rope = liger.rope.value_or(false) && plan.kernels.liger_rope.value;
+  f.liger_glu = liger.glu.value_or(false) && plan.kernels.liger_glu.value;
+  f.offload = plan.checkpointing.offload.value;
   return f;
 }
 

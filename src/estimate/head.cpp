@@ -12,6 +12,8 @@ Tensor Head::logits(Play& play, const Tensor& hidden) const {
   const Tensor input = prepare(play, hidden);
   if (!classifies) play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
+  // TRL's hooks on the head keep what it saves from being offloaded.
+  Restore kept(play.torch.offload, static_cast<ActivationOffload*>(nullptr));
   const Tensor entered = play.policy.enter_module(play.torch, Site::head, input);
   Tensor product = projection_(play, entered);
   product = play.policy.leave_module(play.torch, Site::head, product);

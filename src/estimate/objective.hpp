@@ -19,6 +19,8 @@ struct Objective {
   /// Whether it is the loss of the logits as the model scales and caps them.
   bool as_finished = true;
   const Objective* other_version = nullptr;  ///< The same loss of another version of the library.
+  /// Where the trainer makes the loss by itself, of the output of a model that is given no labels; `play` is null.
+  Tensor (*of_logits)(Torch& torch, const Tensor& logits, const Tensor& labels) = nullptr;
 };
 
 /// Of a model that is given no labels: its logits, and no loss.

@@ -96,6 +96,8 @@ struct Facts {
   bool liger_rms_norm = false;
   bool liger_rope = false;
   bool liger_glu = false;
+  bool liger_norm_copies = false;  ///< The norm's gradient is not written over the one that it is given.
+  Offload offload = Offload::none;
   bool patched_log_softmax = false;
   bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.

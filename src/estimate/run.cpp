@@ -31,6 +31,31 @@ bool any_gradient(const Parameters& parameters) {
   return std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return bool(p.held->grad); });
 }
 
+/// The hooks of a training step, where the plan has some.
+class Offloading {
+ public:
+  Offloading(Torch& torch, const TrainingPlan& plan) : torch_(torch) {
+    const Offload how = plan.checkpointing.offload.value;
+    if (how == Offload::none) return;
+    const bool adapted = plan.adapter.kind.value != Adapter::none;
+    torch.offload = &hooks_.emplace(torch, ActivationOffload::Style{
+                                               .streams = how != Offload::axolotl_synchronous,
+                                               .clones_first = how == Offload::axolotl_streamed,
+                                               .knows_weights = how == Offload::streamed || !adapted,
+                                           });
+  }
+  Offloading(const Offloading&) = delete;
+  Offloading& operator=(const Offloading&) = delete;
+  ~Offloading() {
+    if (hooks_) hooks_->clear();
+    torch_.offload = nullptr;
+  }
+
+ private:
+  Torch& torch_;
+  std::optional<ActivationOffload> hooks_{};
+};
+
 /// Nothing that a micro-batch of one length could see changes from one to the next but whether the parameters have
 /// gradients already. So one is played, and the others are written down from what it did.
 class MicroBatches {
@@ -45,7 +70,10 @@ class MicroBatches {
     stage_.facts().length = length;
     model_.policy->begin(torch_, last);
     at->second.begin = torch_.recorder.position();
-    recipe_.micro_batch(stage_);
+    {
+      const Offloading offloading(torch_, stage_.plan());
+      recipe_.micro_batch(stage_);
+    }
     at->second.end = torch_.recorder.position();
     for (const Parameter& p : model_.parameters) {
       const Tensor& g = p.held->grad;

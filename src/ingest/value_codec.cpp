@@ -154,6 +154,14 @@ constexpr Codec<Choice> auto_boolean{
       return std::string(value == Choice::automatic ? "auto" : value == Choice::on ? "true" : "false");
     }};
 
+// The schema makes true of both words, and switches activation_offloading on.
+constexpr Codec<bool> boolean_or_offload{"true, false, offload or offload_disk",
+                                         [](const Node& node) {
+                                           const bool moved = node.text == "offload" || node.text == "offload_disk";
+                                           return moved ? std::optional(true) : read_pydantic_boolean(node);
+                                         },
+                                         write_boolean};
+
 constexpr Codec<std::int64_t> positive_or_null{as::positive.expected,
                                                [](const Node& node) {
                                                  return node.kind == Node::Kind::null ? std::optional(std::int64_t{0})
@@ -233,6 +241,7 @@ constexpr std::array codecs{
     codec<as::positive>("positive"),
     codec<positive_or_null>("positive_or_null"),
     codec<as::pydantic_boolean>("pydantic_boolean"),
+    codec<boolean_or_offload>("boolean_or_offload"),
     codec<as::pydantic_count>("pydantic_count"),
     codec<pydantic_fraction>("pydantic_fraction"),
     codec<pydantic_number>("pydantic_number"),

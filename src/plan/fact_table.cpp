@@ -338,11 +338,12 @@ constexpr std::array rows{
                         {},
                         quantizes}),
     fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
-        "optimizer", {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
-                      "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
-                      "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `torchao_adamw_8bit`, "
-                      "`torchao_adamw_4bit`: the files of `models/optimizers`",
-                      {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
+        "optimizer",
+        {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
+         "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
+         "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `torchao_adamw_8bit`, "
+         "`torchao_adamw_4bit`: the files of `models/optimizers`",
+         {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
         "clip_gradients", {"the gradients' norm is clipped before the step"}),
     fact<&Plan::checkpointing, &CheckpointingFacts::on, as::boolean>(
@@ -356,6 +357,12 @@ constexpr std::array rows{
          "`activation_checkpointing`",
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::offload, as::offload>(
+        "activation_offload",
+        {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; `axolotl_streamed`, "
+         "`axolotl_synchronous`, as Axolotl patches it",
+         {{{activations, 4}}},
+         [](const Plan& plan) { return plan.checkpointing.offload.value != Offload::none; }}),
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),
@@ -378,7 +385,8 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                                                       "or 0.8.0), or Axolotl's cut cross entropy",
+                                                       "or 0.8.0), Axolotl's cut cross entropy, or "
+                                                       "LLaMA-Factory's DFT, over the whole logits",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
@@ -411,6 +419,8 @@ constexpr std::array rows{
     fact<&Plan::kernels, &KernelFacts::liger_rope, as::boolean>("liger_rope",
                                                                 {"Liger's rotary embedding", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::liger_layer_norm, as::boolean>(
+        "liger_layer_norm", {"Liger's LayerNorm, where it has one for the model", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::patched_log_softmax, as::boolean>(
         "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(

@@ -55,6 +55,17 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
+/// What Liger has for a model, as the ops play it; what has no value is not known.
+struct LigerParts {
+  enum class Norm : std::uint8_t { none, in_place, copied };  ///< Where the norm's backward pass puts its gradient.
+  std::optional<Norm> rms_norm{};
+  std::optional<bool> rope{};
+  std::optional<bool> glu{};
+  std::optional<bool> layer_norm{};
+  std::optional<bool> loss{};  ///< Fused linear cross entropy.
+  friend bool operator==(const LigerParts&, const LigerParts&) = default;
+};
+
 /// The segments of the body one after the other, then tail: what the model is but for its head.
 struct Architecture {
   std::string name{};        ///< The file in models/architectures.
@@ -67,8 +78,7 @@ struct Architecture {
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;     ///< The exact count that the preset states; 0: none stated.
-  std::optional<bool> liger{};     ///< Whether Liger replaces its norms, rotary embedding, MLP and loss, as the
-                                   ///< ops here play them; none: not known.
+  LigerParts liger{};
   bool cut_cross_entropy = false;  ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
   std::vector<std::string> expert_names{};  ///< Gate, up and down, as peft knew them before they were fused.
   bool sequence_classifier = true;          ///< Whether transformers has ...ForSequenceClassification.

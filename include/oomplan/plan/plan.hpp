@@ -60,15 +60,18 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
 /// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
+/// dynamic_fine_tuning: LLaMA-Factory's, each token's cross entropy weighted by its probability, over the whole logits.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
   liger_fused_linear,
   liger_0_8_0_fused_linear,
-  cut_cross_entropy
+  cut_cross_entropy,
+  dynamic_fine_tuning
 };
-inline constexpr std::array<std::string_view, 5> loss_names{"full_logits", "chunked_logprob", "liger_fused_linear",
-                                                            "liger_0_8_0_fused_linear", "cut_cross_entropy"};
+inline constexpr std::array<std::string_view, 6> loss_names{"full_logits",        "chunked_logprob",
+                                                            "liger_fused_linear", "liger_0_8_0_fused_linear",
+                                                            "cut_cross_entropy",  "dynamic_fine_tuning"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 enum class RecipeKind : std::uint8_t {
@@ -288,14 +291,15 @@ struct KernelFacts {
   Setting<bool> lora_mlp{};        ///< … for gate, up and down, in place of peft's forward.
   Setting<bool> liger_rms_norm{};  ///< Liger's, where it has one for the model.
   Setting<bool> liger_rope{};
-  Setting<bool> liger_glu{};            ///< LigerSiLUMulFunction or its like of GELU.
+  Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
+  Setting<bool> liger_layer_norm{};
   Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 
 /// One of Liger's layers; its losses are values of Loss.
 inline bool has_liger_layers(const KernelFacts& k) {
-  return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value;
+  return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value || k.liger_layer_norm.value;
 }
 
 /// All but `kind` matter where weights are quantized.
@@ -320,10 +324,18 @@ struct OptimizerFacts {
   friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
 };
 
+/// Where what is saved for backward waits for it. streamed: TRL's OffloadActivations, which copies to the host while
+/// the next ops run, and keeps some tensors until their copies are done. axolotl_streamed, axolotl_synchronous:
+/// Axolotl's use of it, with patches of its own, or without a stream beside.
+enum class Offload : std::uint8_t { none, streamed, axolotl_streamed, axolotl_synchronous };
+inline constexpr std::array<std::string_view, 4> offload_names{"none", "streamed", "axolotl_streamed",
+                                                               "axolotl_synchronous"};
+
 struct CheckpointingFacts {
   Setting<bool> on{};
   Setting<bool> reentrant{};
   Setting<bool> wrapped{};  ///< By torch's checkpoint_wrapper around blocks, of which the model knows nothing.
+  Setting<Offload> offload{};
   friend bool operator==(const CheckpointingFacts&, const CheckpointingFacts&) = default;
 };
 

@@ -86,16 +86,24 @@ NodeRef FusedLora::record(Play& play, const char* name, const Tensor& x, const T
   return node;
 }
 
-void FusedLora::save(Torch& t, const NodeRef& node, const Tensor& x, const Tensor& dropped) const {
+// In the order of save_for_backward's arguments, which decides what is offloaded when.
+void FusedLora::save(Torch& t, const NodeRef& node, const Tensor& x, const Tensor& dropped,
+                     const std::array<Tensor, 2>& gate_up) const {
   // All are cast before the first is saved.
   std::array<Tensor, 6> cast{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
     cast[2 * i] = t.to(members_[i]->lora_a(), x->dtype);
     cast[2 * i + 1] = t.to(members_[i]->lora_b(), x->dtype);
   }
-  t.save(node, 0, x);
-  t.save(node, 1, dropped);
+  const auto save_inputs = [&] {
+    t.save(node, 0, x);
+    t.save(node, 1, dropped);
+  };
+  if (count_ > 1) save_inputs();
+  t.save(node, 8, gate_up[0]);
+  t.save(node, 9, gate_up[1]);
   for (int i = 0; i < 2 * count_; ++i) t.save(node, 2 + i, cast[static_cast<std::size_t>(i)]);
+  if (count_ == 1) save_inputs();
 }
 
 std::array<Tensor, 3> FusedLora::operator()(Play& play, const Tensor& x) const {
@@ -147,9 +155,7 @@ Tensor FusedLora::mlp(Play& play, const Tensor& x) const {
     const Tensor up = product(t, play.facts, *members_[1], x);
     const Tensor hidden = t.pointwise({&gate, &up}, x->dtype, "axolotl::swiglu_fwd");
     out = product(t, play.facts, *members_[2], hidden);
-    save(t, node, x, dropped);
-    t.save(node, 8, gate);
-    t.save(node, 9, up);
+    save(t, node, x, dropped, {gate, up});
   }
   return t.attach(node, std::move(out));
 }

@@ -30,7 +30,8 @@ class FusedLora {
  private:
   void ask(Play& play) const;
   NodeRef record(Play& play, const char* name, const Tensor& x, const Tensor& dropped, BackwardFn backward) const;
-  void save(Torch& t, const NodeRef& node, const Tensor& x, const Tensor& dropped) const;
+  void save(Torch& t, const NodeRef& node, const Tensor& x, const Tensor& dropped,
+            const std::array<Tensor, 2>& gate_up = {}) const;
   static void products_backward(Torch& t, Node& n, Grads& g);
   static void mlp_backward(Torch& t, Node& n, Grads& g);
 

@@ -31,7 +31,7 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
   const auto output = [&] {
-    if (play.facts.liger_rms_norm && style_ == RmsStyle::llama) return liger::rms_norm(t, entered, weight_, true);
+    if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, !play.facts.liger_norm_copies);
     if (style_ == RmsStyle::gemma) return gemma(t, entered);
     if (style_ == RmsStyle::t5) return t5(t, entered);
     return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);

@@ -91,7 +91,8 @@ class RotaryAttention final : public Module {
     if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
     const Tensor& cos = s.arguments.cos[rotary_span_];
     const Tensor& sin = s.arguments.sin[rotary_span_];
-    play.facts.liger_rope ? liger::rotate(t, q, k, cos, sin) : rotate(t, rotary_, q, k, cos, sin);
+    play.facts.liger_rope&& rotary_ != Rotary::none ? liger::rotate(t, q, k, cos, sin)
+                                                    : rotate(t, rotary_, q, k, cos, sin);
     if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
     if (by_position_) q = scaled_by_position(t, q);
     const Tensor out = attend(play, s, q, k, v, kind_);

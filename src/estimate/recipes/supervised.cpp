@@ -25,7 +25,10 @@ void lose_smoothed(Stage& stage, const Facts& facts, const Objective& objective,
 
 void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
-  stage.call(Role::policy, facts, objective, s);
+  if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
+  stage.call(Role::policy, facts, logits_alone, s);
+  InBucket bucket(stage.torch(), Bucket::logits_and_loss);
+  s.loss = objective.of_logits(stage.torch(), s.logits, s.labels);
 }
 
 void micro_batch(Stage& stage) {

@@ -118,8 +118,9 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
     saved.index = packing_->saved++;
     return;
   }
-  saved.tensor = recomputing_ != nullptr ? detach(tensor) : tensor;
   keep_for_backward(tensor);
+  if (offload != nullptr && recomputing_ == nullptr) return offload->pack(saved, tensor);
+  saved.tensor = recomputing_ != nullptr ? detach(tensor) : tensor;
   if (recomputing_ == nullptr) return;
   const std::vector<bool>& forgotten = recomputing_->forgotten;
   const std::size_t at = recomputing_->tensors.size();
@@ -137,9 +138,12 @@ void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {
   if (node) save(node, slot, detach(tensor));
 }
 
+Tensor Torch::bring_back(Saved& saved) { return offload->unpack(saved, running_, graph_); }
+
 Tensor Torch::unpack(Node& node, int slot) {
   Saved& saved = node.saved[static_cast<std::size_t>(slot)];
-  return saved.frame != nullptr ? recomputed(saved) : saved.tensor;
+  if (saved.frame != nullptr) return recomputed(saved);
+  return saved.packed > 0 ? bring_back(saved) : saved.tensor;
 }
 
 void Torch::clear() {
@@ -149,6 +153,7 @@ void Torch::clear() {
   next_sequence_ = 0;
   gradient_hook = nullptr;
   zero3_linear = false;
+  offload = nullptr;
 }
 
 void Torch::backward(const Tensor& root) {
@@ -179,6 +184,7 @@ void Torch::backward_from(const Tensor& root, Tensor gradient, std::span<std::pa
   Restore no_grad(grad_enabled, false);
   auto outer_queue = std::exchange(ready_, {});
   const std::uint32_t visit = ++visit_;
+  const Restore graph(graph_, std::uint32_t{visit});
   std::vector<NodeRef> kept;
   count_dependencies(root->grad_fn.get(), visit);
   root->grad_fn->buffer[root->output_nr] = std::move(gradient);
@@ -201,6 +207,7 @@ void Torch::backward_from(const Tensor& root, Tensor gradient, std::span<std::pa
     evaluate(*n);
   }
   ready_ = std::move(outer_queue);
+  if (offload != nullptr) offload->ended(visit);
 }
 
 void Torch::evaluate(Node& node) {
@@ -216,7 +223,9 @@ void Torch::evaluate(Node& node) {
     accumulate(node, grads.in[0]);
     return;
   }
+  Restore running(running_, static_cast<const Node*>(&node));
   node.backward(*this, node, grads);
+  if (offload != nullptr) offload->ran(node);
   validate(node, grads);
   for (Tensor& g : grads.in) g.reset();
   for (int i = 0; i < node.saved_count; ++i) node.saved[static_cast<std::size_t>(i)].clear();

@@ -73,6 +73,17 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   return output;
 }
 
+// _CheckpointFrame.save_inputs, of torch 2.13.
+void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
+  if (grad_enabled) keep_for_backward(input);
+  if (offload == nullptr || !grad_enabled) {
+    frame.input = input;
+    return;
+  }
+  frame.asks = input->requires_grad;
+  offload->pack(frame.offloaded, input);
+}
+
 Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrantly,
                          std::vector<Tensor*> tracked) {
   auto* frame = new CheckpointFrame;
@@ -84,13 +95,20 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
   if (reentrantly) {
     output = reentrant(input, *frame);
   } else {
-    frame->input = input;
-    if (grad_enabled) keep_for_backward(input);
+    keep_input(*frame, input);
     Restore hooks(packing_, frame);
     output = frame->forward(input);
   }
   if (--frame->refs == 0) delete frame;
   return output;
+}
+
+// SavedVariable::unpack gives what comes back its place in the graph again.
+Tensor Torch::input_of(CheckpointFrame& frame) {
+  if (frame.offloaded.packed == 0) return frame.input;
+  Tensor input = bring_back(frame.offloaded);
+  if (frame.asks && !input->requires_grad) input->requires_grad = true;
+  return input;
 }
 
 void Torch::recompute(CheckpointFrame& frame) {
@@ -100,7 +118,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   enter_autocast(frame.autocast);
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
-  frame.forward(frame.input);
+  frame.forward(input_of(frame));
   beside = {};
   exit_autocast();
   recorder.unmute();

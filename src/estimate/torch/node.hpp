@@ -10,11 +10,13 @@ namespace oomplan::estimator {
 
 struct CheckpointFrame;
 
-/// A tensor kept for backward; under non-reentrant checkpointing only the promise to recompute it.
+/// A tensor kept for backward; under non-reentrant checkpointing only the promise to recompute it, where it is
+/// offloaded that to bring it back.
 struct Saved {
   Tensor tensor{};
   CheckpointFrame* frame = nullptr;
   int index = -1;
+  std::uint32_t packed = 0;  ///< Its number among what an ActivationOffload packed; 0: none did.
 
   void clear();
 };

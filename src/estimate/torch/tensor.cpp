@@ -7,6 +7,7 @@ void free_node(Node* node) { node->torch->free_node(node); }
 
 void Saved::clear() {
   tensor.reset();
+  packed = 0;
   CheckpointFrame* held = std::exchange(frame, nullptr);
   if (held != nullptr && !held->done) {
     const auto at = static_cast<std::size_t>(index);
@@ -60,6 +61,7 @@ TensorImpl* Torch::new_impl() {
 
 void Torch::free_impl(TensorImpl* impl) {
   const StorageId storage = std::exchange(impl->storage, StorageId::none);
+  impl->offset = 0;
   impl->output_nr = 0;
   impl->requires_grad = impl->parameter = false;
   impl->accumulator = nullptr;
@@ -106,7 +108,9 @@ Tensor Torch::on_storage(StorageId storage, const Dims& sizes, const Dims& strid
 }
 
 Tensor Torch::alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
-  return on_storage(x->storage, sizes, strides, x->dtype);
+  Tensor out = on_storage(x->storage, sizes, strides, x->dtype);
+  out->offset = x->offset;
+  return out;
 }
 
 Tensor Torch::view_as(const Tensor& x, const Dims& sizes, const Dims& strides) {

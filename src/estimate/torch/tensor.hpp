@@ -67,6 +67,7 @@ struct TensorImpl {
   DType dtype = DType::fp32;
   Dims sizes{};
   Dims strides{};
+  std::int64_t offset = 0;  ///< In its storage, in elements; not told of what select() takes.
   std::uint8_t output_nr = 0;
   bool requires_grad = false;  ///< Of a leaf as asked for; of another, that it has a grad_fn.
   bool parameter = false;

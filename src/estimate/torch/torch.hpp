@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "node.hpp"
+#include "offload.hpp"
 #include "pool.hpp"
 #include "recorder.hpp"
 #include "tensor.hpp"
@@ -32,6 +33,8 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
+  Saved offloaded{};               ///< The input, where that is,
+  bool asks = false;               ///< … and whether it asks for a gradient.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
@@ -193,8 +196,9 @@ class Torch {
   Tensor raised(const Tensor& x);
 
   GradientHook* gradient_hook = nullptr;
-  std::array<Tensor, 2> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
-  std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
+  ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
+  std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
+  std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
   Recorder recorder{};
 
   /// Forgets what was played, but not the memory that it took. No tensor may be left.
@@ -218,6 +222,9 @@ class Torch {
   NodeRef accumulator_of(const Tensor& leaf);
   Tensor reentrant(const Tensor& input, CheckpointFrame& frame);
   void recompute(CheckpointFrame& frame);
+  Tensor bring_back(Saved& saved);
+  Tensor input_of(CheckpointFrame& frame);
+  void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
@@ -234,6 +241,8 @@ class Torch {
   std::uint64_t next_sequence_ = 0;
   std::uint32_t visit_ = 0;
   std::vector<Node*> ready_{};
+  const Node* running_ = nullptr;
+  std::uint32_t graph_ = 0;  ///< The number of the backward pass at work.
 
   std::optional<DType> autocast_{};
   int autocast_depth_ = 0;

@@ -146,11 +146,21 @@ Tensor Torch::squeeze(const Tensor& x, int dim) {
   return attach(node, view_as(x, sizes, strides));
 }
 
-Tensor Torch::slice(const Tensor& x, int dim, std::int64_t, std::int64_t length) {
+namespace {
+
+std::int64_t begins_at(const Tensor& x, int dim, std::int64_t start) {
+  return saturating_add(x->offset, saturating_mul(start, x->strides[dim]));
+}
+
+}  // namespace
+
+Tensor Torch::slice(const Tensor& x, int dim, std::int64_t start, std::int64_t length) {
   Dims sizes = x->sizes;
   sizes[dim] = length;
-  return viewed(*this, "SliceBackward0", x, sizes, x->strides,
-                [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+  Tensor out = viewed(*this, "SliceBackward0", x, sizes, x->strides,
+                      [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+  out->offset = begins_at(x, dim, start);
+  return out;
 }
 
 Tensor Torch::every_other(const Tensor& x) {
@@ -199,6 +209,7 @@ std::vector<Tensor> Torch::split(const Tensor& x, std::int64_t size, int dim) {
     Dims sizes = x->sizes;
     sizes[dim] = std::min(size, x->sizes[dim] - i * size);
     out.push_back(attach(node, view_as(x, sizes, x->strides), i));
+    out.back()->offset = begins_at(x, dim, i * size);
   }
   return out;
 }
@@ -214,6 +225,7 @@ std::vector<Tensor> Torch::unbind(const Tensor& x, int dim) {
   std::vector<Tensor> out;
   for (std::int64_t i = 0; i < x->sizes[dim]; ++i) {
     out.push_back(attach(node, view_as(x, sizes, strides), static_cast<int>(i)));
+    out.back()->offset = begins_at(x, dim, i);
   }
   return out;
 }
@@ -222,10 +234,13 @@ std::vector<Tensor> Torch::split_sizes(const Tensor& x, std::initializer_list<st
   NodeRef node = record("SplitWithSizesBackward0", {&x}, split_backward);
   if (node) node->dims = x->sizes;
   std::vector<Tensor> out;
+  std::int64_t start = 0;
   for (const std::int64_t part : parts) {
     Dims sizes = x->sizes;
     sizes[dim] = part;
     out.push_back(attach(node, view_as(x, sizes, x->strides), static_cast<int>(out.size())));
+    out.back()->offset = begins_at(x, dim, start);
+    start += part;
   }
   return out;
 }

@@ -335,6 +335,24 @@ TEST(ArchitectureFile, NamesWhatAConfigSwitchesOnAndNoOpPlays) {
             std::vector<std::string>{"weights quantized in the checkpoint (gptq)"});
 }
 
+TEST(ArchitectureFile, SaysOfEachPartWhetherLigerHasIt) {
+  const std::string config = R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512})";
+  const auto parts = [&](const std::string& text) {
+    const Result<Architecture> out = read(config, with("layers: 3", "liger: " + text + "\nlayers: 3"));
+    EXPECT_TRUE(out.ok()) << to_text(out.errors()[0]);
+    return out ? out->liger : LigerParts{};
+  };
+  using Norm = LigerParts::Norm;
+  EXPECT_EQ(read(config, std::string(tiny))->liger, LigerParts{});
+  EXPECT_EQ(parts("true"),
+            (LigerParts{.rms_norm = Norm::in_place, .rope = true, .glu = true, .layer_norm = false, .loss = true}));
+  EXPECT_EQ(parts("false"),
+            (LigerParts{.rms_norm = Norm::none, .rope = false, .glu = false, .layer_norm = false, .loss = false}));
+  EXPECT_EQ(parts("{rms_norm: copied, rope: true}"), (LigerParts{.rms_norm = Norm::copied, .rope = true}));
+  EXPECT_THAT(errors(config, with("layers: 3", "liger: {ropes: true}\nlayers: 3")),
+              testing::HasSubstr("\"liger\" has rms_norm"));
+}
+
 TEST(ArchitectureFile, DifferencesAndSwitchedOffKeys) {
   const std::string file = with("{type: integer, default: null}", "{type: integer, default: 4096, optional: true}");
   const auto has_window = [&](const std::string& window) {

@@ -171,6 +171,22 @@ inline std::vector<Named> runs() {
          p.recipe.loss.value = Loss::liger_0_8_0_fused_linear;
        }),
        example::llama()},
+      {"offloaded, checkpointed", changed([](TrainingPlan& p) {
+         p.checkpointing.on.value = true;
+         p.checkpointing.offload.value = Offload::streamed;
+       }),
+       example::llama(), false},
+      {"offloaded as Axolotl does, LoRA, reentrant", changed([](TrainingPlan& p) {
+         lora(p);
+         p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+         p.checkpointing.offload.value = Offload::axolotl_streamed;
+       }),
+       example::llama(), false},
+      {"LLaMA-Factory's DFT and Muon", changed([](TrainingPlan& p) {
+         p.recipe.loss.value = Loss::dynamic_fine_tuning;
+         p.optimizer.name.value = "llamafactory_muon";
+       }),
+       example::llama()},
       {"DPO with a reference model, accumulated, evaluated", changed([](TrainingPlan& p) {
          p.recipe.kind.value = RecipeKind::dpo;
          p.recipe.reference.value = Reference::model;

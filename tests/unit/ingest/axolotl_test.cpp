@@ -219,10 +219,29 @@ TEST(Axolotl, LigersKeysNeedItsPlugin) {
               ElementsAre("plugins: plugin"));
 }
 
+// core/trainers/mixins/activation_checkpointing.py, loaders/model.py
+TEST(Axolotl, OffloadsWhatCheckpointsKeepOrAnAdapterTrains) {
+  const auto of = [](const std::string& keys) {
+    return plan_from(full + "flash_attention: true\n" + keys).checkpointing;
+  };
+  const CheckpointingFacts whole = of("gradient_checkpointing: true\nactivation_offloading: true\n");
+  EXPECT_EQ(whole.offload.value, Offload::axolotl_streamed);
+  EXPECT_TRUE(whole.on.value && whole.wrapped.value && !whole.reentrant.value);
+  EXPECT_EQ(of("gradient_checkpointing: offload\n").offload.value, Offload::axolotl_streamed);
+  EXPECT_EQ(of("gradient_checkpointing: true\nactivation_offloading: legacy\n").offload.value,
+            Offload::axolotl_synchronous);
+  EXPECT_EQ(of("gradient_checkpointing: true\nactivation_offloading: false\n").offload.value, Offload::none);
+  const CheckpointingFacts adapted =
+      of("adapter: lora\nlora_r: 8\nlora_target_linear: true\ngradient_checkpointing: true\nactivation_offloading: "
+         "true\n");
+  EXPECT_TRUE(adapted.on.value && adapted.reentrant.value && !adapted.wrapped.value);
+}
+
 TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   const auto one = [](const std::string& line) { return features(plan_from(full + "flash_attention: true\n" + line)); };
   EXPECT_THAT(one("deepspeed: ds.json\n"), ElementsAre("deepspeed: DeepSpeed, whose file cannot be read from here,"));
-  EXPECT_THAT(one("gradient_checkpointing: offload\n"), ElementsAre("gradient_checkpointing: activation offloading"));
+  EXPECT_THAT(one("gradient_checkpointing: true\nactivation_offloading: hidden_states\n"),
+              ElementsAre("activation_offloading: activation offloading of checkpoints alone"));
   EXPECT_THAT(one("context_parallel_size: 2\n"), ElementsAre("context_parallel_size: context parallel"));
   EXPECT_THAT(one("optimizer: dion\n"), ElementsAre("optimizer: optimizer dion"));
   EXPECT_THAT(one("optimizer: muon\n"), ElementsAre());

@@ -258,6 +258,13 @@ TEST(Hf, PrecomputedScoresHaveRowsOfTheirOwn) {
   EXPECT_EQ(rows("eval_strategy: steps\nprecompute_ref_batch_size: 5\n"), 5);
 }
 
+TEST(Hf, OffloadsActivationsInTrl) {
+  const std::string trl = "trainer: sft\nmodel_name_or_path: a/b\n";
+  EXPECT_EQ(plan_from(trl).checkpointing.offload.value, Offload::none);
+  EXPECT_EQ(plan_from(trl + "activation_offloading: true\n").checkpointing.offload.value, Offload::streamed);
+  EXPECT_EQ(plan_from(trl + "activation_offloading: false\n").checkpointing.offload.value, Offload::none);
+}
+
 // trl/trainer/sft_trainer.py takes Liger's layers only; transformers/trainer.py all of it.
 TEST(Hf, LigersParts) {
   const auto parts = [](const std::string& keys) {

@@ -50,6 +50,14 @@ TEST(LlamaFactory, TargetsStandBetweenCommas) {
   EXPECT_EQ(plan_from(sft + "lora_target: all\n").adapter.targets.value, std::vector<std::string>{"all-linear"});
 }
 
+// train/trainer_utils.py: create_custom_optimizer, dft_loss_func
+TEST(LlamaFactory, HasAnOptimizerAndALossOfItsOwn) {
+  EXPECT_THAT(plan_from(sft + "use_muon: true\n").optimizer.name, is_from("llamafactory_muon", "use_muon at 5:11"));
+  EXPECT_THAT(plan_from(sft + "use_dft_loss: true\n").recipe.loss,
+              is_from(Loss::dynamic_fine_tuning, "use_dft_loss at 5:15"));
+  EXPECT_THAT(plan_from(sft + "use_muon: true\nuse_dft_loss: true\n").unmodelled, IsEmpty());
+}
+
 TEST(LlamaFactory, QuantizesToFourBits) {
   const TrainingPlan plan = plan_from(sft + "bf16: true\nquantization_bit: 4\nquantization_method: bnb\n");
   EXPECT_THAT(plan.unmodelled, IsEmpty());

@@ -80,6 +80,10 @@ const std::vector<std::string> values{"true",
                                       "liger_fused_linear",
                                       "liger_0_8_0_fused_linear",
                                       "cut_cross_entropy",
+                                      "dynamic_fine_tuning",
+                                      "streamed",
+                                      "axolotl_streamed",
+                                      "axolotl_synchronous",
                                       "grouped_mm",
                                       "batched_mm",
                                       "any",
@@ -151,8 +155,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::gradients),
               ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing", "attention",
-                          "dora", "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing",
+                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
@@ -209,6 +213,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.quantization.skipped.value = {"lm_head", "mamba"};
   plan.quantization.storage.value = QuantStorage::bf16;
   plan.checkpointing.wrapped.value = true;
+  plan.checkpointing.offload.value = Offload::streamed;
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; not DPO's; of no FSDP; as training's.
   EXPECT_THAT(without_effect(plan),

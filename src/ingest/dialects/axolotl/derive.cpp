@@ -371,10 +371,29 @@ void plan_freezing(const Axolotl& a, TrainingPlan& plan) {
   for (const std::string& text : *given.value) plan.recipe.trained.value.push_back(freezing_pattern(text));
 }
 
+// core/builders/base.py and loaders/model.py: the Trainer is told of no checkpointing. LoRA's models have been told of
+// it when they were loaded; what is trained whole gets torch's wrappers around its blocks.
+void plan_offload(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
+  const Node* said = find_value(inputs, "activation_offloading");
+  const Node* old = find_value(inputs, "gradient_checkpointing");
+  const bool by_old = old != nullptr && old->text.starts_with("offload");
+  if (by_old) said = old;
+  if (said == nullptr || !is_set(*said) || said->as_boolean() == false) return;
+  const auto input =
+      std::ranges::find(inputs, by_old ? "gradient_checkpointing" : "activation_offloading", &Input::key);
+  const bool legacy = said->text == "legacy";
+  plan.checkpointing.offload = {legacy ? Offload::axolotl_synchronous : Offload::axolotl_streamed, origin_of(*input)};
+  plan.checkpointing.on = {true, origin_of(*input)};
+  if (has_adapter(a)) return;
+  plan.checkpointing.reentrant = {false, own("ac_wrap_hf_model")};
+  plan.checkpointing.wrapped = {true, own("ac_wrap_hf_model")};
+}
+
 void plan_step(const Axolotl& a, const Inputs& inputs, Draft& draft) {
   const bool reentrant = !axolotl::is_rl(inputs) && draft.plan.recipe.trained.value.empty();
   draft.plan.checkpointing.reentrant =
       setting(a.get<bool>("gradient_checkpointing_kwargs.use_reentrant"), reentrant, own("normalize_config"));
+  plan_offload(a, inputs, draft.plan);
   plan_embedding_state(a, draft.plan);
 }
 
@@ -434,6 +453,7 @@ void plan_liger(const Axolotl& a, TrainingPlan& plan) {
   part("liger_rms_norm", plan.kernels.liger_rms_norm);
   part("liger_rope", plan.kernels.liger_rope);
   part("liger_glu_activation", plan.kernels.liger_glu);
+  part("liger_layer_norm", plan.kernels.liger_layer_norm);
   const auto loss = a.get<bool>("liger_fused_linear_cross_entropy");
   if (is(loss, true)) plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, loss.origin};
 }

@@ -28,6 +28,11 @@ bool has_liger_loss(const TrainingPlan& plan) {
   return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
+Said offloading(const TrainingPlan& plan) {
+  const Offload how = plan.checkpointing.offload.value;
+  return how == Offload::axolotl_synchronous ? Said("legacy") : flag(how == Offload::axolotl_streamed);
+}
+
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan.kernels) || has_liger_loss(plan); }
 
 Said plugin_where(bool here, std::string_view name) {
@@ -90,6 +95,9 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) { return word_where(qlora(p), write_dtype(p.quantization.compute_dtype.value)); }},
     {"liger_rms_norm", "plugins", liger_plugin, true},
     {"liger_rope", "plugins", liger_plugin, true},
+    {"liger_layer_norm", "plugins", liger_plugin, true},
+    {"liger_layer_norm", "liger_layer_norm",
+     [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_layer_norm.value); }},
     {"liger_glu", "plugins", liger_plugin, true},
     {"loss", "plugins", liger_plugin, true},
     {"loss", "plugins", cut_plugin, true},
@@ -104,6 +112,7 @@ constexpr auto table = std::to_array<Saying>({
     {"trained_parameters", "unfrozen_parameters", unfrozen},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"activation_offload", "activation_offloading", offloading},
     {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
      [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
     {"loader_rows_as", "streaming", trainer::streaming},

@@ -264,6 +264,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
   hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
+  const auto offload = run.hf.get<bool>("activation_offloading");
+  if (is(offload, true)) plan.checkpointing.offload = {Offload::streamed, offload.origin};
   trainer::plan_optimizer(run.hf, plan);
   trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);

@@ -35,7 +35,6 @@ constexpr std::array named{
     Feature{"use_cpu", "training on the CPU"},
     Feature{"accelerator_config", "accelerate's settings in a file or in text", is_text},
     Feature{"optim_target_modules", "optimizer of low rank"},
-    Feature{"activation_offloading", "activation offloading"},
     Feature{"activation_checkpointing_kwargs.selective", "selective activation checkpointing"},
     Feature{"activation_checkpointing_kwargs.every_n_layers", "activation checkpointing of some layers"},
     Feature{"activation_checkpointing_kwargs.offload", "activation offloading"},

@@ -81,6 +81,8 @@ constexpr auto table = std::to_array<Saying>({
     {"autocast", "fp16", trainer::fp16},
     {"reentrant_checkpointing", "activation_checkpointing_kwargs.use_reentrant",
      [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},
+    {"activation_offload", "activation_offloading",
+     [](const TrainingPlan& p) { return flag_where(is_sft(p), p.checkpointing.offload.value != Offload::none); }},
     {"optimizer", "optim", trainer::optim},
     {"optimizer", "optim_args", trainer::optim_args},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},

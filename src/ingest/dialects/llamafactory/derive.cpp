@@ -186,6 +186,14 @@ void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
   if (packing.value) evaluation.padded = {false, packing.origin};
 }
 
+// ---- Of its own -----------------------------------------------------------------------------------------------------
+
+// train/trainer_utils.py: create_custom_optimizer; train/sft/trainer.py: its loss takes the place of the model's.
+void plan_own(const Arguments& args, TrainingPlan& plan) {
+  if (args.on("use_muon")) plan.optimizer.name = {"llamafactory_muon", args.get<bool>("use_muon").origin};
+  if (args.on("use_dft_loss")) plan.recipe.loss = {Loss::dynamic_fine_tuning, args.get<bool>("use_dft_loss").origin};
+}
+
 // ---- All of it -----------------------------------------------------------------------------------------------------
 
 void check(const Arguments& args, Draft& draft, const Document& document) {
@@ -221,6 +229,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_checkpointing(args, plan.checkpointing.on);
   plan_batch(args, draft, document);
   trainer::plan_optimizer(args, plan);
+  plan_own(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   plan_loader(args, plan.loader);
   plan_evaluation(args, plan.evaluation);
