@@ -69,8 +69,9 @@ void complete(bool plain, Draft& draft, const Document& document) {
     const bool said = origin.kind != Origin::Kind::assumed || !origin.source.empty();
     if (said || std::ranges::count(draft.missing, fact.name, &Missing::field) > 0) continue;
     const std::string name(fact.name);
-    miss(draft, document, fact.name, {fact.name}, name + " is not given",
-         "add " + name + ": … or --set " + name + "=…");
+    const std::string why = name + (plain ? " is not given" : " is not given, and the stack has no default of it");
+    const std::string hint = plain ? "add " + name + ": … or --set " + name + "=…" : "--set plan." + name + "=…";
+    miss(draft, document, fact.name, {fact.name}, why, hint);
   }
 }
 

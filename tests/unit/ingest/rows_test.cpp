@@ -95,6 +95,19 @@ TEST(Stacks, AreReadWhole) {
   }
 }
 
+// Of a framework no key need say the fact by its name.
+TEST(Stacks, AFactWithoutADefaultIsMissed) {
+  Draft draft;
+  draft.plan = stack_of("trl-1.16").plan();
+  draft.plan.kernels.attention.origin = {};
+  const Document document = yaml("learning_rate: 1\n");
+  complete(false, draft, document);
+  const auto of_attention = std::ranges::find(draft.missing, "attention", &Missing::field);
+  ASSERT_NE(of_attention, draft.missing.end());
+  EXPECT_EQ(of_attention->error.message, "attention is not given, and the stack has no default of it");
+  EXPECT_EQ(of_attention->error.hint, "--set plan.attention=…");
+}
+
 TEST(Stacks, TheTopmostDefaultCounts) {
   const TrainingPlan sft = stack_of("trl-1.16").plan();
   EXPECT_EQ(sft.precision.weights_dtype.value, WeightsDType::fp32);
