@@ -144,6 +144,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
   const bool axolotl = dialect == "axolotl";
+  plan.checkpointing.offload.value = Offload::none;
+  if (!axolotl) plan.kernels.liger_layer_norm.value = false;
   if (axolotl) plan.runtime.alloc_conf.value = "expandable_segments:True";
   if (!axolotl) plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
   plan.kernels.routing.value = Routing::any;
@@ -171,6 +173,7 @@ TrainingPlan sft_plan(Dice& dice) {
   TrainingPlan plan = framework_plan(dice, "hf");
   plan.framework = "trl 1.16.0 on transformers 5.23.0";
   plan.recipe.trainer.value = "sft";
+  plan.checkpointing.offload.value = dice.flip() ? Offload::streamed : Offload::none;
   plan.recipe.loss.value = Loss::chunked_logprob;
   const bool quantized = plan.quantization.kind.value != Quantization::none;
   if (quantized && plan.precision.weights_dtype.value == WeightsDType::checkpoint)
@@ -185,6 +188,7 @@ TrainingPlan sft_plan(Dice& dice) {
 TrainingPlan dpo_plan(Dice& dice) {
   TrainingPlan plan = sft_plan(dice);
   plan.recipe.trainer.value = "dpo";
+  plan.checkpointing.offload.value = Offload::none;
   plan.recipe.kind.value = RecipeKind::dpo;
   const bool precomputed = dice.number(0, 2) == 0;
   plan.recipe.reference.value = precomputed                                ? Reference::precomputed

@@ -198,7 +198,8 @@ void expect_same_events(const Named& run, const Architecture& model) {
   const Repetition whole = Repetition::whole_of(model);
   const RunPtr all = play(run, model, whole);
   const Timeline timeline(few->recorder(), folded);
-  EXPECT_TRUE(repeats_exactly(timeline)) << run.name;
+  ASSERT_EQ(repeats_exactly(timeline), run.folds) << run.name;
+  if (!run.folds) return;
   EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << run.name;
   EXPECT_EQ(few->policy().total, all->policy().total);
 }

@@ -208,8 +208,7 @@ TEST(Hf, WhatIsNotPlayedIsNamed) {
                 "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
   EXPECT_THAT(
       features(plan),
-      ElementsAre("torch_compile: torch.compile",
-                  "num_generations: preference, RL or distillation training",
+      ElementsAre("torch_compile: torch.compile", "num_generations: preference, RL or distillation training",
                   "attn_implementation: attention implementation", "loss_type: preference or RL training",
                   "gradient_checkpointing_kwargs.selective: selective activation checkpointing",
                   "lora_task_type: LoRA task type", "deepspeed: DeepSpeed, whose file cannot be read from here,"));
