@@ -241,9 +241,15 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   const KernelFacts& kernels = plan.kernels;
-  for (const Setting<bool>* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp, &kernels.liger_rms_norm,
-                                      &kernels.liger_rope, &kernels.liger_glu}) {
-    if (kernel->value) cannot("a fused kernel", kernel->origin);
+  const std::array<std::pair<const Setting<bool>*, std::string_view>, 6> fused{
+      {{&kernels.lora_qkv, "the LoRA kernel for q, k and v"},
+       {&kernels.lora_o, "the LoRA kernel for o"},
+       {&kernels.lora_mlp, "the LoRA kernel of the MLP"},
+       {&kernels.liger_rms_norm, "Liger's RMSNorm"},
+       {&kernels.liger_rope, "Liger's rotary embedding"},
+       {&kernels.liger_glu, "Liger's MLP"}}};
+  for (const auto& [kernel, name] : fused) {
+    if (kernel->value) cannot(std::string(name), kernel->origin);
   }
 }
 
@@ -278,7 +284,7 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   const QuantizationFacts& q = plan.quantization;
   if (q.kind.value == Quantization::int8) cannot("LLM.int8()", q.kind.origin);
   const bool packed = q.kind.value != Quantization::none && q.storage.value != QuantStorage::uint8;
-  if (packed) cannot("4-bit weights that are called a floating type, which its engine casts,", q.storage.origin);
+  if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
   if (kind.value != RecipeKind::supervised && kind.value != RecipeKind::dpo) {

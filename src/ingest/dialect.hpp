@@ -30,7 +30,8 @@ struct Draft {
   std::vector<std::string> bad_keys{};
   Arg<Choice> zero_bf16{};  ///< bf16.enabled of DeepSpeed's JSON, where that plans the ranks.
   Arg<Choice> zero_fp16{};
-  bool worker_a_rank = false;  ///< The default of a loader's workers is as many as ranks.
+  Arg<std::int64_t> zero_batch{};  ///< train_batch_size of it.
+  bool worker_a_rank = false;      ///< The default of a loader's workers is as many as ranks.
 };
 
 /// Who reads FSDP's keys: accelerate's launcher; transformers' TrainingArguments, which have other defaults; Axolotl,

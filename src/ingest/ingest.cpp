@@ -70,6 +70,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
   ingestion::plan_zero_precision(draft, document);
+  ingestion::check_zero_world(draft, document);
   if (draft.plan.mesh.sharding.value == Sharding::ddp) {
     ingestion::note_asking(composed->inputs, {"ddp_static_graph"}, "DDP's static graph", draft);
   }

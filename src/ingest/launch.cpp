@@ -236,14 +236,20 @@ Diagnostic unreadable(const std::string& path) {
 void apply_launch(const IngestOptions& options, const Dialect& dialect, const Document& config,
                   std::deque<Document>& documents, Draft& draft) {
   const Reading reading{dialect, config, options.loader, documents};
+  std::vector<const Document*> launchers;
   for (const std::string& path : options.launch) {
     Result<Document> read = options.loader ? options.loader(path) : Result<Document>(unreadable(path));
     if (read) {
-      apply(documents.emplace_back(*std::move(read)), reading, draft);
+      launchers.push_back(&documents.emplace_back(*std::move(read)));
     } else {
       draft.errors.insert(draft.errors.end(), read.errors().begin(), read.errors().end());
     }
   }
+  // However they are ordered: DeepSpeed's JSON says what a launcher's processes do.
+  std::ranges::stable_partition(launchers, [](const Document* one) {
+    return one->root.is_mapping() && !is_accelerate(inputs_of(*one, one->root));
+  });
+  for (const Document* one : launchers) apply(*one, reading, draft);
 }
 
 }  // namespace oomplan::ingestion

@@ -84,9 +84,7 @@ void plan_word(Own& own, const Input& input, const std::string& word) {
     own.said.mesh.fsdp_offload = {true, origin_of(input)};
   } else if (std::ranges::count(strategies, word) == 0) {
     refuse(own, origin_of(input), "transformers refuses an option of fsdp that it does not know: " + word);
-  } else if (is_version_2(own) && word.ends_with("shard") && word != "full_shard") {
-    refuse(own, origin_of(input), "transformers takes " + word + " for FSDP1 alone");
-  } else if (is_version_2(own) && word == "hybrid_shard_zero2") {
+  } else if (is_version_2(own) && (word == "no_shard" || word.starts_with("hybrid_shard"))) {
     refuse(own, origin_of(input), "transformers takes " + word + " for FSDP1 alone");
   }
 }
@@ -102,10 +100,6 @@ void plan_words(Own& own) {
 }
 
 // ---- The world ------------------------------------------------------------------------------------------------------
-
-bool is_said(const Origin& origin) {
-  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
-}
 
 std::int64_t size_of(const Input* input) {
   const auto size = input == nullptr ? std::nullopt : read_pydantic_positive(*input->value);
@@ -127,15 +121,6 @@ void plan_groups(Own& own) {
   if (copies > 1) derive(own.said.mesh.world_size.origin, "times dp_shard_size");
 }
 
-/// transformers' Trainer refuses FSDP in a process by itself.
-void need_world(Own& own) {
-  const TrainingPlan& plan = own.draft.plan;
-  if (is_said(plan.mesh.world_size.origin) || is_said(plan.loader.ranks.origin)) return;
-  if (std::ranges::any_of(own.draft.missing, [](const Missing& m) { return m.field == "world_size"; })) return;
-  miss(own.draft, own.document, "world_size", {}, "FSDP shards over GPUs whose number nothing says",
-       "add --gpu 8xh100 or --set plan.world_size=8");
-}
-
 // ---- All of it ------------------------------------------------------------------------------------------------------
 
 /// What a launcher says of processes alone is no other wish.
@@ -147,7 +132,8 @@ bool launched_otherwise(const TrainingPlan& plan) {
 void put(const TrainingPlan& said, TrainingPlan& plan) {
   for (const FactRow& fact : facts()) {
     const Origin& from = fact.origin(said);
-    if (from.kind != Origin::Kind::config || fact.origin(plan).kind == Origin::Kind::command_line) continue;
+    const bool overridden = fact.origin(plan).kind == Origin::Kind::command_line;
+    if (from.kind != Origin::Kind::command_line && (from.kind != Origin::Kind::config || overridden)) continue;
     fact.set(fact.get(said), from, plan);
   }
 }
@@ -163,7 +149,8 @@ void plan_own(Own& own) {
   if (own.axolotls()) plan_groups(own);
   put(own.said, own.draft.plan);
   plan_sharded_precision(own.draft.plan);
-  need_world(own);
+  // transformers' Trainer refuses FSDP in a process by itself.
+  need_world(own.draft, own.document, "FSDP");
 }
 
 }  // namespace
@@ -179,6 +166,8 @@ void apply_own_fsdp(const Inputs& inputs, const IngestOptions& options, const Di
   Own own{draft, document, inputs, *dialect.fsdp, origin_of(by), {}};
   own.quoted = config == nullptr || config->value->is_mapping();
   if (asks(config)) own.config = fsdp_inputs_of(*config, options.loader, documents);
+  const bool zero = is_zero(draft.plan.mesh.sharding.value);
+  if (zero) return note(own, "FSDP beside DeepSpeed", by);
   if (launched_otherwise(draft.plan)) return note(own, "FSDP by a launcher and by the config's own keys", by);
   if (own.axolotls() && !asks(config))
     return refuse(own, own.origin, "axolotl 0.18.0 stops at fsdp without fsdp_config");

@@ -6,11 +6,20 @@
 #include "zero.hpp"
 
 namespace oomplan::ingestion {
-namespace {
 
 bool is_said(const Origin& origin) {
   return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
 }
+
+void need_world(Draft& draft, const Document& document, std::string_view who) {
+  const TrainingPlan& plan = draft.plan;
+  if (is_said(plan.mesh.world_size.origin) || is_said(plan.loader.ranks.origin)) return;
+  if (std::ranges::any_of(draft.missing, [](const Missing& m) { return m.field == "world_size"; })) return;
+  miss(draft, document, "world_size", {}, std::string(who) + " shards over GPUs whose number nothing says",
+       "add --gpu 8xh100 or --set plan.world_size=8");
+}
+
+namespace {
 
 void put(const FactRow& fact, const TrainingPlan& said, const Document& config, Draft& draft) {
   const Origin& from = fact.origin(said);

@@ -8,6 +8,12 @@
 
 namespace oomplan::ingestion {
 
+/// By the config or the command line.
+bool is_said(const Origin& origin);
+
+/// Misses the number of GPUs where nothing says it; `who` shards over them.
+void need_world(Draft& draft, const Document& document, std::string_view who);
+
 /// Null where no input is called that.
 const Input* find_input(const Inputs& inputs, std::string_view key);
 

@@ -31,7 +31,13 @@ void plan_overlap(const AskedZero& asked) {
   }
 }
 
-void offload(Setting<bool>& fact, const Arg<std::string>& device, const Arg<bool>& old) {
+// deepspeed/runtime/zero/offload_config.py: OffloadDeviceEnum.
+void offload(const AskedZero& asked, Setting<bool>& fact, const Arg<std::string>& device, const Arg<bool>& old) {
+  constexpr std::array<std::string_view, 3> devices{"none", "cpu", "nvme"};
+  if (device.value && std::ranges::count(devices, *device.value) == 0) {
+    conflict(asked.draft, device.origin, asked.document,
+             "DeepSpeed offloads to cpu, nvme or none, not to " + *device.value);
+  }
   if (device.value) fact = {*device.value != "none", device.origin};
   if (!device.value && old.value) fact = {*old.value, old.origin};
 }
@@ -56,11 +62,31 @@ void plan_optimizer(const AskedZero& asked, const Arguments& json) {
   asked.said.mesh.zero_decay_groups = {false, type.origin};
 }
 
+/// Its section forbids what it does not know (deepspeed/runtime/config_utils.py: DeepSpeedConfigModel).
+void refuse_unknown(Findings& findings) {
+  for (auto at = findings.warnings.begin(); at != findings.warnings.end();) {
+    const bool refused =
+        at->code == "ingest/unknown-key" && at->message.find("\"zero_optimization.") != std::string::npos;
+    if (!refused) {
+      ++at;
+      continue;
+    }
+    at->severity = Severity::error;
+    at->code = "ingest/refused";
+    const std::size_t end = at->message.rfind(", ignored");
+    if (end != std::string::npos) at->message.replace(end, std::string::npos, ", which DeepSpeed refuses");
+    findings.errors.push_back(std::move(*at));
+    at = findings.warnings.erase(at);
+    --findings.unknown_keys;
+  }
+}
+
 }  // namespace
 
 void plan_zero(const AskedZero& asked, const Document& document, const Node& mapping) {
   Findings findings;
   const Arguments json = read_within("deepspeed", inputs_of(document, mapping), {}, findings);
+  refuse_unknown(findings);
   take(asked.draft, std::move(findings));
   if (const Node* zero = mapping.find("zero_optimization"); zero == nullptr || !zero->is_mapping()) {
     return note(asked, "DeepSpeed without ZeRO", "zero_optimization", asked.origin);
@@ -69,13 +95,14 @@ void plan_zero(const AskedZero& asked, const Document& document, const Node& map
   plan_stage(asked, json.get<std::int64_t>("zero_optimization.stage"), 0);
   plan_overlap(asked);
   MeshFacts& mesh = asked.said.mesh;
-  offload(mesh.zero_offload_optimizer, json.get<std::string>("zero_optimization.offload_optimizer.device"),
+  offload(asked, mesh.zero_offload_optimizer, json.get<std::string>("zero_optimization.offload_optimizer.device"),
           json.get<bool>("zero_optimization.cpu_offload"));
-  offload(mesh.zero_offload_params, json.get<std::string>("zero_optimization.offload_param.device"),
+  offload(asked, mesh.zero_offload_params, json.get<std::string>("zero_optimization.offload_param.device"),
           json.get<bool>("zero_optimization.cpu_offload_param"));
   plan_optimizer(asked, json);
   asked.draft.zero_bf16 = json.get<Choice>("bf16.enabled");
   asked.draft.zero_fp16 = json.get<Choice>("fp16.enabled");
+  asked.draft.zero_batch = json.get<std::int64_t>("train_batch_size");
   // A section that does not say is off; where there is none, accelerate adds it.
   for (auto& [section, choice] :
        {std::pair{"bf16", &asked.draft.zero_bf16}, std::pair{"fp16", &asked.draft.zero_fp16}}) {
@@ -99,10 +126,26 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
   plan_stage(asked, plugin.get<std::int64_t>("zero_stage"), 2);
   asked.draft.zero_bf16 = asked.draft.zero_fp16 = {Choice::automatic, asked.origin};
   plan_overlap(asked);
-  offload(asked.said.mesh.zero_offload_optimizer, plugin.get<std::string>("offload_optimizer_device"), {});
-  offload(asked.said.mesh.zero_offload_params, plugin.get<std::string>("offload_param_device"), {});
+  offload(asked, asked.said.mesh.zero_offload_optimizer, plugin.get<std::string>("offload_optimizer_device"), {});
+  offload(asked, asked.said.mesh.zero_offload_params, plugin.get<std::string>("offload_param_device"), {});
   check_number(asked, plugin.get<std::int64_t>("gradient_accumulation_steps"), "gradient_accumulation_steps",
                asked.draft.plan.batch.gradient_accumulation_steps, "its own of");
+}
+
+// transformers/integrations/deepspeed.py: trainer_config_process.
+void check_zero_world(Draft& draft, const Document& config) {
+  const TrainingPlan& plan = draft.plan;
+  if (!is_zero(plan.mesh.sharding.value) || !draft.zero_bf16.value) return;
+  need_world(draft, config, "DeepSpeed");
+  const Arg<std::int64_t>& said = draft.zero_batch;
+  if (!said.value || *said.value == by_hidden_size) return;
+  const std::int64_t steps = plan.batch.gradient_accumulation_steps.value;
+  const std::int64_t rows =
+      saturating_mul(saturating_mul(plan.batch.micro_batch_size.value, steps), plan.mesh.world_size.value);
+  if (*said.value == rows) return;
+  conflict(draft, said.origin, config,
+           "transformers' Trainer refuses train_batch_size " + std::to_string(*said.value) +
+               " where batch, accumulation and GPUs make " + std::to_string(rows) + "; auto takes that");
 }
 
 void plan_zero_precision(Draft& draft, const Document& config) {
@@ -120,9 +163,8 @@ void plan_zero_precision(Draft& draft, const Document& config) {
   };
   const bool bf16 = takes(draft.zero_bf16, Autocast::bf16, "bf16");
   const bool fp16 = takes(draft.zero_fp16, Autocast::fp16, "fp16");
-  const Origin::Kind kind = plan.mesh.zero_dtype.origin.kind;
-  const bool is_said = kind == Origin::Kind::config || kind == Origin::Kind::command_line;
-  if ((bf16 || fp16) && !is_said) plan.mesh.zero_dtype = {bf16 ? MixedDType::bf16 : MixedDType::fp16, autocast.origin};
+  if ((bf16 || fp16) && !is_said(plan.mesh.zero_dtype.origin))
+    plan.mesh.zero_dtype = {bf16 ? MixedDType::bf16 : MixedDType::fp16, autocast.origin};
   autocast.value = Autocast::none;
   plan.precision.backward_in_autocast.value = false;
   plan.precision.outputs_to_fp32.value = false;

@@ -22,4 +22,7 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config);
 /// In what DeepSpeed's engine holds the model, in place of autocast: accelerate prepares no autocast for its engine.
 void plan_zero_precision(Draft& draft, const Document& config);
 
+/// How many GPUs there are has to be said, and train_batch_size agrees with them. Last, when the command line is read.
+void check_zero_world(Draft& draft, const Document& config);
+
 }  // namespace oomplan::ingestion

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t most_rows = std::int64_t{1} << 20;
 constexpr int most_plays = 40;
 constexpr int plays_by_line = 8;
-constexpr std::int64_t most_replays = 6;
 
 /// What the last override of the key says, else the file, else the plan.
 std::int64_t value_now(const RoomQuestion& question, const std::string& key) {
@@ -40,15 +39,23 @@ class Search {
 
   std::optional<Room> answer() {
     if (!bracket()) return std::nullopt;
-    const std::int64_t least = std::max(std::int64_t{0}, lower_.rows - most_replays);
-    for (std::int64_t rows = lower_.rows; rows > least; --rows) {
+    // From the bound down in growing steps, then halfway between what fits and what does not.
+    Room out{.key = key_, .now = now_};
+    std::int64_t fails = lower_.rows + 1;
+    for (std::int64_t rows = lower_.rows, step = 1; fails > out.largest + 1; step *= 2) {
       const std::optional<TrainingPlan> plan = with(rows);
       if (!plan) return std::nullopt;
       const CheckedFit fit = FitCheck(*plan, question_.architecture).on(question_.gpu, limit_);
       if (!fit.errors.empty()) return std::nullopt;
-      if (fit.fits) return Room{.key = key_, .now = now_, .largest = rows, .needed = fit.needed};
+      if (fit.fits) {
+        out.largest = rows;
+        out.needed = fit.needed;
+      } else {
+        fails = rows;
+      }
+      rows = out.largest > 0 ? std::midpoint(out.largest, fails) : std::max(std::int64_t{1}, fails - step);
     }
-    return least == 0 ? std::optional(Room{.key = key_, .now = now_}) : std::nullopt;
+    return out;
   }
 
  private:

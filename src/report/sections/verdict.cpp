@@ -144,7 +144,7 @@ std::string paged_line(const Report& report, const ViewOptions& options) {
 std::string ranks_line(const Report& report, const ViewOptions& options) {
   const std::vector<RankAnswer>& ranks = report.found.ranks;
   if (ranks.size() < 2) return {};
-  std::string out = "of the rank that holds most (" + ranks.front().kind.name + "); tensors of the others:";
+  std::string out = "of the rank that needs most (" + ranks.front().kind.name + "); tensors of the others:";
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     out += fmt::format("{} {} in {}", i == 1 ? "" : ",", oomplan::to_text(ranks[i].peak.tensors()), ranks[i].kind.name);
   }
