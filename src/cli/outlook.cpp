@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,16 +19,15 @@ constexpr double about_as_large = 1.06;
 
 bool does(const Findings& findings, Replays& replays, const Gpu& gpu, double headroom) {
   const MeshFacts& mesh = findings.plan->mesh;
-  if (undecided_on(*findings.plan, *findings.footprint, gpu)) return false;
   const Reservation& reservation = replays.with(gpu);
   if (undecided_on(reservation, gpu, mesh)) return false;
   return fit(reservation, gpu, paged_of(*findings.footprint), mesh, findings.unknown, headroom).fits();
 }
 
-/// What a run sees of a card.
-using Sight = std::tuple<Bytes, Bytes, Bytes, std::string>;
+/// What a replay sees of a card.
+using Sight = std::tuple<Bytes, Bytes, Bytes>;
 
-Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace, gpu.compute_capability}; }
+Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace}; }
 
 /// Without a card of the user's all that do; with one the smallest, and those about as large.
 Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catalog, double headroom) {
@@ -43,6 +41,7 @@ Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catal
                                     static_cast<double>(out.fitting.front().total.count()) * about_as_large;
     if (larger && !out.all) break;
     if (findings.footprint->peak.tensors() + gpu.context > limit_of(gpu, headroom)) continue;
+    if (undecided_on(*findings.plan, *findings.footprint, gpu)) continue;
     const auto [at, is_new] = judged.try_emplace(sight_of(gpu));
     if (is_new) at->second = does(findings, replays, gpu, headroom);
     if (at->second) out.fitting.push_back(std::move(gpu));
