@@ -61,6 +61,7 @@ StackLayer read_layer(std::string_view name) {
   out.with = texts_at(document->root, "with");
   out.families = texts_at(document->root, "families");
   out.needs = pairs_at(document->root, "needs");
+  out.before = pairs_at(document->root, "before");
   out.unplayed_keys = pairs_at(document->root, "unplayed_keys");
   out.unplayed_facts = pairs_at(document->root, "unplayed_facts");
   out.needed = texts_at(document->root, "needed");

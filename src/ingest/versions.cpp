@@ -115,7 +115,7 @@ bool covers(const StackLayer& layer, std::string_view version) {
 ChosenVersions::ChosenVersions(const std::vector<NamedVersion>& named) : named_(named) {
   current_ = this;
   for (const NamedVersion& one : named) {
-    const auto all = stack_layers();
+    const auto& all = stack_layers();
     const auto found = std::ranges::find_if(
         all, [&](const StackLayer& layer) { return layer.package == one.package && covers(layer, one.version); });
     if (found == all.end()) continue;
@@ -146,7 +146,8 @@ const StackLayer* ChosenVersions::chosen(const NamedVersion& named, std::string_
 
 std::string ChosenVersions::version_of(const StackLayer& layer, std::string_view top) const {
   const NamedVersion* name = layer.since.empty() ? nullptr : named(layer.package);
-  const bool stands = name != nullptr && chosen(*name, top)->name == layer.name && covers(layer, name->version);
+  const StackLayer* found = name == nullptr ? nullptr : chosen(*name, top);
+  const bool stands = found != nullptr && found->name == layer.name && covers(layer, name->version);
   return stands ? name->version : layer.version;
 }
 
@@ -191,12 +192,18 @@ void ChosenVersions::report_one(const NamedVersion& one, Draft& draft) const {
 }
 
 void ChosenVersions::report_needs(Draft& draft) const {
+  const auto add = [&](const StackLayer& layer, const NamedVersion& other, const std::string& where) {
+    draft.plan.unmodelled.push_back(
+        {layer.package + " " + layer.version + " beside " + where, written(other), other.where});
+  };
   for (const StackLayer* layer : layers_) {
     for (const auto& [package, oldest] : layer->needs) {
       const NamedVersion* other = named(package);
-      if (other == nullptr || !is_older(other->version, oldest)) continue;
-      draft.plan.unmodelled.push_back(
-          {layer->package + " " + layer->version + " beside a " + package + " before " + oldest, written(*other), other->where});
+      if (other != nullptr && is_older(other->version, oldest)) add(*layer, *other, "a " + package + " before " + oldest);
+    }
+    for (const auto& [package, newer] : layer->before) {
+      const NamedVersion* other = named(package);
+      if (other != nullptr && !is_older(other->version, newer)) add(*layer, *other, package + " " + newer + " or later");
     }
   }
 }
@@ -216,26 +223,33 @@ void ChosenVersions::report(Draft& draft) const {
 
 namespace {
 
-/// A term: "fact=value|value"; all of them.
-bool holds_of(std::string_view condition, const TrainingPlan& plan) {
-  while (!condition.empty()) {
-    const auto end = condition.find(" & ");
-    std::string_view term = condition.substr(0, end);
-    condition = end == condition.npos ? std::string_view() : condition.substr(end + 3);
-    const auto equals = term.find('=');
-    const auto value = fact_of(plan, term.substr(0, equals));
-    bool any = false;
-    for (std::string_view rest = term.substr(equals + 1); value && !rest.empty() && !any;) {
-      const auto bar = rest.find('|');
-      any = *value == rest.substr(0, bar);
-      rest = bar == rest.npos ? std::string_view() : rest.substr(bar + 1);
-    }
-    if (!any) return false;
+/// A term: "fact=value|value", or "fact<number".
+bool holds_term(std::string_view term, const TrainingPlan& plan) {
+  const auto test = term.find_first_of("=<");
+  const auto value = fact_of(plan, term.substr(0, test));
+  if (!value || test == term.npos) return false;
+  std::string_view rest = term.substr(test + 1);
+  if (term[test] == '<') return part(numbers_of(*value), 0) < part(numbers_of(rest), 0);
+  while (!rest.empty()) {
+    const auto bar = rest.find('|');
+    if (*value == rest.substr(0, bar)) return true;
+    rest = bar == rest.npos ? std::string_view() : rest.substr(bar + 1);
   }
-  return true;
+  return false;
 }
 
-std::string_view first_fact(std::string_view condition) { return condition.substr(0, condition.find('=')); }
+/// All of its terms.
+bool holds_of(std::string_view condition, const TrainingPlan& plan) {
+  constexpr std::string_view and_then = " & ";
+  while (true) {
+    const auto end = condition.find(and_then);
+    if (!holds_term(condition.substr(0, end), plan)) return false;
+    if (end == condition.npos) return true;
+    condition.remove_prefix(end + and_then.size());
+  }
+}
+
+std::string_view first_fact(std::string_view condition) { return condition.substr(0, condition.find_first_of("=<")); }
 
 }  // namespace
 

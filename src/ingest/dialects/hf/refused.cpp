@@ -72,7 +72,8 @@ void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
              "TRL's SFTTrainer refuses packing where max_length is null: rows are packed up to it");
   }
   const auto& targets = hf.get<std::vector<std::string>>("lora_target_modules");
-  if (is(hf.get<bool>("use_peft"), true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
+  const bool reads_head = draft.plan.recipe.loss.value == Loss::chunked_logprob;
+  if (reads_head && is(hf.get<bool>("use_peft"), true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,
              "TRL's SFTTrainer refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the adapter would "
              "never be trained");
