@@ -30,6 +30,7 @@ bool is_to_come(const KeyFile& file, const Stack& stack, std::string_view key) {
 void refuse(const Input& input, std::string message, std::string hint, Draft& draft) {
   draft.errors.push_back(at_value(input, "ingest/refused", input.key + ": " + std::move(message), std::move(hint)));
   draft.bad_keys.push_back(input.key);
+  std::erase_if(draft.plan.unmodelled, [&](const Unmodelled& gap) { return gap.key == input.key; });
 }
 
 std::string none(const Stack& stack, const KeyVersion& bound) {

