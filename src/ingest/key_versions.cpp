@@ -42,8 +42,9 @@ std::string had(const KeyVersion& bound, std::string_view when, const Draft& dra
   const bool guessed = draft.plan.recipe.trainer.origin.kind == Origin::Kind::assumed;
   return std::string(bound.package) + std::string(when) + std::string(bound.version) + " has it: --framework " +
          std::string(bound.package) + "==… says which runs" +
-         (guessed && bound.package == "trl" ? "; --trainer trainer, if a script around transformers' Trainer reads this file"
-                                            : "");
+         (guessed && bound.package == "trl"
+              ? "; --trainer trainer, if a script around transformers' Trainer reads this file"
+              : "");
 }
 
 }  // namespace

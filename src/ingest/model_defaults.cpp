@@ -128,8 +128,9 @@ void check_family(TrainingPlan& plan, const Architecture& model) {
   const auto& layers = ingestion::stack_layers();
   const auto found = read.empty() ? layers.end() : std::ranges::find_if(layers, is_read);
   if (found == layers.end() || std::ranges::count(found->families, model.model_type) > 0) return;
-  plan.unmodelled.push_back({"the code of transformers " + std::string(read) + " for this family, which was held against no run,",
-                             model.model_type, plan.model.name.origin.where});
+  plan.unmodelled.push_back(
+      {"the code of transformers " + std::string(read) + " for this family, of which no run was measured,",
+       model.model_type, plan.model.name.origin.where});
 }
 
 using OpAttribute = std::pair<std::string, Attribute>;

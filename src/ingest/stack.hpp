@@ -30,9 +30,10 @@ struct StackLayer {
   std::vector<std::string> needed{};  ///< Facts that a config has to give, whatever the layers below have.
   std::vector<Default> defaults{};
   std::vector<std::pair<std::string, std::string>> needs{};  ///< A package, and its oldest version of these defaults.
-  std::vector<std::pair<std::string, std::string>> before{};  ///< A package, and the first version that it never ran on.
-  /// What of it is not played: a condition (condition.hpp) on a config's keys, or on facts by their names; and what then
-  /// takes memory.
+  std::vector<std::pair<std::string, std::string>>
+      before{};  ///< A package, and the first version that it never ran on.
+  /// What of it is not played: a condition (condition.hpp) on a config's keys, or on facts by their names; and what
+  /// then takes memory.
   std::vector<std::pair<std::string, std::string>> unplayed_keys{};
   std::vector<std::pair<std::string, std::string>> unplayed_facts{};
   std::vector<std::string> families{};  ///< Of transformers: the model_types held against runs; empty: all.

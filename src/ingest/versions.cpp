@@ -183,7 +183,7 @@ void ChosenVersions::report_one(const NamedVersion& one, Draft& draft) const {
   };
   if (layer == nullptr) return add_gap("a major version whose defaults are not known");
   if (!covers(*layer, one.version)) {
-    if (compares(layers_of(one.package, top_))) return add_gap("a version that was held against no run of it");
+    if (compares(layers_of(one.package, top_))) return add_gap("what this version does, of which no run was measured,");
     draft.plan.warnings.push_back(warning(
         one, "ingest/nearest-version",
         written(one) + ": its defaults are not known; those of " + one.package + " " + layer->version + " are taken",
@@ -199,11 +199,13 @@ void ChosenVersions::report_needs(Draft& draft) const {
   for (const StackLayer* layer : layers_) {
     for (const auto& [package, oldest] : layer->needs) {
       const NamedVersion* other = named(package);
-      if (other != nullptr && is_older(other->version, oldest)) add(*layer, *other, "a " + package + " before " + oldest);
+      if (other != nullptr && is_older(other->version, oldest))
+        add(*layer, *other, "a " + package + " before " + oldest);
     }
     for (const auto& [package, newer] : layer->before) {
       const NamedVersion* other = named(package);
-      if (other != nullptr && !is_older(other->version, newer)) add(*layer, *other, package + " " + newer + " or later");
+      if (other != nullptr && !is_older(other->version, newer))
+        add(*layer, *other, package + " " + newer + " or later");
     }
   }
 }

@@ -55,8 +55,8 @@ class ChosenVersions {
   /// known).
   void report(Draft& draft) const;
 
-  /// Gaps of the plan: what the config asks for that the versions in use do in a way that is not played. Wants the facts
-  /// as they are in the end.
+  /// Gaps of the plan: what the config asks for that the versions in use do in a way that is not played. Wants the
+  /// facts as they are in the end.
   void note_unplayed(const Inputs& inputs, Draft& draft) const;
 
  private:
@@ -67,7 +67,7 @@ class ChosenVersions {
 
   static thread_local ChosenVersions* current_;
   const std::vector<NamedVersion>& named_;
-  std::vector<NamedVersion> implied_{};       ///< By `with` of the layers of those.
+  std::vector<NamedVersion> implied_{};      ///< By `with` of the layers of those.
   std::vector<const StackLayer*> layers_{};  ///< Of each package the topmost that was asked for.
   std::string top_{};                        ///< The package on top of the first stack.
 };

@@ -101,8 +101,10 @@ TEST(Versions, AnotherMajorVersionIsAGap) {
 
 // The versions of TRL and transformers between which runs were measured stand for those between them, and for no other.
 TEST(Versions, OneThatNoRunWasHeldAgainstIsAGap) {
-  EXPECT_THAT(gaps_with({named("trl", "1.10.0")}), ElementsAre("trl==1.10.0: a version that was held against no run of it"));
-  EXPECT_THAT(gaps_with({named("trl", "0.12.2")}), ElementsAre("trl==0.12.2: a version that was held against no run of it"));
+  EXPECT_THAT(gaps_with({named("trl", "1.10.0")}),
+              ElementsAre("trl==1.10.0: what this version does, of which no run was measured,"));
+  EXPECT_THAT(gaps_with({named("trl", "0.12.2")}),
+              ElementsAre("trl==0.12.2: what this version does, of which no run was measured,"));
   EXPECT_THAT(gaps_with({named("trl", "1.15.0")}, "max_length: 512\n"), IsEmpty());
   EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 512\n"), IsEmpty());
   EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 511\n"),
@@ -173,9 +175,10 @@ TEST(KeyVersions, AnOldKeyMeansWhatItMeant) {
 TEST(KeyVersions, AKeyThatIsYetToComeIsRefused) {
   IngestOptions options;
   options.versions = {named("trl", "0.19.1")};
-  EXPECT_THAT(errors_from("model_name_or_path: a/b\ntrainer: sft\nmax_length: 200\nloss_type: nll\n", options),
-              ElementsAre("c.yaml:4:12: ingest/refused: loss_type: trl 0.19.1 has no such argument yet (trl from 0.23 has "
-                          "it: --framework trl==… says which runs)"));
+  EXPECT_THAT(
+      errors_from("model_name_or_path: a/b\ntrainer: sft\nmax_length: 200\nloss_type: nll\n", options),
+      ElementsAre("c.yaml:4:12: ingest/refused: loss_type: trl 0.19.1 has no such argument yet (trl from 0.23 has "
+                  "it: --framework trl==… says which runs)"));
 }
 
 TEST(KeyVersions, WhatAnOldTrainerDoesOtherwiseIsAGap) {
@@ -186,8 +189,9 @@ TEST(KeyVersions, WhatAnOldTrainerDoesOtherwiseIsAGap) {
               testing::Contains("use_cache: transformers 4.53.3's key-value cache"));
   EXPECT_THAT(gaps_with(old, "trainer: sft\nmax_length: 8\ngradient_checkpointing: true\npacking: true\n"),
               testing::Contains("packing: trl 0.19.1's packing"));
-  EXPECT_THAT(gaps_with(old, "trainer: sft\nper_device_train_batch_size: 1\nmax_length: 8\n"
-                             "gradient_checkpointing: true\n"),
+  EXPECT_THAT(gaps_with(old,
+                        "trainer: sft\nper_device_train_batch_size: 1\nmax_length: 8\n"
+                        "gradient_checkpointing: true\n"),
               ElementsAre("padding_mask: transformers 4.53.3's sdpa attention without a mask"));
 }
 

@@ -73,7 +73,8 @@ void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
   }
   const auto& targets = hf.get<std::vector<std::string>>("lora_target_modules");
   const bool reads_head = draft.plan.recipe.loss.value == Loss::chunked_logprob;
-  if (reads_head && is(hf.get<bool>("use_peft"), true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
+  if (reads_head && is(hf.get<bool>("use_peft"), true) && targets.value &&
+      std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,
              "TRL's SFTTrainer refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the adapter would "
              "never be trained");
