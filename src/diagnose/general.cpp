@@ -18,8 +18,12 @@ bool is_frame(std::string_view text) {
   return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
 }
 
+// A panic of Rust says why in the line after its place.
+bool is_panic(std::string_view text) { return text.find("' panicked at ") != std::string_view::npos; }
+
 bool below_frame(const std::vector<Line>& lines, std::size_t index) {
   if (is_frame(lines[index].body)) return true;
+  if (index > 0 && lines[index].file == lines[index - 1].file && is_panic(lines[index - 1].body)) return true;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < lines_above; ++seen) {
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
     if (is_frame(lines[i].body)) return true;
@@ -39,11 +43,11 @@ bool begins_with_exception(std::string_view text) {
 
 constexpr auto failing =
     std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort",
-                                     "erminate", "unable", "Unable", "command not found"});
+                                     "erminate", "what():", "illed ", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",  "if you", "to avoid", "avoid ", "may cause", "might ",  "can cause", "in case of",
-     "prevent", "#",      "retry",    "skip",   "Skip",      "SKIPPED", "PASSED",    "arning",
-     "WARN",    "INFO",   "DEBUG",    "How to", "how to",    "?"});
+    {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
+     "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
+     "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
 }  // namespace
 
@@ -77,9 +81,9 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
 
 bool speaks_of_gpu(std::string_view text) {
   constexpr auto words = std::to_array<std::string_view>(
-      {"GPU",    "gpu",   "CUDA",  "cuda",   "HIP",  "hip",  "XPU", "xpu",    "HPU",    "hpu",  "NPU",
-       "npu",    "TPU",   "tpu",   "VRAM",   "vram", "HBM",  "hbm", "device", "Device", "vk::", "Vulkan",
-       "vulkan", "Metal", "metal", "OpenCL", "CL_",  "MUSA", "DCU", "Gpu",    "NVRM",   "nvenc"});
+      {"GPU",   "gpu",    "CUDA", "cuda", "HIP", "hip", "XPU",    "xpu",    "HPU",  "hpu",    "NPU",    "npu",
+       "TPU",   "tpu",    "VRAM", "vram", "HBM", "hbm", "device", "Device", "vk::", "Vulkan", "vulkan", "Metal",
+       "metal", "OpenCL", "CL_",  "MUSA", "DCU", "Gpu", "NVRM",   "nvenc",  "RMM",  "rmm",    "thrust", "KV cache"});
   return has_any(text, words);
 }
 

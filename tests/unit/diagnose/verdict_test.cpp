@@ -91,5 +91,27 @@ TEST(LongLogs, KeepTheFailureInTheirMiddle) {
   EXPECT_EQ(d.rank, 3);
 }
 
+TEST(General, WordsAreReadInAnyLetters) {
+  for (const char* text :
+       {"Error: frob ran out of memory\n", "ERROR: FROB RAN OUT OF MEMORY\n", "Error: Out Of Memory in frob\n",
+        "frob: error: Failed to allocate 12 GiB\n", "FATAL: UNABLE TO ALLOCATE 4096 BYTES\n",
+        "Error: Insufficient Memory for frob\n", "Error: task exceeded its Memory Limit\n",
+        "thread 'main' panicked at src/frob.rs:1:2:\nfailed to allocate in grow for Frob\n",
+        "terminate called after throwing\n  what():  out of memory\n"}) {
+    const Diagnosis d = diagnosed(text);
+    EXPECT_EQ(d.verdict.cause, Cause::host_alloc_failed) << text;
+    EXPECT_EQ(d.verdict.confidence, Confidence::possible) << text;
+  }
+  EXPECT_EQ(diagnosed("Error: Insufficient GPU memory for frob\n").verdict.cause, Cause::vram_exhausted);
+}
+
+TEST(General, WordsOfOtherThingsAreNone) {
+  for (const char* text : {"Error: failed to allocate 1 GPU for frob\n", "Error: failed to allocate port 8080\n",
+                           "Error: the worker may have exceeded pod memory limits\n", "memory limit: 4 GiB\n",
+                           "ERROR: task ran out of disk\n", "Error: not enough arguments\n",
+                           "WARN: out of memory is possible with this batch\n"})
+    EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
