@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "reader.hpp"
@@ -41,13 +42,23 @@ bool begins_with_exception(std::string_view text) {
   return name.ends_with("Error") || name.ends_with("Exception");
 }
 
-constexpr auto failing =
-    std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort",
-                                     "erminate", "what():", "illed ", "unable", "Unable", "command not found"});
+constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed",
+                                                          "ailure", "bort", "erminate", "what():", "illed ",
+                                                          "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
      "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
      "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
+
+// "Out of memory in frob()" on a line of its own tells what happened.
+bool states(std::string_view text, std::size_t begin, std::size_t length) {
+  constexpr auto goes_on = std::to_array<std::string_view>(
+      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " trying ", " - "});
+  if (begin != 0 || length > text.size()) return false;
+  text.remove_prefix(length);
+  return text.empty() ||
+         std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
+}
 
 }  // namespace
 
@@ -55,11 +66,27 @@ bool is_general(const Sentence& sentence) {
   return std::any_of(sentence.adds.begin(), sentence.adds.end(), [](const Reading& r) { return r.name == "general"; });
 }
 
-bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence) {
+bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
+                       std::size_t match) {
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(lines[index].body);
   const std::string_view text = lines[index].body;
-  return has_any(text, failing) && !has_any(text, advising);
+  if (has_any(text, advising)) return false;
+  const bool of_memory = sentence.says <= Says::host_alloc_failed;
+  return has_any(text, failing) || (of_memory && states(text, begin, match));
+}
+
+bool speaks_of_memory(std::string_view text) {
+  constexpr auto words = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM"});
+  const auto joins = [&](std::size_t at, std::string_view signs) {
+    if (at >= text.size()) return false;
+    return std::isalnum(static_cast<unsigned char>(text[at])) != 0 || signs.find(text[at]) != std::string_view::npos;
+  };
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+      if ((at == 0 || !joins(at - 1, "_.")) && !joins(at + word.size(), "_-(")) return true;
+    return false;
+  });
 }
 
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {

@@ -214,7 +214,9 @@ class Reader {
       return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
     });
     std::erase_if(found, [&](const Found& one) {
-      return is_general(*one.sentence) && (known || !stands_as_failure(lines_, index, *one.sentence));
+      const std::size_t length = one.match.end - one.match.begin;
+      return is_general(*one.sentence) &&
+             (known || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length));
     });
   }
 
