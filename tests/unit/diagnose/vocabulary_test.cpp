@@ -73,6 +73,15 @@ TEST(Vocabulary, ASentenceInAnyLettersIsWrittenInSmallOnes) {
   EXPECT_TRUE(contains(sentence("letters: small, text: \"frobnicate the memory\""), "can only be any"));
 }
 
+TEST(Vocabulary, AnAnchorInAnyLettersHasFiveSpellings) {
+  Sentence sentence;
+  sentence.anchor = "out of memory";
+  EXPECT_EQ(spellings(sentence), std::vector<std::string>{"out of memory"});
+  sentence.letters = Letters::any;
+  EXPECT_EQ(spellings(sentence), (std::vector<std::string>{"out of memory", "Out of memory", "Out Of Memory",
+                                                           "Out of Memory", "OUT OF MEMORY"}));
+}
+
 TEST(Vocabulary, PhasesOfTheEstimatorHaveItsNames) {
   for (const Phase phase : {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step,
                             Phase::evaluation, Phase::checkpoint_save}) {
