@@ -53,7 +53,7 @@ constexpr auto advising = std::to_array<std::string_view>(
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " trying ", " - "});
+      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " of ", " trying ", " - "});
   if (begin != 0 || length > text.size()) return false;
   text.remove_prefix(length);
   return text.empty() ||
@@ -107,10 +107,43 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
 }
 
 bool speaks_of_gpu(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>(
-      {"GPU",   "gpu",    "CUDA", "cuda", "HIP", "hip", "XPU",    "xpu",    "HPU",  "hpu",    "NPU",    "npu",
-       "TPU",   "tpu",    "VRAM", "vram", "HBM", "hbm", "device", "Device", "vk::", "Vulkan", "vulkan", "Metal",
-       "metal", "OpenCL", "CL_",  "MUSA", "DCU", "Gpu", "NVRM",   "nvenc",  "RMM",  "rmm",    "thrust", "KV cache"});
+  constexpr auto words = std::to_array<std::string_view>({"GPU",
+                                                          "gpu",
+                                                          "CUDA",
+                                                          "cuda",
+                                                          "HIP",
+                                                          "hip",
+                                                          "XPU",
+                                                          "xpu",
+                                                          "HPU",
+                                                          "hpu",
+                                                          "NPU",
+                                                          "npu",
+                                                          "TPU",
+                                                          "tpu",
+                                                          "VRAM",
+                                                          "vram",
+                                                          "HBM",
+                                                          "hbm",
+                                                          "device",
+                                                          "Device",
+                                                          "vk::",
+                                                          "Vulkan",
+                                                          "vulkan",
+                                                          "Metal",
+                                                          "metal",
+                                                          "OpenCL",
+                                                          "CL_",
+                                                          "MUSA",
+                                                          "DCU",
+                                                          "Gpu",
+                                                          "NVRM",
+                                                          "nvenc",
+                                                          "RMM",
+                                                          "rmm",
+                                                          "thrust",
+                                                          "KV cache",
+                                                          "torch.OutOfMemory"});
   return has_any(text, words);
 }
 
