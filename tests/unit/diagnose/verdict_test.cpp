@@ -113,5 +113,41 @@ TEST(General, WordsOfOtherThingsAreNone) {
     EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
 }
 
+TEST(General, AnErrorOfMemoryInUnknownWordsIsNotKnown) {
+  const Diagnosis d = diagnosed("ValueError: the frob wants more memory than the bar may have\n");
+  EXPECT_EQ(d.verdict.cause, Cause::unknown);
+  EXPECT_NE(d.verdict.reason.find("speaks of memory"), std::string::npos) << d.verdict.reason;
+  for (const char* text :
+       {"ValueError: no kernel for `memory_efficient_frob`\n", "TypeError: frob.Memory() takes no argument\n"})
+    EXPECT_EQ(diagnosed(text).verdict.cause, Cause::not_oom) << text;
+}
+
+// A bar of another program stands after each line, also within the traceback: no step of this one.
+TEST(Survived, IsNotToldByBarsDrawnThroughATraceback) {
+  const std::vector<std::string> lines = {"CUDA error: out of memory",
+                                          "| WARNING: ran out of memory, skipping batch",
+                                          "Traceback (most recent call last):",
+                                          "  File \"train.py\", line 29, in <module>",
+                                          "    main(args)",
+                                          "AttributeError: 'NoneType' object has no attribute 'data'"};
+  std::string plain;
+  std::string drawn;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    plain += lines[i] + '\n';
+    drawn += lines[i] + "\n " + std::to_string(i) + "%|##   | " + std::to_string(i) + "/100 [00:01<00:09,  7.41it/s]\n";
+  }
+  EXPECT_EQ(diagnosed(plain).verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed(drawn).verdict.cause, Cause::vram_exhausted);
+}
+
+TEST(Rank, IsOfTheProcessThatTheKernelKilled) {
+  const Diagnosis d = diagnosed(
+      "failed (exitcode: -9) local_rank: 3 (pid: 77) of binary: python\n"
+      "[ 9.5] Memory cgroup out of memory: Killed process 77 (python) total-vm:9kB, anon-rss:9kB, file-rss:0kB, "
+      "shmem-rss:0kB\n");
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  EXPECT_EQ(d.rank, 3);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
