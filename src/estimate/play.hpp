@@ -125,6 +125,11 @@ class KeyValues {
   std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer.
 };
 
+/// Keys and values that some blocks leave for later ones (KVSharingDict).
+struct SharedStates {
+  std::array<std::array<Tensor, 2>, span_names.size()> of{};
+};
+
 /// What every block is called with besides the hidden states; a checkpoint holds on to it.
 struct Arguments {
   template <class T>
@@ -140,6 +145,8 @@ struct Arguments {
   Tensor encoder{};                    ///< The encoder's last hidden states, which a decoder attends to,
   Tensor cross_mask{};                 ///< … with this mask
   Tensor cross_bias{};                 ///< … and this bias.
+  Tensor per_layer{};                  ///< An input of this block alone, beside the hidden states.
+  std::shared_ptr<SharedStates> shared{};
   std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
@@ -171,6 +178,8 @@ struct Stream {
   Tensor normed{};        ///< Where a block uses its first norm twice.
   Tensor attn_output{};   ///< Where a block holds on to it until it returns.
   Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
+  Tensor per_layer_inputs{};  ///< Of all blocks, batch × length × layers × width.
+  Tensor layer_output{};  ///< Of the last block, where the model holds on to it beside what it made of it.
   Arguments arguments{};
   std::optional<std::vector<Tensor>> all_hidden{};  ///< What went into each block, where the model keeps it.
   bool shares_bias = false;                         ///< Blocks hand on the biases that the first of them makes.
