@@ -121,7 +121,8 @@ void ConfigValues::declare(const Entry& entry) {
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
     return refuse_file(entry.value,
-                       shown(entry.key) + " must be declared as {type: integer, number, boolean, string, words or length" +
+                       shown(entry.key) +
+                           " must be declared as {type: integer, number, boolean, string, words or length" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
                            "multiple_of: …, square: true}");
   const Entry* found = find_in_config(entry);

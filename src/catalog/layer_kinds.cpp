@@ -11,9 +11,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 16> rule_keys{
-    "is",     "key",    "names",         "pattern", "first",  "from",     "every", "period",
-    "offset", "listed", "numbered_from", "if",      "unless", "in_order", "last",  "before"};
+constexpr std::array<std::string_view, 16> rule_keys{"is",     "key",      "names",  "pattern", "first",         "from",
+                                                     "every",  "period",   "offset", "listed",  "numbered_from", "if",
+                                                     "unless", "in_order", "last",   "before"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {

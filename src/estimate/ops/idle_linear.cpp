@@ -1,5 +1,5 @@
-// A linear layer of a tower that no row has anything for: held, quantised and adapted as any, and never run. Where it is
-// a Gemma4ClippableLinear it stands within a module of its own, which has four numbers beside it.
+// A linear layer of a tower that no row has anything for: held, quantised and adapted as any, and never run. Where it
+// is a Gemma4ClippableLinear it stands within a module of its own, which has four numbers beside it.
 #include "modules/linear.hpp"
 
 namespace oomplan::estimator::ops {

@@ -11,7 +11,8 @@ class PerLayerInputs final : public Module {
   PerLayerInputs(const Attributes& a, Builder& b)
       : layers_(a.integer("layers")),
         each_(a.integer("each")),
-        weight_(b.embedding(a.module() + ".embed_tokens_per_layer", {a.integer("rows"), saturating_mul(layers_, each_)})),
+        weight_(
+            b.embedding(a.module() + ".embed_tokens_per_layer", {a.integer("rows"), saturating_mul(layers_, each_)})),
         projection_(b, a.module() + ".per_layer_model_projection", a.integer("width"), saturating_mul(layers_, each_),
                     false),
         norm_(b, a.module() + ".per_layer_projection_norm", each_, RmsStyle::raised) {
