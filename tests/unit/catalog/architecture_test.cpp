@@ -302,11 +302,11 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
-               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
                "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
         Broken{"{type: boolean, default: false}", "boolean",
-               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
                "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
