@@ -249,14 +249,13 @@ Verdict verdict_after(const Findings& findings) {
 
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
-  std::vector<std::string> overrides = world_of(question.gpus);
-  overrides.insert(overrides.end(), question.overrides.begin(), question.overrides.end());
   IngestOptions out{.dialect = question.dialect,
-                    .overrides = std::move(overrides),
+                    .overrides = question.overrides,
                     .loader = read_named_document,
                     .trainer = question.trainer,
                     .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
-                    .launch = question.launch};
+                    .launch = question.launch,
+                    .world = world_of(question.gpus)};
   name_versions(question.versions, out);
   return out;
 }
