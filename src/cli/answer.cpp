@@ -24,6 +24,7 @@ void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), m
 std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagnostics& errors) {
   std::vector<Gpu> gpus;
   append(errors, check_counts(question.gpus));
+  if (!errors.empty()) return gpus;
   for (const std::string& name : question.gpus) {
     Result<Gpu> gpu = find_gpu(cards_of(name).name, catalog);
     if (gpu) {

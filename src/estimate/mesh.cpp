@@ -190,6 +190,11 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  const bool reentrant = checkpointing.on.value && checkpointing.reentrant.value;
+  if (reentrant && kind == RecipeKind::dpo && plan.mesh.sharding.value == Sharding::fsdp2) {
+    cannot("reentrant checkpointing in DPO", checkpointing.reentrant.origin);
+  }
   if (plan.precision.trained_to_fp32.value) {
     cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);
   }

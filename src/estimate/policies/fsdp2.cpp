@@ -94,13 +94,16 @@ class Fsdp2 final : public Policy, NodeHook {
 
   void enter_model(Torch& t) override { pre_forward(t, root()); }
 
+  /// transformers 5.23 checkpoints a layer's forward function (modeling_layers.py: GradientCheckpointingLayer).
+  bool stands_around_checkpoints() const override { return true; }
+
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
     post_forward(t, root());
     for (Tensor* output : outputs) register_pre_backward_hook(t, *this, *output);
     // _force_complete_incomplete_states: not all modules of a unit ran.
     completes_tail_ = places_.tail != 0 && std::exchange(unit(places_.tail).modules_to_run, 0) != 0;
     if (completes_tail_) post_forward(t, unit(places_.tail));
-    end_forward();
+    all_gather_state_.reset();
     for (Tensor* output : outputs) *output = as_output(t, *output);
   }
 
@@ -221,13 +224,7 @@ class Fsdp2 final : public Policy, NodeHook {
     if (of.state == State::pre_backward) return as_output(t, output);
     post_forward(t, of);
     register_pre_backward_hook(t, of, output);
-    if (forward_root_ == &of) end_forward();
     return as_output(t, output);
-  }
-
-  void end_forward() {
-    all_gather_state_.reset();
-    forward_root_ = nullptr;
   }
 
   /// _cast_forward_inputs
@@ -253,15 +250,13 @@ class Fsdp2 final : public Policy, NodeHook {
   }
 
   void pre_forward(Torch& t, Unit& unit) {
-    if (forward_root_ == nullptr) forward_root_ = &unit;
     unit.state = State::forward;
     unshard(t, unit);
     wait_for_unshard(t, unit);
   }
 
   void post_forward(Torch& t, Unit& unit) {
-    const bool recomputes = t.recorder.scope.phase == Phase::backward;  // is_bw(): it stays gathered, in its old order.
-    if (unit.members.empty() || recomputes) {
+    if (unit.members.empty()) {
       unit.state = State::idle;
       return;
     }
@@ -468,7 +463,6 @@ class Fsdp2 final : public Policy, NodeHook {
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;
   std::vector<std::unique_ptr<Unit>> units_{};  ///< As Units numbers them.
-  Unit* forward_root_ = nullptr;                ///< iter_forward_root: in reentrant checkpoints a block by itself.
   std::vector<Unit*> post_forward_order_{};
   Tensor all_gather_state_{};
   Tensor reduce_scatter_state_{};
