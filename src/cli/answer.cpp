@@ -24,6 +24,7 @@ void append(Diagnostics& all, const Diagnostics& more) { all.insert(all.end(), m
 std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagnostics& errors) {
   std::vector<Gpu> gpus;
   append(errors, check_counts(question.gpus));
+  if (!errors.empty()) return gpus;
   for (const std::string& name : question.gpus) {
     Result<Gpu> gpu = find_gpu(cards_of(name).name, catalog);
     if (gpu) {
@@ -257,14 +258,13 @@ Verdict verdict_after(const Findings& findings) {
 
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
-  std::vector<std::string> overrides = world_of(question.gpus);
-  overrides.insert(overrides.end(), question.overrides.begin(), question.overrides.end());
   IngestOptions out{.dialect = question.dialect,
-                    .overrides = std::move(overrides),
+                    .overrides = question.overrides,
                     .loader = read_named_document,
                     .trainer = question.trainer,
                     .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
-                    .launch = question.launch};
+                    .launch = question.launch,
+                    .world = world_of(question.gpus)};
   name_versions(question.versions, out);
   if (!question.config.empty()) name_versions_beside(question.config, out);
   return out;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace oomplan::cli {
 namespace {
@@ -21,6 +22,15 @@ std::optional<std::int64_t> take_count(std::string_view& text) {
   return count;
 }
 
+/// A number with an x behind it that counts no GPUs.
+bool has_no_such_count(const std::string& text) {
+  std::string_view rest = text;
+  while (take_count(rest)) {
+  }
+  const auto digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  return digits > 0 && digits + 1 < rest.size() && (rest[digits] == 'x' || rest[digits] == 'X');
+}
+
 }  // namespace
 
 Cards cards_of(const std::string& text) {
@@ -30,23 +40,31 @@ Cards cards_of(const std::string& text) {
   return {std::string(rest), second ? *first : 1, second.value_or(first.value_or(0))};
 }
 
-std::vector<std::string> world_of(const std::vector<std::string>& gpus) {
+NamedWorld world_of(const std::vector<std::string>& gpus) {
   if (gpus.empty()) return {};
   const Cards cards = cards_of(gpus.front());
   if (cards.each == 0) return {};
-  return {"plan.ranks=" + std::to_string(cards.each), "plan.world_size=" + std::to_string(cards.each * cards.machines)};
+  return {cards.each, cards.machines, "--gpu " + gpus.front()};
 }
 
 Diagnostics check_counts(const std::vector<std::string>& gpus) {
-  const auto differs = [&](const std::string& gpu) { return world_of({gpu}) != world_of({gpus.front()}); };
+  const auto usage = [](std::string message, std::string hint) {
+    return Diagnostics{{Severity::error, "cli/usage", std::move(message), {}, std::move(hint), {}}};
+  };
+  const auto bad = std::ranges::find_if(gpus, has_no_such_count);
+  if (bad != gpus.end()) {
+    return usage("--gpu " + *bad + ": a run has 1 to " + std::to_string(most) + " GPUs on a machine",
+                 "write the number in front of the GPU's name, as in 8xh100");
+  }
+  const auto counts = [](const std::string& gpu) {
+    const Cards cards = cards_of(gpu);
+    return std::pair(cards.machines, cards.each);
+  };
+  const auto differs = [&](const std::string& gpu) { return counts(gpu) != counts(gpus.front()); };
   const auto other = std::ranges::find_if(gpus, differs);
   if (other == gpus.end()) return {};
-  return {{Severity::error,
-           "cli/usage",
-           "--gpu " + *other + " is another number of GPUs than " + gpus.front(),
-           {},
-           "one run has one world: ask again for the other",
-           {}}};
+  return usage("--gpu " + *other + " is another number of GPUs than " + gpus.front(),
+               "one run has one world: ask again for the other");
 }
 
 }  // namespace oomplan::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oomplan/core/result.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
 
@@ -19,10 +20,10 @@ struct Cards {
 /// The text as a name where no number with an x stands before one.
 Cards cards_of(const std::string& text);
 
-/// What they say of the world, as overrides of a plan; none where no count is said.
-std::vector<std::string> world_of(const std::vector<std::string>& gpus);
+/// What they say of the world.
+NamedWorld world_of(const std::vector<std::string>& gpus);
 
-/// Error, cli/usage: counts that differ, which would be several runs.
+/// Errors, cli/usage: counts of no GPUs, or of too many; counts that differ, which would be several runs.
 Diagnostics check_counts(const std::vector<std::string>& gpus);
 
 }  // namespace oomplan::cli

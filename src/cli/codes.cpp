@@ -147,6 +147,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "of the nearest one of the same major version are taken; docs/dialects.md lists what there is."},
     {"ingest/not-a-mapping", Verdict::invalid,
      "A training config is a mapping of keys to values; this file is a list or a single value."},
+    {"ingest/overruled", Verdict::answered,
+     "--gpu 8xh100 says how many GPUs the run has, and a file says another number. The command line's is taken, as "
+     "launchers take theirs; --gpu h100 keeps the file's."},
     {"ingest/partial-profile", Verdict::answered,
      "The profile of --loader lacks rows of the dataset: some could not be read, or a file is broken. The host memory "
      "is counted without them. Mend the dataset, and measure it again."},

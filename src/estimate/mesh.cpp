@@ -171,6 +171,10 @@ void check_axolotls(const TrainingPlan& plan, Diagnostics& errors) {
   // accelerate 1.13.0 wraps the modules in the blocks too (fsdp2_apply_ac), which keep what they are given by name.
   const Setting<bool>& wrapped = plan.checkpointing.wrapped;
   if (wrapped.value) cannot("checkpointing that accelerate and Axolotl both wrap", wrapped.origin);
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  if (checkpointing.on.value && checkpointing.reentrant.value) {
+    cannot("reentrant checkpointing of Axolotl's units", checkpointing.reentrant.origin);
+  }
   if (plan.recipe.kind.value != RecipeKind::supervised)
     cannot("Axolotl's preference training", plan.recipe.kind.origin);
   const Setting<Quantization>& quantized = plan.quantization.kind;
@@ -200,9 +204,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
-  if (plan.checkpointing.on.value && plan.checkpointing.reentrant.value &&
-      plan.mesh.sharding.value != Sharding::fsdp1) {
-    cannot("reentrant checkpointing", plan.checkpointing.reentrant.origin);
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  const bool reentrant = checkpointing.on.value && checkpointing.reentrant.value;
+  if (reentrant && kind == RecipeKind::dpo && plan.mesh.sharding.value == Sharding::fsdp2) {
+    cannot("reentrant checkpointing in DPO", checkpointing.reentrant.origin);
   }
   if (plan.precision.trained_to_fp32.value) {
     cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);

@@ -36,13 +36,15 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   model.head = head->make(Attributes(own, builder), builder);
 }
 
-Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x) {
+enum class Hooks : std::uint8_t { here, outside };
+
+Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x, Hooks hooks) {
   Stream s;
   s.arguments = arguments;
   const int layer = play.torch.recorder.scope.layer;
-  s.hidden = play.policy.enter_block(play.torch, layer, x);
+  s.hidden = hooks == Hooks::here ? play.policy.enter_block(play.torch, layer, x) : x;
   for (const auto& step : block) step->forward(play, s);
-  return play.policy.leave_block(play.torch, layer, s.hidden);
+  return hooks == Hooks::here ? play.policy.leave_block(play.torch, layer, s.hidden) : s.hidden;
 }
 
 /// What was returned beside the hidden states goes to the caller's variable for it.
@@ -60,19 +62,24 @@ void take_beside(Torch& t, Stream& s) {
 void play_layer(Play& play, const Modules& block, Stream& s) {
   const Tensor x = s.hidden;
   if (!play.facts.checkpointing) {
-    s.hidden = play_block(play, s.arguments, block, x);
+    s.hidden = play_block(play, s.arguments, block, x, Hooks::here);
     return take_beside(play.torch, s);
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
   const auto arguments = std::make_shared<Arguments>(s.arguments);
-  const auto forward = [play, &block, arguments](const Tensor& input) mutable {
-    return play_block(play, *arguments, block, input);
+  const bool outside = play.facts.reentrant && play.policy.stands_around_checkpoints();
+  const Hooks hooks = outside ? Hooks::outside : Hooks::here;
+  const auto forward = [play, &block, arguments, hooks](const Tensor& input) mutable {
+    return play_block(play, *arguments, block, input, hooks);
   };
   std::vector<Tensor*> tracked;
   for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer}) {
     if (*one) tracked.push_back(one);
   }
-  s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant, std::move(tracked));
+  const int layer = play.torch.recorder.scope.layer;
+  const Tensor input = outside ? play.policy.enter_block(play.torch, layer, x) : x;
+  s.hidden = play.torch.checkpoint(input, forward, play.facts.reentrant, std::move(tracked));
+  if (outside) s.hidden = play.policy.leave_block(play.torch, layer, s.hidden);
   take_beside(play.torch, s);
 }
 

@@ -49,6 +49,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   if (!dialect) return dialect.errors();
   Diagnostics errors;
   auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
+  ingestion::add_world(options.world, overrides);
   ingestion::add_trainer(options, **dialect, overrides);
   for (const auto& input : overrides.own) replace(composed->inputs, input);
   ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;
@@ -65,7 +66,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::apply_launch(options, **dialect, document, composed->documents, draft);
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
-  apply_fields(overrides.fields, draft);
+  apply_fields(overrides.fields, options.world, draft);
   ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);

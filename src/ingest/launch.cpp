@@ -98,6 +98,10 @@ void plan_shards(World& world) {
   const std::int64_t machines = world.args.get<std::int64_t>("num_machines").value.value_or(1);
   const AskedFsdp asked{world.draft, world.launch, world.origin, inputs, machines, world.said};
   plan_fsdp(asked);
+  if (world.said.mesh.sharding.value == Sharding::fsdp2 && world.reading.dialect.name == "llamafactory") {
+    world.draft.plan.unmodelled.push_back(
+        {"FSDP2 by LLaMA-Factory's accelerate 1.11, which makes other units,", "distributed_type", world.origin.where});
+  }
   const Input* parallelism = find_input(world.inputs, "parallelism_config");
   if (parallelism == nullptr || !parallelism->value->is_mapping()) return;
   if (world.said.mesh.sharding.value == Sharding::fsdp2) {

@@ -60,6 +60,19 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
   return out;
 }
 
+void add_world(const NamedWorld& world, Overrides& overrides) {
+  if (world.each == 0) return;
+  const auto add = [&](std::string key, std::int64_t value) {
+    if (std::ranges::count(overrides.fields, key, &Input::key) > 0) return;
+    auto number = parse_value(std::to_string(value), world.said);
+    if (!number) return;
+    const Document& document = overrides.documents.emplace_back(*std::move(number));
+    overrides.fields.push_back({std::move(key), &document.root, &document, {world.said, 0, 0}, world.said});
+  };
+  add("ranks", world.each);
+  add("world_size", saturating_mul(world.each, world.machines));
+}
+
 void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides) {
   Inputs& inputs = dialect.has("trainer") ? overrides.own : overrides.fields;
   if (options.trainer.empty() || std::ranges::count(inputs, "trainer", &Input::key) > 0) return;
@@ -86,9 +99,20 @@ void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft) {
   overrides.fields.erase(said);
 }
 
-void apply_fields(const Inputs& fields, Draft& draft) {
+void warn_overruled(const NamedWorld& world, const Setting<std::int64_t>& from, Draft& draft) {
+  const std::int64_t taken = saturating_mul(world.each, world.machines);
+  if (from.origin.kind != Origin::Kind::config || from.value == taken) return;
+  draft.plan.warnings.push_back({Severity::warning, "ingest/overruled",
+                                 from.origin.source + " says " + std::to_string(from.value) + " GPUs and " + world.said +
+                                     " says " + std::to_string(taken) + ", which is taken",
+                                 from.origin.where, "leave the number out of --gpu to keep the file's", {}});
+}
+
+void apply_fields(const Inputs& fields, const NamedWorld& world, Draft& draft) {
   for (const Input& input : fields) {
     const FactRow& row = *find_fact(input.key);
+    const bool counted = input.key == "world_size" && input.command_line == world.said;
+    if (counted) warn_overruled(world, draft.plan.mesh.world_size, draft);
     if (!row.read(*input.value, origin_of(input), draft.plan)) {
       draft.errors.push_back(bad_value(input, row.expected, row.choices));
     }

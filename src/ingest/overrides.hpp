@@ -19,6 +19,9 @@ struct Overrides {
 /// typed it. Further errors: ingest/bad-override.
 Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& dialect, Diagnostics& errors);
 
+/// Adds how many GPUs there are, where no override has said so.
+void add_world(const NamedWorld& world, Overrides& overrides);
+
 /// Adds whose trainer it is, where no override has said so.
 void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides);
 
@@ -26,7 +29,10 @@ void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides
 /// such a config. Error: ingest/conflict, where that is another one.
 void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft);
 
+/// Warning, ingest/overruled: `from` is what a file says of how many GPUs there are, and `world` says otherwise.
+void warn_overruled(const NamedWorld& world, const Setting<std::int64_t>& from, Draft& draft);
+
 /// Puts the plan's fields in place; what was missing and is now given is no longer missing.
-void apply_fields(const Inputs& fields, Draft& draft);
+void apply_fields(const Inputs& fields, const NamedWorld& world, Draft& draft);
 
 }  // namespace oomplan::ingestion

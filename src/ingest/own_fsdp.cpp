@@ -4,6 +4,7 @@
 
 #include "condition.hpp"
 #include "launch_fsdp.hpp"
+#include "overrides.hpp"
 #include "python_values.hpp"
 #include "sharding_keys.hpp"
 #include "steps.hpp"
@@ -15,6 +16,7 @@ struct Own {
   Draft& draft;
   const Document& document;
   const Inputs& inputs;
+  const NamedWorld& world;
   FsdpReader reader{};
   Origin origin{};     ///< Of what asks for FSDP.
   Inputs config{};     ///< Of fsdp_config.
@@ -148,6 +150,9 @@ void plan_own(Own& own) {
   if (offload.value) own.said.mesh.fsdp_offload = offload;
   if (reshard.value == Reshard::never) own.said.mesh.fsdp_reshard = reshard;
   if (own.axolotls()) plan_groups(own);
+  if (own.draft.plan.mesh.world_size.origin.source == own.world.said) {
+    warn_overruled(own.world, own.said.mesh.world_size, own.draft);
+  }
   put(own.said, own.draft.plan);
   plan_sharded_precision(own.draft.plan);
   // transformers' Trainer refuses FSDP in a process by itself.
@@ -164,7 +169,7 @@ void apply_own_fsdp(const Inputs& inputs, const IngestOptions& options, const Di
   const bool either = *dialect.fsdp == FsdpReader::axolotl && asks(config);
   if (!asks(fsdp) && !either) return;
   const Input& by = asks(fsdp) ? *fsdp : *config;
-  Own own{draft, document, inputs, *dialect.fsdp, origin_of(by), {}};
+  Own own{draft, document, inputs, options.world, *dialect.fsdp, origin_of(by), {}};
   own.quoted = config == nullptr || config->value->is_mapping();
   if (asks(config)) own.config = fsdp_inputs_of(*config, options.loader, documents);
   const bool zero = is_zero(draft.plan.mesh.sharding.value);

@@ -1,6 +1,7 @@
 // From a framework's config to a TrainingPlan.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,13 @@ struct NamedVersion {
   bool asked = false;  ///< By itself, not in a list of all that is installed.
 };
 
+/// How many GPUs a run has, as somebody says who starts it.
+struct NamedWorld {
+  std::int64_t each = 0;  ///< On a machine; 0: nobody says.
+  std::int64_t machines = 1;
+  std::string said{};  ///< What says so: "--gpu 2x8xh100".
+};
+
 struct IngestOptions {
   std::string dialect{};                 ///< "" recognises the dialect from the content.
   std::vector<std::string> overrides{};  ///< "key=value", applied over the file in order; see ingest().
@@ -34,6 +42,7 @@ struct IngestOptions {
   std::string trainer{};                 ///< Whose trainer it is, of trainer_names; "" where the file alone says it.
   std::string trainer_said{};            ///< What said so: "--trainer dpo".
   std::vector<std::string> launch{};     ///< Files that start the run: accelerate's launcher config, DeepSpeed's JSON.
+  NamedWorld world{};                    ///< Goes before the files, and behind the overrides.
   std::vector<NamedVersion> versions{};  ///< Of frameworks; of two of one package the first counts. Else the newest.
   Diagnostics unread{};                  ///< What could not be read of them.
 };
@@ -54,7 +63,8 @@ struct IngestOptions {
 ///   ingest/lengths-missing    the file of lengths cannot be read (and the loader's own errors)
 ///   ingest/bad-override       an override without "=" (its value may give read/… errors too)
 ///   ingest/unknown-key        an override of a key that nobody knows
-/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name).
+/// Warnings, in the plan: ingest/unknown-key (with the nearest name), ingest/renamed-key (read by its new name),
+/// ingest/overruled (a file has another number of GPUs than options.world).
 /// What affects memory and is not played goes to plan.unmodelled.
 Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options = {});
 

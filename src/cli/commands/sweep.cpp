@@ -101,6 +101,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
     return refused({unknown_dialect(question.dialect)}, options);
   const Result<Catalog> catalog = catalog_in(question.models);
   if (!catalog) return refused(catalog.errors(), options);
+  if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
   const Result<Gpu> gpu = find_gpu(cards_of(options.gpu).name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
   const Result<Document> document = read_config(question.config);

@@ -94,6 +94,9 @@ class Fsdp2 final : public Policy, NodeHook {
 
   void enter_model(Torch& t) override { pre_forward(t, root()); }
 
+  /// transformers 5.23 checkpoints a layer's forward function (modeling_layers.py: GradientCheckpointingLayer).
+  bool stands_around_checkpoints() const override { return true; }
+
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
     post_forward(t, root());
     for (Tensor* output : outputs) register_pre_backward_hook(t, *this, *output);

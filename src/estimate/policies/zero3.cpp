@@ -1,11 +1,9 @@
-// DeepSpeed's ZeRO, stage 3 (deepspeed 0.19.8: deepspeed/runtime/zero/stage3.py, parameter_offload.py,
-// partition_parameters.py, partitioned_param_coordinator.py). Names are theirs. Hooks stand around every module that
-// has weights; those without any only gather ahead, which is done here as the next module below them is reached. One
-// stream is played: what record_stream keeps longer on a GPU is not counted.
+// DeepSpeed's ZeRO, stage 3 (deepspeed 0.19.8: deepspeed/runtime/zero/stage3.py, parameter_offload.py): what a rank
+// holds of weights, gradients and the optimizer's state, and the hooks around modules. Names are theirs. Hooks stand
+// around every module that has weights; those without any only gather ahead, which is done here as the next module below
+// them is reached.
 #include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <limits>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -16,50 +14,13 @@
 #include "optimizer.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "policies/policies.hpp"
+#include "policies/zero3_coordinator.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
-enum class Status : std::uint8_t { not_available, in_flight, available };
-
-struct Sub;
-struct Gather;
-
-/// What ZeRO adds to a parameter.
-struct Share {
-  Parameter* parameter = nullptr;
-  std::int64_t elements = 0;   ///< ds_numel
-  std::int64_t partition = 0;  ///< Elements of the rank's.
-  bool persists = false;       ///< ds_persist
-  Status status = Status::not_available;
-  std::vector<const Sub*> active{};  ///< ds_active_sub_modules
-  std::int64_t fetched_for = 0;      ///< __most_recent_step_id_param_fetched_for
-  Tensor data{};
-  std::shared_ptr<Gather> in_flight{};  ///< In __inflight_param_registry.
-};
-
-/// A handle of an all-gather, and the buffer of several parameters, which lives until each of them was waited for.
-struct Gather {
-  std::vector<Share*> shares{};
-  Tensor flat{};
-  bool complete = false;
-};
-
-/// A module with weights, or the root, which has those that are read outside of their own (external parameters).
-struct Sub {
-  std::vector<Share*> shares{};
-  std::vector<Share*> recomputed{};  ///< ds_recompute_parameters
-  std::string_view path{};
-};
-
-enum class Trace : std::uint8_t { invalid, record, complete };
-
-struct InTrace {
-  Share* share = nullptr;
-  std::int64_t last_used_at = 0;
-};
-
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+using zero::Share;
+using zero::Sub;
 
 /// A sub-group of the optimizer's.
 struct SubGroup {
@@ -68,16 +29,6 @@ struct SubGroup {
   Parameters master{};
   std::unique_ptr<Optimizer> optimizer{};
 };
-
-template <class T>
-bool has(const std::vector<T>& in, const T& what) {
-  return std::ranges::find(in, what) != in.end();
-}
-
-template <class T>
-void add_once(std::vector<T>& to, const T& what) {
-  if (!has(to, what)) to.push_back(what);
-}
 
 class Zero3 final : public Policy, GradientHook {
  public:
@@ -110,12 +61,12 @@ class Zero3 final : public Policy, GradientHook {
   // --- hooks of modules --------------------------------------------------------------------------------------------
 
   void enter_model(Torch& t) override {
-    reset_step(t);
-    pre_forward(t, root_);
+    coordinator_.reset_step(t);
+    coordinator_.forward(t, root_);
   }
 
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
-    release(root_, true);
+    coordinator_.release(root_, true);
     for (Tensor* output : outputs) {
       if (*output && (*output)->requires_grad && t.grad_enabled) *output = before_backward(t, root_, *output);
     }
@@ -125,7 +76,7 @@ class Zero3 final : public Policy, GradientHook {
     Sub& of = sub_of(weights);
     if (of.shares.empty()) return input;
     gather_ahead_of_modules_above(t, of);
-    pre_forward(t, of);
+    coordinator_.forward(t, of);
     return after_backward(t, of, input);
   }
 
@@ -136,7 +87,7 @@ class Zero3 final : public Policy, GradientHook {
     const bool recomputes = t.recorder.scope.phase == Phase::backward;
     if (recomputes && &of == last_of_block(t)) return output;
     if (!recomputes) last_[t.recorder.scope.layer] = &of;
-    release(of, true);
+    coordinator_.release(of, true);
     return before_backward(t, of, output);
   }
 
@@ -145,10 +96,9 @@ class Zero3 final : public Policy, GradientHook {
   Tensor read_weight(Torch& t, const Tensor& whole) override {
     Share* share = known_.at(whole.get());
     if (share->parameter->part == Part::adapter) return whole;
-    if (share->status == Status::not_available) {
-      add_once(root_.shares, share);
-      gather(t, {share}, false);
-      wait(t, *share);
+    if (share->status == zero::Status::not_available) {
+      zero::add_once(root_.shares, share);
+      coordinator_.read(t, *share);
     }
     return whole;
   }
@@ -174,12 +124,12 @@ class Zero3 final : public Policy, GradientHook {
   /// independent_gradient_partition_epilogue, and the modules whose input asked for no gradient.
   void finish(Torch& t) override {
     reduce_and_partition(t);
-    while (!in_backward_.empty()) release(*in_backward_.back(), false);
+    coordinator_.end_backward();
     above_ = {};
   }
 
   void step(Torch& t, Optimizer&, const OptimizerFacts& facts, const Parameters&) override {
-    partition_all_parameters(t);
+    coordinator_.partition_all_parameters(t);
     if (!mesh_.zero_offload_optimizer.value) {
       for (const SubGroup& group : groups_) {
         for (const Share* share : group.members) t.empty({2, share->partition}, DType::fp32, "aten::_to_copy");
@@ -187,7 +137,7 @@ class Zero3 final : public Policy, GradientHook {
       for (SubGroup& group : groups_) update(t, group, facts);
     }
     for (Share& share : shares_) {
-      if (share.persists) make_whole(t, share, saturating_mul(share.partition, ranks_));
+      if (share.persists) zero::Coordinator::make_whole(t, share, saturating_mul(share.partition, ranks_));
     }
   }
 
@@ -279,7 +229,7 @@ class Zero3 final : public Policy, GradientHook {
     at->second = std::make_unique<Sub>();
     for (const Tensor* weight : weights) {
       const auto found = *weight ? known_.find(weight->get()) : known_.end();
-      if (found != known_.end()) add_once(at->second->shares, found->second);
+      if (found != known_.end()) zero::add_once(at->second->shares, found->second);
     }
     const std::string_view name = at->second->shares.front()->parameter->name;
     at->second->path = name.substr(0, std::min(name.rfind('.'), name.size()));
@@ -297,19 +247,14 @@ class Zero3 final : public Policy, GradientHook {
     const std::int16_t layer = of.shares.front()->parameter->layer();
     const auto old = std::exchange(above_, {above, layer});
     if (old.first == above && old.second == layer) return;
-    if (trace_ == Trace::complete) gather_ahead(t);
-    if (old.second != layer && trace_ == Trace::complete) gather_ahead(t);
-  }
-
-  void pre_forward(Torch& t, Sub& of) {
-    trace_prologue(t, of);
-    fetch(t, of, true);
+    coordinator_.pass(t);
+    if (old.second != layer) coordinator_.pass(t);
   }
 
   Tensor after_backward(Torch& t, Sub& of, const Tensor& input) {
     NodeRef node = t.record("PostBackwardFunctionModuleBackward", {&input}, [](Torch&, Node& n, Grads& g) {
       const auto& hooked = *static_cast<const Hooked*>(n.module);
-      hooked.policy->release(*hooked.sub, false);
+      hooked.policy->coordinator_.release(*hooked.sub, false);
       g.out[0] = g.in[0];
     });
     return hook(t, of, node, input);
@@ -334,179 +279,7 @@ class Zero3 final : public Policy, GradientHook {
 
   void pre_backward(Torch& t, Sub& of) {
     if (!of.path.empty()) gather_ahead_of_modules_above(t, of);
-    trace_prologue(t, of);
-    add_once(in_backward_, &of);
-    fetch(t, of, false);
-  }
-
-  // --- the coordinator ---------------------------------------------------------------------------------------------
-
-  void trace_prologue(Torch& t, Sub& of) {
-    if (trace_ == Trace::complete && (step_ >= std::ssize(order_) || order_[static_cast<std::size_t>(step_)] != &of)) {
-      trace_ = Trace::invalid;
-      order_.clear();
-      in_trace_.clear();
-      queue_.clear();
-      clean_registry(t);
-    }
-    if (trace_ == Trace::record) order_.push_back(&of);
-  }
-
-  void clean_registry(Torch& t) {
-    for (Share& share : shares_) {
-      if (!share.in_flight) continue;
-      wait(t, share);
-      release(share);
-    }
-  }
-
-  void reset_step(Torch& t) {
-    clean_registry(t);
-    if (trace_ == Trace::record) construct_trace();
-    if (trace_ != Trace::complete) trace_ = order_.empty() ? Trace::record : Trace::complete;
-    queue_.assign(in_trace_.begin(), in_trace_.end());
-    for (Share& share : shares_) share.fetched_for = never;
-    step_ = 0;
-    available_ = 0;
-  }
-
-  /// construct_parameter_trace_from_module_trace
-  void construct_trace() {
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      for (Share* share : order_[i]->shares) in_trace_.push_back({share, static_cast<std::int64_t>(i)});
-    }
-  }
-
-  void fetch(Torch& t, Sub& of, bool forward) {
-    std::vector<Share*> missing;
-    for (Share* share : of.shares) {
-      if (share->status == Status::not_available) missing.push_back(share);
-    }
-    if (!missing.empty()) gather(t, missing, true);
-    const bool recomputes = forward && t.recorder.scope.phase == Phase::backward;
-    for (Share* share : of.shares) {
-      add_once<const Sub*>(share->active, &of);
-      if (recomputes && !in_backward_.empty() && !share->parameter->trained) {
-        add_once(in_backward_.back()->recomputed, share);
-        add_once<const Sub*>(share->active, in_backward_.back());
-      }
-      wait(t, *share);
-    }
-    if (trace_ == Trace::complete) {
-      discard_fetched(of);
-      gather_ahead(t);
-    }
-    ++step_;
-  }
-
-  /// What the module needs is taken off the queue.
-  void discard_fetched(const Sub& of) {
-    std::size_t left = 0;
-    for (const Share* share : of.shares) left += share->fetched_for < step_ ? 1 : 0;
-    for (; left > 0 && !queue_.empty(); --left) {
-      queue_.front().share->fetched_for = queue_.front().last_used_at;
-      queue_.pop_front();
-    }
-  }
-
-  void gather_ahead(Torch& t) {
-    const std::int64_t most = std::min(mesh_.zero_max_live.value - available_, mesh_.zero_prefetch.value);
-    std::vector<Share*> ahead;
-    std::int64_t elements = 0;
-    while (mesh_.zero_prefetch.value > 0 && !queue_.empty() && elements < most) {
-      const InTrace next = queue_.front();
-      queue_.pop_front();
-      next.share->fetched_for = std::max(next.share->fetched_for, next.last_used_at);
-      if (next.share->status != Status::not_available || has(ahead, next.share)) continue;
-      ahead.push_back(next.share);
-      elements = saturating_add(elements, next.share->elements);
-    }
-    if (!ahead.empty()) gather(t, ahead, true);
-  }
-
-  /// all_gather_coalesced
-  void gather(Torch& t, const std::vector<Share*>& shares, bool counts) {
-    Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
-    const auto handle = std::make_shared<Gather>(Gather{shares, {}, false});
-    std::int64_t elements = 0;
-    std::vector<Tensor> moved;
-    for (Share* share : shares) {
-      if (counts) available_ = saturating_add(available_, share->elements);
-      share->status = Status::in_flight;
-      share->in_flight = handle;
-      elements = saturating_add(elements, share->partition);
-      if (mesh_.zero_offload_params.value)
-        moved.push_back(t.empty({share->partition}, share->parameter->whole->dtype, "aten::_to_copy"));
-    }
-    const Tensor flat = t.empty({saturating_mul(elements, ranks_)}, dtype(), "deepspeed::all_gather");
-    (shares.size() == 1 ? shares.front()->data : handle->flat) = flat;
-  }
-
-  void wait(Torch& t, Share& share) {
-    if (!share.in_flight) return;
-    const std::shared_ptr<Gather> handle = std::exchange(share.in_flight, {});
-    if (std::exchange(handle->complete, true)) return;
-    for (Share* one : handle->shares) {
-      if (handle->flat) {
-        make_whole(t, *one, one->elements);
-      } else {
-        one->status = Status::available;
-      }
-    }
-  }
-
-  static void make_whole(Torch& t, Share& share, std::int64_t elements) {
-    Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
-    Restore layer(t.recorder.scope.layer, std::int16_t{share.parameter->layer()});
-    share.data = t.empty({elements}, share.parameter->whole->dtype, "aten::cat");
-    share.status = Status::available;
-  }
-
-  void release(Sub& of, bool forward) {
-    std::vector<Share*> released = trace_ == Trace::complete ? params_to_release(of) : of.shares;
-    std::vector<Share*> shares = of.shares;
-    if (!forward) {
-      for (Share* share : std::exchange(of.recomputed, {})) {
-        add_once(shares, share);
-        if (!share->persists) add_once(released, share);
-      }
-      std::erase(in_backward_, &of);
-    }
-    for (Share* share : shares) {
-      std::erase(share->active, &of);
-      if (has(released, share)) release(*share);
-    }
-  }
-
-  void release(Share& share) {
-    if (share.status != Status::available || !share.active.empty()) return;
-    share.data.reset();
-    share.status = Status::not_available;
-    available_ -= share.elements;
-  }
-
-  /// Not what persists, what was passed over as it was whole already, and what is used again soon.
-  std::vector<Share*> params_to_release(const Sub& of) const {
-    std::vector<Share*> out;
-    for (Share* share : of.shares) {
-      if (!share->persists && share->fetched_for <= step_) out.push_back(share);
-    }
-    std::int64_t traversed = 0;
-    for (auto i = static_cast<std::size_t>(step_); i < order_.size() && traversed < mesh_.zero_max_reuse.value; ++i) {
-      for (Share* share : order_[i]->shares) {
-        std::erase(out, share);
-        traversed = saturating_add(traversed, share->elements);
-      }
-    }
-    return out;
-  }
-
-  void partition_all_parameters(Torch& t) {
-    for (Share& share : shares_) {
-      wait(t, share);
-      share.active.clear();
-      release(share);
-    }
+    coordinator_.backward(t, of);
   }
 
   // --- reducing ----------------------------------------------------------------------------------------------------
@@ -562,6 +335,7 @@ class Zero3 final : public Policy, GradientHook {
   const std::int64_t ranks_;
   bool is_boundary_ = true;
   std::vector<Share> shares_{};
+  zero::Coordinator coordinator_{mesh_, shares_};
   std::unordered_map<const TensorImpl*, Share*> known_{};
   std::vector<Tensor> partitions_{};
   std::vector<SubGroup> groups_{};
@@ -573,13 +347,6 @@ class Zero3 final : public Policy, GradientHook {
   std::unordered_map<const Sub*, std::unique_ptr<Hooked>> hooked_{};
   std::unordered_map<std::int16_t, const Sub*> last_{};  ///< Of each block, what it calls last.
   std::pair<std::string_view, std::int16_t> above_{};
-  std::vector<Sub*> in_backward_{};  ///< __active_backward_submodules
-  Trace trace_ = Trace::invalid;
-  std::vector<Sub*> order_{};        ///< __submodule_order
-  std::vector<InTrace> in_trace_{};  ///< __param_order
-  std::deque<InTrace> queue_{};      ///< __param_queue
-  std::int64_t step_ = 0;            ///< __step_id
-  std::int64_t available_ = 0;       ///< __n_available_params
   std::vector<Share*> bucketed_{};
   std::int64_t elements_ = 0;
 };

@@ -50,6 +50,20 @@ TEST(Launch, TheCommandLineGoesBeforeIt) {
   EXPECT_EQ(plan_from(sft, options).mesh.world_size.value, 2);
 }
 
+TEST(Launch, GpusOfTheCommandLineGoBeforeItAndThatIsSaid) {
+  IngestOptions options = launched_by(ddp);
+  options.world = {8, 1, "--gpu 8xh100"};
+  const auto warned = [&] { return said(plan_from(sft, options).warnings); };
+  EXPECT_THAT(warned(), IsEmpty()) << "as many in all";
+  EXPECT_EQ(plan_from(sft, options).loader.ranks.value, 8);
+  options.world = {8, 2, "--gpu 2x8xh100"};
+  EXPECT_THAT(warned(), ElementsAre(HasSubstr("num_processes says 8 GPUs and --gpu 2x8xh100 says 16")));
+  EXPECT_EQ(plan_from(sft, options).mesh.world_size.value, 16);
+  options.overrides = {"plan.world_size=4"};
+  EXPECT_THAT(warned(), IsEmpty());
+  EXPECT_EQ(plan_from(sft, options).mesh.world_size.value, 4);
+}
+
 TEST(Launch, MixedPrecisionCountsWhereTheTrainerAsksForNone) {
   const auto autocast = [](const std::string& config, const std::string& mixed) {
     return plan_from(config, launched_by(std::string(ddp) + "mixed_precision: '" + mixed + "'\n")).precision;
