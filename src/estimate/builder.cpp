@@ -12,7 +12,7 @@ namespace oomplan::estimator {
 
 std::int32_t Builder::module_id(const std::string& name) {
   const std::string full = path(name);
-  for (std::size_t i = 0; i < modules.size(); ++i) {
+  for (std::size_t i = first_module; i < modules.size(); ++i) {
     if (modules[i] == full) return static_cast<std::int32_t>(i);
   }
   modules.push_back(full);

@@ -339,6 +339,44 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   if (has_liger_layers(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
 }
 
+/// A cache of keys and values is held against runs for these alone.
+bool fills_known_cache(const Architecture& teacher) {
+  constexpr std::array<std::string_view, 1> played{"rotary_attention"};
+  const auto is_known = [&](const OpSpec& op) {
+    const bool remembers = op.op.find("attention") != op.op.npos || op.op.find("mixer") != op.op.npos ||
+                           op.op.find("conv") != op.op.npos || op.op.find("delta") != op.op.npos;
+    return !remembers || std::ranges::count(played, op.op) > 0;
+  };
+  return std::ranges::all_of(teacher.body, [&](const Segment& segment) {
+    return std::ranges::all_of(segment.kinds, [&](const auto& block) { return std::ranges::all_of(block, is_known); });
+  });
+}
+
+// What of distillation no run was held against.
+void check_distillation(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  const Setting<std::string>& name = plan.model.teacher;
+  if (architecture.teacher == nullptr) return cannot("distillation without a teacher", plan.recipe.kind.origin);
+  const Architecture& teacher = *architecture.teacher;
+  if (teacher.task != architecture.task) cannot("a teacher for another task than its student's", name.origin);
+  if (teacher.router_logits || !fills_known_cache(teacher)) {
+    cannot(fmt::format("a teacher that is a {}, with its cache of keys and values,", teacher.model_type), name.origin);
+  }
+  if (teacher.no_sdpa.empty() != architecture.no_sdpa.empty()) {
+    cannot("a teacher whose attention is another than its student's", name.origin);
+  }
+  if (architecture.router_logits) cannot("distillation into a mixture of experts", plan.model.name.origin);
+  if (plan.quantization.kind.value != Quantization::none) {
+    cannot("a quantized model in distillation", plan.quantization.kind.origin);
+  }
+  if (plan.mesh.sharding.value == Sharding::ddp) cannot("distillation in DDP", plan.mesh.sharding.origin);
+  if (plan.checkpointing.offload.value != Offload::none) {
+    cannot("activation offloading in distillation", plan.checkpointing.offload.origin);
+  }
+}
+
 void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
   // peft looks for the experts by the names that they had as modules of their own, which no module here has.
@@ -360,7 +398,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
-                                RecipeKind::unpaired_logits};
+                                RecipeKind::unpaired_logits, RecipeKind::distillation};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
@@ -369,7 +407,8 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
            plan.recipe.loss.origin);
   }
   const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
-  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo ||
+                      kind == RecipeKind::distillation;
   if (scored && plan.adapter.kind.value != Adapter::none && std::ranges::any_of(plan.adapter.targets.value, is_head)) {
     cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
   }
@@ -390,6 +429,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     cannot("KTO without a reference", reference.origin);
   }
   if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
+  if (kind == RecipeKind::distillation) check_distillation(plan, architecture, errors);
   if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
     cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
   }
@@ -438,9 +478,12 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
       unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
 }
 
-// TRL's SFTTrainer asks for none in the call itself (compute_loss); others in the config of the whole model alone.
+// TRL's trainers, but for GKD, ask for none in the call itself (compute_loss); others in the config of the whole model
+// alone.
 bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
-  const bool asked = plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised;
+  constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
+  const bool asked =
+      plan.recipe.trainer.value == "sft" || std::ranges::count(unasking, plan.recipe.kind.value) == 0;
   return architecture.caches_unasked && !asked;
 }
 
@@ -517,6 +560,16 @@ void cast_as_engine(const TrainingPlan& plan, Facts& f) {
   if (f.quantized) return;
   f.weights = held;
   f.fp32_norms = f.trained_to_fp32 = f.fp32_while_loading = false;
+}
+
+/// The plan of which a teacher's facts are: its own model, which nothing is done to.
+TrainingPlan of_teacher(TrainingPlan plan) {
+  plan.model.name = plan.model.teacher;
+  plan.precision.weights_dtype = plan.model.teacher_dtype;
+  plan.recipe.kind.value = RecipeKind::supervised;
+  plan.adapter.kind.value = Adapter::none;
+  plan.checkpointing.on.value = false;
+  return plan;
 }
 
 }  // namespace
@@ -601,6 +654,12 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.liger_rope = liger.rope.value_or(false) && plan.kernels.liger_rope.value;
   f.liger_glu = liger.glu.value_or(false) && plan.kernels.liger_glu.value;
   f.offload = plan.checkpointing.offload.value;
+  if (architecture.teacher != nullptr) {
+    Result<Facts> teacher = resolve(of_teacher(plan), *architecture.teacher);
+    if (!teacher) return teacher.errors();
+    teacher->fills_cache = true;  // transformers' default, which no trainer changes for it.
+    f.teacher = std::make_shared<const Facts>(std::move(*teacher));
+  }
   return f;
 }
 

@@ -104,6 +104,7 @@ struct Facts {
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
+  std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
 };
 
 /// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.
@@ -270,7 +271,8 @@ class Builder {
   std::int64_t first_layer = 0;        ///< … from this one of its segment on,
   std::int64_t layer_step = 1;         ///< … each so many further.
   Parameters parameters{};             ///< All, in order; tied ones once.
-  std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
+  std::vector<std::string> modules{};  ///< Names, for Recorder's module ids,
+  std::size_t first_module = 0;        ///< … of which this is the model's first.
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;

@@ -92,6 +92,10 @@ constexpr auto grpo_own = std::to_array<std::string_view>({"beta",
                                                            "vllm_structured_outputs_regex",
                                                            "vllm_tensor_parallel_size"});
 
+constexpr auto gkd_own =
+    std::to_array<std::string_view>({"beta", "disable_dropout", "lmbda", "max_new_tokens", "seq_kd",
+                                     "teacher_model_init_kwargs", "teacher_model_name_or_path", "temperature"});
+
 constexpr auto cpo_losses = std::to_array<std::string_view>({"sigmoid", "hinge", "ipo", "simpo", "alphapo"});
 constexpr auto kto_losses = std::to_array<std::string_view>({"kto", "apo_zero_unpaired"});
 constexpr auto grpo_losses =
@@ -121,7 +125,8 @@ constexpr auto trainers =
                             {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses},
                             {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has},
                             {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}, multiple_has},
-                            {"grpo", "TRL's GRPOConfig", RecipeKind::grpo, grpo_own, grpo_losses, multiple_has}});
+                            {"grpo", "TRL's GRPOConfig", RecipeKind::grpo, grpo_own, grpo_losses, multiple_has},
+                            {"gkd", "TRL's GKDConfig", RecipeKind::distillation, gkd_own, {}, of_sft}});
 
 bool is_one_of(const Node* node, Names names) { return node != nullptr && std::ranges::count(names, node->text) > 0; }
 
@@ -235,11 +240,14 @@ void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& sta
   if (trainer->kind == RecipeKind::kto) plan_kto(hf, inputs, stack, plan);
   if (trainer->kind == RecipeKind::reward) plan_reward(inputs, stack, plan);
   if (trainer->kind == RecipeKind::grpo) return plan_grpo(inputs, stack, draft);
-  plan.batch.padding_mask = {
-      true, assumed(trainer->kind == RecipeKind::kto ? "rows of a batch differ in length and are padded"
-                                                     : "chosen and rejected rows differ in length and are padded")};
+  if (trainer->kind == RecipeKind::distillation) plan_distillation(hf, inputs, stack, draft);
+  const bool alone = trainer->kind == RecipeKind::kto || trainer->kind == RecipeKind::distillation;
+  if (trainer->kind != RecipeKind::distillation)
+    plan.batch.padding_mask = {true, assumed(alone ? "rows of a batch differ in length and are padded"
+                                                   : "chosen and rejected rows differ in length and are padded")};
   note(inputs, "disable_dropout", false, "dropout in preference training", draft);
-  const bool whole = trainer->kind == RecipeKind::reference_free || trainer->kind == RecipeKind::reward;
+  const bool whole = trainer->kind == RecipeKind::reference_free || trainer->kind == RecipeKind::reward ||
+                     trainer->kind == RecipeKind::distillation;
   if (whole) note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
 }
 
@@ -289,6 +297,7 @@ void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, c
   if (trainer->kind == RecipeKind::kto) check_sampling(inputs, draft, document);
   if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);
   if (trainer->kind == RecipeKind::grpo) check_rollouts(inputs, draft, document);
+  if (trainer->kind == RecipeKind::distillation) check_distillation(hf, inputs, draft, document);
 }
 
 }  // namespace oomplan::ingestion::hf
