@@ -293,13 +293,12 @@ void make_body(const Repetition& repetition, int first, Builder& builder, Model&
 }  // namespace
 
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* before) {
+                    std::unique_ptr<Policy> policy, const Model* student) {
   Builder builder(torch, facts, architecture, *policy);
   Model model;
-  builder.modules = before == nullptr ? std::vector<std::string>{""} : before->modules;
-  builder.first_module = before == nullptr ? 0 : builder.modules.size();
+  builder.own_modules(student == nullptr ? "" : "teacher", student == nullptr ? std::vector<std::string>() : student->modules);
   model.features = features_of(architecture);
-  make_body(repetition, before == nullptr ? 0 : static_cast<int>(before->body.size()), builder, model);
+  make_body(repetition, student == nullptr ? 0 : static_cast<int>(student->body.size()), builder, model);
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);
   make_head(architecture.head, builder, model);

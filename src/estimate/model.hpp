@@ -42,9 +42,9 @@ struct Model {
   void base(Play& play, Stream& stream) const;
 };
 
-/// Builds the layers of `architecture` that `repetition` names. `before`: another model of the run, whose layers and
-/// names of modules come first; null where those are this one's too.
+/// Builds the layers of `architecture` that `repetition` names. `student`: of a teacher, the model built before it,
+/// whose layers and names of modules come first.
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* before = nullptr);
+                    std::unique_ptr<Policy> policy, const Model* student = nullptr);
 
 }  // namespace oomplan::estimator

@@ -221,6 +221,8 @@ class Builder {
  public:
   Builder(Torch& with, const Facts& plan_facts, const Architecture& model, Policy& plan_policy)
       : torch(with), facts(plan_facts), architecture(model), policy(plan_policy) {}
+  /// Names of modules begin with whose they are, after those of the models built before.
+  void own_modules(std::string owner, std::vector<std::string> before);
 
   /// A weight that is neither quantised nor adapted.
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
@@ -271,8 +273,7 @@ class Builder {
   std::int64_t first_layer = 0;        ///< … from this one of its segment on,
   std::int64_t layer_step = 1;         ///< … each so many further.
   Parameters parameters{};             ///< All, in order; tied ones once.
-  std::vector<std::string> modules{};  ///< Names, for Recorder's module ids,
-  std::size_t first_module = 0;        ///< … of which this is the model's first.
+  std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
@@ -295,6 +296,7 @@ class Builder {
   std::set<StorageId> of_copies_{};
   std::vector<Loaded> loaded_{};
   std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
+  std::string owner_{};
   void load_in_order();
   void warm_up();
   void upcast();

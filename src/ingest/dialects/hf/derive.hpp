@@ -47,7 +47,7 @@ void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, c
 void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft);
 
 /// What GRPOConfig refuses, and values that are none.
-void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document);
+void check_rollouts(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document);
 
 // TRL's GKD, which distils a teacher into the model (trl 1.16.0: experimental/gkd, and its examples/scripts/gkd.py).
 

@@ -123,7 +123,7 @@ void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
     gap("prompts and completions padded to a multiple", "pad_to_multiple_of", multiple.origin, draft);
 }
 
-void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document) {
+void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   check_values(inputs, draft);
   const auto refuse = [&](const Origin& at, std::string why) { conflict(draft, at, document, std::move(why)); };
