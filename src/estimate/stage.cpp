@@ -35,6 +35,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
     out.batch = facts.batch;
     out.length = facts.length;
     out.padding_mask = facts.padding_mask;
+    out.equal_rows = facts.equal_rows;
     return out;
   }
   facts.lora = false;
@@ -49,6 +50,7 @@ Facts Stage::evaluation_facts() const {
   if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
   if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
   f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
+  f.equal_rows = !f.padding_mask;
   f.checkpointing = false;
   return f;
 }

@@ -89,6 +89,7 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
   stage.call(Role::policy, facts, logits_alone, s);
   {
     Restore no_grad(t.grad_enabled, false);
+    Restore in_eval(t.training, false);
     if (!evaluates) stage.begin(Phase::reference);
     stage.call(Role::teacher, Stage::facts_of(Role::teacher, facts), logits_alone, teacher);
   }
@@ -100,7 +101,7 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
 }
 
 void micro_batch(Stage& stage) {
-  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  Restore no_dropout(stage.torch().drops, false);  // disable_dropout
   stage.begin(Phase::between);
   Stream s = arrive(stage, stage.facts());
   stage.begin(Phase::forward);

@@ -232,6 +232,18 @@ void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const
            "use_peft: peft takes no model of rewards for lora_task_type CAUSAL_LM, the default; it is SEQ_CLS here");
 }
 
+// trl 1.16: trainer/dpo_trainer.py, DPOTrainer.__init__.
+void check_dpo(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
+  const Input* loss = asking(inputs, {"loss_type"});
+  const Node* smoothing = find_value(inputs, "label_smoothing");
+  if (loss == nullptr || (smoothing != nullptr && smoothing->as_number().value_or(1) != 0)) return;
+  const auto& all = loss->value->items;
+  const bool exo = loss->value->text == "exo_pair" || std::ranges::count(all, "exo_pair", &Node::text) > 0;
+  if (!exo) return;
+  conflict(draft, origin_of(*loss), document,
+           "loss_type: TRL's DPOTrainer refuses exo_pair where label_smoothing is 0, the default; its paper has 1e-3");
+}
+
 void check_batch(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   if (!plan.recipe.second_term.value || plan.batch.micro_batch_size.value > 1) return;
@@ -266,7 +278,7 @@ constexpr std::string_view pairs = "chosen and rejected rows differ in length an
 constexpr std::string_view singles = "rows of a batch differ in length and are padded";
 
 constexpr auto trainers = std::to_array<Trainer>({
-    {"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has, pairs, plan_reference},
+    {"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has, pairs, plan_reference, check_dpo},
     {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}, {}, pairs, plan_reference_free},
     {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses, {}, pairs, plan_reference_free},
     {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has, singles, plan_kto, check_kto},
