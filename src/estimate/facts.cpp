@@ -32,8 +32,8 @@ bool trains_embeddings(const TrainingPlan& plan) {
   });
 }
 
-// TRL's trainers, but for GKD's, ask for none in the call itself (compute_loss); others in the config of the whole model
-// alone.
+// TRL's trainers, but for GKD's, ask for none in the call itself (compute_loss); others in the config of the whole
+// model alone.
 bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
   constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
   const bool unasked = std::ranges::count(unasking, plan.recipe.kind.value) > 0;

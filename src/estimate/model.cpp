@@ -280,8 +280,8 @@ void make_body(const Repetition& repetition, int first, Builder& builder, Model&
     Model::Segment& made = out.emplace_back();
     made.decodes = segment.decodes;
     make_steps(segment.stem, builder, made.stem);
-    for (const int here = first + static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
-         ++unit) {
+    for (const int here = first + static_cast<int>(out.size()) - 1;
+         unit != repetition.units().end() && unit->segment == here; ++unit) {
       if (segment.taken && unit->number == *segment.taken) made.taken = std::ssize(made.blocks);
       make_layers(segment, *unit, builder, made.blocks);
     }
@@ -296,7 +296,8 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
                     std::unique_ptr<Policy> policy, const Model* student) {
   Builder builder(torch, facts, architecture, *policy);
   Model model;
-  builder.own_modules(student == nullptr ? "" : "teacher", student == nullptr ? std::vector<std::string>() : student->modules);
+  builder.own_modules(student == nullptr ? "" : "teacher",
+                      student == nullptr ? std::vector<std::string>() : student->modules);
   model.features = features_of(architecture);
   make_body(repetition, student == nullptr ? 0 : static_cast<int>(student->body.size()), builder, model);
   make_steps(architecture.tail, builder, model.tail);

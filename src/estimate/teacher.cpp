@@ -36,8 +36,7 @@ TrainingPlan plan_of_teacher(TrainingPlan plan) {
 
 void check_distillation(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(
-        {Severity::error, "estimate/unmodelled", what + " is not modelled yet", origin.where, {}, {}});
+    errors.push_back({Severity::error, "estimate/unmodelled", what + " is not modelled yet", origin.where, {}, {}});
   };
   const Setting<std::string>& name = plan.model.teacher;
   if (architecture.teacher == nullptr) return cannot("distillation without a teacher", plan.recipe.kind.origin);

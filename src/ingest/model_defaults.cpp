@@ -56,8 +56,9 @@ Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Sett
 
 constexpr std::string_view router_loss = "router_aux_loss_coef";
 
-// trl 1.16.0: SFTTrainer, of which GKDTrainer is one, DPOTrainer and KTOTrainer switch the load-balancing loss of a mixture's router on,
-// unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is the answer.
+// trl 1.16.0: SFTTrainer, of which GKDTrainer is one, DPOTrainer and KTOTrainer switch the load-balancing loss of a
+// mixture's router on, unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is
+// the answer.
 void add_router_loss(TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 4> adding{"sft", "dpo", "kto", "gkd"};
   const bool trl = plan.framework.starts_with("trl ") && std::ranges::count(adding, plan.recipe.trainer.value) > 0;

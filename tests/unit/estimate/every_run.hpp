@@ -266,9 +266,7 @@ inline std::vector<Named> runs() {
          p.batch.gradient_accumulation_steps.value = 4;
          p.evaluation.evaluates.value = true;
        }),
-       example::qwen3(),
-       true,
-       example::llama({{"hidden_size", "512"}})},
+       example::qwen3(), true, example::llama({{"hidden_size", "512"}})},
       {"distillation into an adapter, checkpointed, backwards", changed([](TrainingPlan& p) {
          lora(p);
          p.recipe.kind.value = RecipeKind::distillation;
@@ -276,9 +274,7 @@ inline std::vector<Named> runs() {
          p.batch.completion_length.value = 5;
          p.checkpointing.on.value = true;
        }),
-       example::qwen3(),
-       true,
-       example::qwen3({{"hidden_size", "512"}})},
+       example::qwen3(), true, example::qwen3({{"hidden_size", "512"}})},
       {"LLaMA-Factory's DPO, raised to fp32, with a reference model, evaluated", changed([&](TrainingPlan& p) {
          amp(p);
          p.recipe.kind.value = RecipeKind::paired_logits;

@@ -56,8 +56,7 @@ void check_share(const Inputs& inputs, std::string_view key, Draft& draft) {
   const auto found = std::ranges::find(inputs, key, &Input::key);
   if (found == inputs.end()) return;
   const auto value = given<double>(inputs, key, "number").value;
-  if (!value || *value < 0.0 || *value > 1.0)
-    draft.errors.push_back(bad_value(*found, "a number from 0 to 1", {}));
+  if (!value || *value < 0.0 || *value > 1.0) draft.errors.push_back(bad_value(*found, "a number from 0 to 1", {}));
 }
 
 void check_flag(const Inputs& inputs, std::string_view key, Draft& draft) {
