@@ -279,7 +279,7 @@ TEST(Hf, GkdRefuses) {
   EXPECT_THAT(error("seq_kd: often\n"), ElementsAre(HasSubstr("seq_kd: expected")));
   EXPECT_THAT(error("packing: true\n"), ElementsAre(HasSubstr("packing: TRL's GKDTrainer has a collator")));
   EXPECT_THAT(error("padding_free: true\n"), testing::Contains(HasSubstr("padding_free: TRL's GKDTrainer")));
-  EXPECT_THAT(errors_from(gkd + "lmbda: -1\n"), ElementsAre(HasSubstr("lmbda: expected a number from 0 to 1")));
+  EXPECT_THAT(errors_from(gkd + "lmbda: -1\n"), testing::Contains(HasSubstr("lmbda: expected a number from 0 to 1")));
   EXPECT_THAT(errors_from("trainer: gkd\nmodel_name_or_path: a/b\nlmbda: 0\n"),
               ElementsAre(HasSubstr("without which GKDTrainer has no teacher")));
 }
