@@ -104,12 +104,27 @@ void estimate_model(Findings& findings) {
   }
 }
 
+/// False where there is one that is not found.
+bool find_teacher(Findings& findings, const Catalog& catalog) {
+  const Setting<std::string>& teacher = findings.plan->model.teacher;
+  if (teacher.value.empty()) return true;
+  Result<Architecture> architecture = find_model(teacher.value, catalog);
+  if (!architecture) {
+    Diagnostics errors = placed(architecture.errors(), teacher.origin);
+    hint_beside(errors, teacher);
+    append(findings.diagnostics, errors);
+    return false;
+  }
+  findings.architecture->teacher = std::make_shared<const Architecture>(std::move(*architecture));
+  return true;
+}
+
 void find_and_estimate(Findings& findings, const Catalog& catalog) {
   const Setting<std::string>& model = findings.plan->model.name;
   Result<Architecture> architecture = find_model(model.value, catalog);
   if (architecture) {
     findings.architecture = std::move(*architecture);
-    return estimate_model(findings);
+    return find_teacher(findings, catalog) ? estimate_model(findings) : void();
   }
   for (const Unmodelled& gap : findings.plan->unmodelled) findings.diagnostics.push_back(error_of(gap));
   Diagnostics errors = placed(architecture.errors(), model.origin);

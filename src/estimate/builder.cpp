@@ -10,8 +10,15 @@
 
 namespace oomplan::estimator {
 
+void Builder::own_modules(std::string owner, std::vector<std::string> before) {
+  owner_ = std::move(owner);
+  modules = std::move(before);
+  modules.push_back(owner_);
+}
+
 std::int32_t Builder::module_id(const std::string& name) {
-  const std::string full = path(name);
+  const std::string own = path(name);
+  const std::string full = owner_.empty() || own.empty() ? owner_ + own : owner_ + "." + own;
   for (std::size_t i = 0; i < modules.size(); ++i) {
     if (modules[i] == full) return static_cast<std::int32_t>(i);
   }

@@ -9,6 +9,7 @@
 #include "mesh.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "teacher.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -308,7 +309,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
-                                RecipeKind::unpaired_logits};
+                                RecipeKind::unpaired_logits, RecipeKind::distillation};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
@@ -317,7 +318,8 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
            plan.recipe.loss.origin);
   }
   const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
-  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo ||
+                      kind == RecipeKind::distillation;
   if (scored && plan.adapter.kind.value != Adapter::none && std::ranges::any_of(plan.adapter.targets.value, is_head)) {
     cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
   }
@@ -338,6 +340,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     cannot("KTO without a reference", reference.origin);
   }
   if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
+  if (kind == RecipeKind::distillation) check_distillation(plan, architecture, errors);
   if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
     cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
   }

@@ -64,7 +64,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
     if (p.bytes > highest->bytes) highest = &p;
   }
   f.peak = phase_peak(peaks, *highest);
-  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->policy().modules));
+  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->modules()));
   return f;
 }
 
@@ -86,13 +86,13 @@ Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& a
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  return estimator::Groups(played->timeline, played->run->policy().modules).all();
+  return estimator::Groups(played->timeline, played->run->modules()).all();
 }
 
 Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  return estimator::curve_of(played->timeline, played->run->policy().modules, most);
+  return estimator::curve_of(played->timeline, played->run->modules(), most);
 }
 
 }  // namespace oomplan

@@ -8,6 +8,7 @@
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "policies/mixed_dtype.hpp"
+#include "teacher.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -31,9 +32,12 @@ bool trains_embeddings(const TrainingPlan& plan) {
   });
 }
 
-// TRL's SFTTrainer asks for none in the call itself (compute_loss); others in the config of the whole model alone.
+// TRL's trainers, but for GKD's, ask for none in the call itself (compute_loss); others in the config of the whole
+// model alone.
 bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
-  const bool asked = plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised;
+  constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
+  const bool unasked = std::ranges::count(unasking, plan.recipe.kind.value) > 0;
+  const bool asked = plan.recipe.trainer.value == "sft" || !unasked;
   return architecture.caches_unasked && !asked;
 }
 
@@ -174,6 +178,12 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.liger_rope = liger.rope.value_or(false) && plan.kernels.liger_rope.value;
   f.liger_glu = liger.glu.value_or(false) && plan.kernels.liger_glu.value;
   f.offload = plan.checkpointing.offload.value;
+  if (architecture.teacher != nullptr) {
+    Result<Facts> teacher = resolve(plan_of_teacher(plan), *architecture.teacher);
+    if (!teacher) return teacher.errors();
+    teacher->fills_cache = true;  // transformers' default, which no trainer changes for it.
+    f.teacher = std::make_shared<const Facts>(std::move(*teacher));
+  }
   return f;
 }
 

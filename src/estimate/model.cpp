@@ -179,7 +179,7 @@ void Model::collate(Torch& torch, const Facts& facts, Stream& s) const {
 }
 
 void Model::base(Play& play, Stream& s) const {
-  std::int16_t built = 0;
+  std::int16_t built = first_layer;
   Play* at_work = &play;
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
@@ -309,14 +309,17 @@ std::int64_t features_of(const Architecture& architecture) {
   return out;
 }
 
-void make_body(const Repetition& repetition, Builder& builder, std::vector<Model::Segment>& out) {
-  auto unit = repetition.units().begin();
+/// `first`: of the run's segments, the model's first.
+void make_body(const Repetition& repetition, int first, Builder& builder, Model& model) {
+  std::vector<Model::Segment>& out = model.body;
+  auto unit = std::ranges::find_if(repetition.units(), [&](const Unit& u) { return u.segment >= first; });
+  if (unit != repetition.units().end()) model.first_layer = static_cast<std::int16_t>(unit->first);
   for (const Segment& segment : builder.architecture.body) {
     Model::Segment& made = out.emplace_back();
     made.decodes = segment.decodes;
     make_steps(segment.stem, builder, made.stem);
-    for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
-         ++unit) {
+    for (const int here = first + static_cast<int>(out.size()) - 1;
+         unit != repetition.units().end() && unit->segment == here; ++unit) {
       if (segment.taken && unit->number == *segment.taken) made.taken = std::ssize(made.blocks);
       make_layers(segment, *unit, builder, made);
     }
@@ -328,12 +331,13 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
 }  // namespace
 
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy) {
+                    std::unique_ptr<Policy> policy, const Model* student) {
   Builder builder(torch, facts, architecture, *policy);
   Model model;
-  builder.modules.emplace_back("");
+  builder.own_modules(student == nullptr ? "" : "teacher",
+                      student == nullptr ? std::vector<std::string>() : student->modules);
   model.features = features_of(architecture);
-  make_body(repetition, builder, model.body);
+  make_body(repetition, student == nullptr ? 0 : static_cast<int>(student->body.size()), builder, model);
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);
   make_head(architecture.head, builder, model);

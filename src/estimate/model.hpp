@@ -25,6 +25,7 @@ struct Model {
     std::int64_t taken = -1;  ///< Of its blocks, the one whose output features are made of; -1: none.
   };
   std::vector<Segment> body{};
+  std::int16_t first_layer = 0;  ///< Of those that a run builds.
   Modules tail{};
   int last_norm = -1;  ///< Of the tail, the norm that comes last.
   std::unique_ptr<Head> head{};
@@ -43,8 +44,9 @@ struct Model {
   void base(Play& play, Stream& stream) const;
 };
 
-/// Builds the layers of `architecture` that `repetition` names.
+/// Builds the layers of `architecture` that `repetition` names. `student`: of a teacher, the model built before it,
+/// whose layers and names of modules come first.
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy);
+                    std::unique_ptr<Policy> policy, const Model* student = nullptr);
 
 }  // namespace oomplan::estimator

@@ -106,6 +106,7 @@ struct Facts {
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
+  std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
 };
 
 /// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.
@@ -233,6 +234,8 @@ class Builder {
  public:
   Builder(Torch& with, const Facts& plan_facts, const Architecture& model, Policy& plan_policy)
       : torch(with), facts(plan_facts), architecture(model), policy(plan_policy) {}
+  /// Names of modules begin with whose they are, after those of the models built before.
+  void own_modules(std::string owner, std::vector<std::string> before);
 
   /// A weight that is neither quantised nor adapted.
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
@@ -306,6 +309,7 @@ class Builder {
   std::set<StorageId> of_copies_{};
   std::vector<Loaded> loaded_{};
   std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
+  std::string owner_{};
   void load_in_order();
   void warm_up();
   void upcast();

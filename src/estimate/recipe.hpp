@@ -15,8 +15,9 @@
 
 namespace oomplan::estimator {
 
-/// What a model is there for. The policy is the one that is trained; what it becomes is held against the reference.
-enum class Role : std::uint8_t { policy, reference };
+/// What a model is there for. The policy is the one that is trained; what it becomes is held against the reference, of
+/// the same architecture. The teacher has one of its own.
+enum class Role : std::uint8_t { policy, reference, teacher };
 
 /// A model of a run.
 struct Cast {
@@ -34,8 +35,8 @@ class Stage {
   const TrainingPlan& plan() const { return plan_; }
   /// Of a micro-batch of training: `length` is of the step at hand.
   Facts& facts() { return facts_; }
-  /// What differs where `role` plays with the facts of the policy: no adapter, and of Liger only what it replaces in
-  /// all models of the kind at once.
+  /// What differs where `role` plays with the facts of the policy. Of a reference: no adapter, and of Liger only what
+  /// it replaces in all models of the kind at once. Of a teacher all but the rows.
   static Facts facts_of(Role role, Facts facts);
   /// The same in evaluation: its rows, and no checkpoints.
   Facts evaluation_facts() const;

@@ -44,6 +44,15 @@ Run longest_run(const Kinds& kinds) {
   return best;
 }
 
+/// Of all models that are not built of the same architecture.
+std::vector<const Segment*> segments_of(const Architecture& architecture) {
+  std::vector<const Segment*> out;
+  for (const Architecture* a = &architecture; a != nullptr; a = a->teacher.get()) {
+    for (const Segment& s : a->body) out.push_back(&s);
+  }
+  return out;
+}
+
 }  // namespace
 
 Repetition::Repetition(int built, std::int64_t layers) {
@@ -56,28 +65,29 @@ Repetition::Repetition(int built, std::int64_t layers) {
 
 Repetition Repetition::whole_of(const Architecture& architecture) {
   Repetition out;
-  for (std::size_t s = 0; s < architecture.body.size(); ++s) {
-    out.add_each(static_cast<int>(s), 0, std::ssize(architecture.body[s].layers));
-  }
+  int segment = 0;
+  for (const Segment* s : segments_of(architecture)) out.add_each(segment++, 0, std::ssize(s->layers));
   return out;
 }
 
 Repetition Repetition::folded(const Architecture& architecture) {
   Repetition out;
-  for (std::size_t s = 0; s < architecture.body.size(); ++s) {
-    const int segment = static_cast<int>(s);
-    const Kinds& kinds = architecture.body[s].layers;
-    const Run run = architecture.body[s].groups == 0 ? longest_run(kinds) : Run{};
-    const auto period = static_cast<int>(run.period);
-    const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;
-    out.add_each(segment, 0, run.first);
-    for (std::int64_t i = 0; left > 0 && i < enough; ++i) {
-      const std::int64_t at = i > enough / 2 ? i + left : i;
-      out.add(segment, run.first + at * run.period, period, i == enough / 2 ? left + 1 : 1);
-    }
-    out.add_each(segment, left > 0 ? run.first + run.units * run.period : run.first, std::ssize(kinds));
-  }
+  int segment = 0;
+  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s);
   return out;
+}
+
+void Repetition::fold(int segment, const Segment& layers) {
+  const Kinds& kinds = layers.layers;
+  const Run run = layers.groups == 0 ? longest_run(kinds) : Run{};
+  const auto period = static_cast<int>(run.period);
+  const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;
+  add_each(segment, 0, run.first);
+  for (std::int64_t i = 0; left > 0 && i < enough; ++i) {
+    const std::int64_t at = i > enough / 2 ? i + left : i;
+    add(segment, run.first + at * run.period, period, i == enough / 2 ? left + 1 : 1);
+  }
+  add_each(segment, left > 0 ? run.first + run.units * run.period : run.first, std::ssize(kinds));
 }
 
 std::int64_t Repetition::number(int layer, std::int64_t turn) const {

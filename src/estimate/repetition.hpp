@@ -1,4 +1,4 @@
-// Which layers of a model are built and played, and for how many of its layers each stands.
+// Which layers of a run's models are built and played, and for how many of its layers each stands.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace oomplan::estimator {
 struct Unit {
   int first = 0;  ///< Of the layers built.
   int layers = 1;
-  int segment = 0;          ///< Of the architecture's body.
+  int segment = 0;          ///< Of the architecture's body, then of its teacher's.
   std::int64_t number = 0;  ///< Of `first` among the layers of its segment; where repeated, of the first turn.
   std::int64_t times = 1;   ///< How many equal units of the model it stands for.
 };
@@ -41,6 +41,7 @@ class Repetition {
 
  private:
   Repetition() = default;
+  void fold(int segment, const Segment& layers);
   void add(int segment, std::int64_t number, int layers, std::int64_t times);
   void add_each(int segment, std::int64_t from, std::int64_t to);
 

@@ -187,9 +187,11 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
                  std::int64_t shard) {
   stage.begin(Phase::load);
   for (const Role role : recipe.roles(stage.plan())) {
-    Result<Model> model =
-        build(stage.torch(), Stage::facts_of(role, stage.facts()), architecture, repetition,
-              role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard));
+    const bool other = role == Role::teacher;
+    Result<Model> model = build(
+        stage.torch(), Stage::facts_of(role, stage.facts()), other ? *architecture.teacher : architecture, repetition,
+        role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard),
+        other ? &stage.model(Role::policy) : nullptr);
     if (!model) return model.errors();
     stage.models().push_back({role, std::move(*model)});
   }

@@ -17,6 +17,8 @@ struct Run {
   const Recorder& recorder() const { return torch.recorder; }
   /// What is trained.
   const Model& policy() const { return models.front().model; }
+  /// Of all models, by their numbers in the recorder.
+  const std::vector<std::string>& modules() const { return models.back().model.modules; }
 };
 
 /// A run that is over leaves its memory, emptied, to the next one of its thread.

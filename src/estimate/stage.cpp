@@ -30,6 +30,14 @@ std::span<const Role> policy_alone(const TrainingPlan& /*plan*/) {
 
 Facts Stage::facts_of(Role role, Facts facts) {
   if (role == Role::policy) return facts;
+  if (role == Role::teacher) {
+    Facts out = *facts.teacher;
+    out.batch = facts.batch;
+    out.length = facts.length;
+    out.padding_mask = facts.padding_mask;
+    out.equal_rows = facts.equal_rows;
+    return out;
+  }
   facts.lora = false;
   facts.liger_rms_norm = facts.liger_glu = false;
   facts.trained_to_fp32 = false;

@@ -26,7 +26,9 @@ constexpr std::array unknowns{
             "(completion_length says it)",
             [](const TrainingPlan& plan, const Architecture&) {
               const RecipeKind kind = plan.recipe.kind.value;
-              return (kind == RecipeKind::dpo || kind == RecipeKind::kto) && plan.batch.completion_length.value == 0 &&
+              const bool scored =
+                  kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::distillation;
+              return scored && plan.batch.completion_length.value == 0 &&
                      plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},

@@ -82,6 +82,9 @@ void plan_supervised(TrainingPlan& plan) {
   plan.recipe.reference_rows = {0, trainer};
   plan.recipe.second_term = {false, trainer};
   plan.recipe.rollout_batches = {0, trainer};
+  plan.recipe.divergence = {Divergence::mixed, trainer};
+  plan.model.teacher = {"", trainer};
+  plan.model.teacher_dtype = {WeightsDType::checkpoint, trainer};
 }
 
 void take(Draft& draft, Findings&& findings) {

@@ -56,10 +56,11 @@ Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Sett
 
 constexpr std::string_view router_loss = "router_aux_loss_coef";
 
-// trl 1.16.0: SFTTrainer, DPOTrainer and KTOTrainer switch the load-balancing loss of a mixture's router on,
-// unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is the answer.
+// trl 1.16.0: SFTTrainer, of which GKDTrainer is one, DPOTrainer and KTOTrainer switch the load-balancing loss of a
+// mixture's router on, unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is
+// the answer.
 void add_router_loss(TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 3> adding{"sft", "dpo", "kto"};
+  constexpr std::array<std::string_view, 4> adding{"sft", "dpo", "kto", "gkd"};
   const bool trl = plan.framework.starts_with("trl ") && std::ranges::count(adding, plan.recipe.trainer.value) > 0;
   const bool said = std::ranges::count(plan.unmodelled, router_loss, &Unmodelled::key) > 0;
   if (!trl || said || !model.router_logits) return;
@@ -78,6 +79,25 @@ std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const Archi
                     std::string(router_loss) + ": trl 1.16.0 refuses it where the model (" + model.model_type +
                         ") is no mixture of experts",
                     found->where,
+                    {},
+                    {}};
+}
+
+std::int64_t vocabulary(const Architecture& model) {
+  const auto found = std::ranges::find(model.config, "vocab_size", [](const auto& row) { return row.first; });
+  const auto* size = found == model.config.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return size == nullptr ? 0 : *size;
+}
+
+// trl 1.16.0: GKDTrainer.__init__.
+std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Architecture& model) {
+  if (model.teacher == nullptr || vocabulary(model) == vocabulary(*model.teacher)) return std::nullopt;
+  return Diagnostic{Severity::error,
+                    "ingest/refused",
+                    "the teacher has a vocabulary of " + std::to_string(vocabulary(*model.teacher)) +
+                        " and the student one of " + std::to_string(vocabulary(model)) +
+                        ": TRL's GKDTrainer compares whole distributions, and refuses them",
+                    plan.model.teacher.origin.where,
                     {},
                     {}};
 }
@@ -214,6 +234,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_patched_attention(plan, model);
   check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
+  if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})

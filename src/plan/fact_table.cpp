@@ -31,12 +31,14 @@ bool has_scores(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
 }
 bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
-bool has_completions(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
+bool distils(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::distillation; }
+bool has_reference_scores(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
+bool has_completions(const Plan& plan) { return has_reference_scores(plan) || distils(plan); }
 /// Of LLaMA-Factory's trainers.
 bool has_whole_logits(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::paired_logits || plan.recipe.kind.value == RecipeKind::unpaired_logits;
 }
-bool has_reference(const Plan& plan) { return has_completions(plan) || has_whole_logits(plan); }
+bool has_reference(const Plan& plan) { return has_reference_scores(plan) || has_whole_logits(plan); }
 bool scores_logits(const Plan& plan) {
   const bool whole = plan.recipe.kind.value == RecipeKind::reference_free;
   return whole || (has_scores(plan) && plan.recipe.loss.value == Loss::full_logits);
@@ -162,12 +164,14 @@ constexpr std::array rows{
          {},
          varies}),
     fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
-        "recipe", {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
-                   "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
-                   "`kto`; or `grpo`, whose completions come from elsewhere; or LLaMA-Factory's trainers of pairs "
-                   "(DPO, ORPO, SimPO: `paired_logits`) and of rows (KTO: `unpaired_logits`)",
-                   {},
-                   is_preference}),
+        "recipe",
+        {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
+         "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
+         "`kto`; or `grpo`, whose completions come from elsewhere; or its `distillation` from a teacher (GKD); or "
+         "LLaMA-Factory's trainers of pairs (DPO, ORPO, SimPO: `paired_logits`) and of rows (KTO: "
+         "`unpaired_logits`)",
+         {},
+         is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
         "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
                       "before the first step",
@@ -190,9 +194,22 @@ constexpr std::array rows{
          {},
          has_rollouts}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
-        "completion_length", {"of `dpo`, `kto` and `grpo`: tokens of a row that are a completion; 0: all but the first",
-                              {},
-                              has_completions}),
+        "completion_length",
+        {"of `dpo`, `kto`, `grpo` and `distillation`: tokens of a row that are a completion; 0: all but the first",
+         {},
+         has_completions}),
+    fact<&Plan::model, &ModelFacts::teacher, as::text_or_nothing>(
+        "teacher", {"of `distillation`: the model that the student learns from, named as `model` is",
+                    {{{weights, 4}, {logits_and_loss, 9}}},
+                    distils}),
+    fact<&Plan::model, &ModelFacts::teacher_dtype, as::weights_dtype>(
+        "teacher_dtype", {"what its weights are loaded in; `checkpoint` is what its config.json names", {}, distils}),
+    fact<&Plan::recipe, &RecipeFacts::divergence, as::divergence>(
+        "divergence", {"what the student's loss is: the KL divergence from the teacher (`forward`: GKD's `beta: 0`), "
+                       "from the student "
+                       "(`reverse`: 1), or of both from their mixture (`mixed`)",
+                       {},
+                       distils}),
     fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
         "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "

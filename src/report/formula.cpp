@@ -48,6 +48,10 @@ struct Numbers {
 };
 
 std::string weights(const Numbers& n) {
+  if (n.plan.recipe.kind.value == RecipeKind::distillation) {
+    return fmt::format("every parameter of the student ({}) and of its teacher in the dtype that it is stored in",
+                       with_separators(n.footprint.parameters));
+  }
   std::string text = fmt::format("every parameter in the dtype that it is stored in: {} parameters × {} B on average",
                                  with_separators(n.footprint.parameters), n.each(n.footprint.parameters));
   if (n.plan.quantization.kind.value == Quantization::none) return text;

@@ -131,6 +131,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.recipe.reference.value = Reference::none;
   plan.recipe.reference_rows.value = plan.batch.completion_length.value = 0;
   plan.recipe.second_term.value = false;
+  plan.recipe.divergence.value = Divergence::mixed;
+  plan.model.teacher.value.clear();
+  plan.model.teacher_dtype.value = WeightsDType::checkpoint;
   plan.model.head.value = HeadKind::language_model;
   plan.model.labels.value = plan.batch.target_length.value = 0;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.

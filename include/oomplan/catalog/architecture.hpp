@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,6 +101,7 @@ struct Architecture {
   OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
   std::vector<std::pair<Task, OpSpec>> heads{};             ///< Those of other tasks.
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
+  std::shared_ptr<const Architecture> teacher{};            ///< Of the model that it learns from; null: none.
 };
 
 }  // namespace oomplan

@@ -74,6 +74,7 @@ inline constexpr std::array<std::string_view, 6> loss_names{"full_logits",      
                                                             "cut_cross_entropy",  "dynamic_fine_tuning"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
+/// distillation: TRL's GKD.
 enum class RecipeKind : std::uint8_t {
   supervised,
   dpo,
@@ -82,16 +83,22 @@ enum class RecipeKind : std::uint8_t {
   kto,
   grpo,
   paired_logits,
-  unpaired_logits
+  unpaired_logits,
+  distillation
 };
-inline constexpr std::array<std::string_view, 8> recipe_names{
-    "supervised", "dpo", "reference_free", "reward", "kto", "grpo", "paired_logits", "unpaired_logits"};
+inline constexpr std::array<std::string_view, 9> recipe_names{
+    "supervised", "dpo", "reference_free", "reward", "kto", "grpo", "paired_logits", "unpaired_logits", "distillation"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
 /// precomputed: itself, once, before the first step.
 enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
 inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
+
+/// How far a student is from its teacher. forward: the KL divergence of the student's distribution from the teacher's.
+/// reverse: the other way round. mixed: both from a mixture of the two (generalised Jensen-Shannon).
+enum class Divergence : std::uint8_t { forward, reverse, mixed };
+inline constexpr std::array<std::string_view, 3> divergence_names{"forward", "reverse", "mixed"};
 
 /// What dtype the model's weights are loaded in. `checkpoint` is the dtype that the model's config.json names
 /// (transformers 5's dtype="auto"); fp32 where it names none.
@@ -136,6 +143,7 @@ struct RecipeFacts {
   Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence. Of
                                 ///< grpo: the policy scores a rollout before its steps.
   Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
+  Setting<Divergence> divergence{};         ///< Of distillation.
   Setting<Loss> loss{};
   Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
@@ -219,7 +227,9 @@ struct MeshFacts {
 };
 
 struct ModelFacts {
-  Setting<std::string> name{};  ///< A hub id, a directory, or a config.json.
+  Setting<std::string> name{};     ///< A hub id, a directory, or a config.json.
+  Setting<std::string> teacher{};  ///< The same of the model that a student learns from; empty: none.
+  Setting<WeightsDType> teacher_dtype{};
   Setting<HeadKind> head{};
   Setting<std::int64_t> labels{};  ///< Of a classifier; 0: as many as the config has.
   friend bool operator==(const ModelFacts&, const ModelFacts&) = default;

@@ -30,7 +30,7 @@ inline constexpr auto trainer_names = std::to_array<TrainerName>({
     {"rloo", "TRL RLOO"},
     {"bco", "TRL BCO"},
     {"distillation", "TRL distillation"},
-    {"gkd", "TRL GKD"},
+    {"gkd", "TRL GKD", true},
     {"gmpo", "TRL GMPO"},
     {"gold", "TRL GOLD"},
     {"nash_md", "TRL Nash-MD"},

@@ -61,10 +61,12 @@ void Recorder::repeat(const Position& from, const Position& to, bool accumulates
   if (enough > storages.capacity()) storages.reserve(std::max(enough, 2 * storages.capacity()));
   std::size_t mark = from.mark;
   std::size_t spare = from.spare;
+  std::size_t empty = from.emptied;
   for (std::size_t i = from.event; i <= to.event; ++i) {
     for (; accumulates && spare < to.spare && spare_[spare].event == i; ++spare) {
       events.push_back({name(spare_[spare].storage), spare_[spare].layer, false});
     }
+    for (; empty < to.emptied && emptied[empty] == static_cast<std::int32_t>(i); ++empty) empty_cache();
     for (; mark < to.mark && marks[mark].first == static_cast<std::int32_t>(i); ++mark) this->mark(marks[mark].phase);
     if (i == to.event) break;
     Event e = events[i];

@@ -92,8 +92,9 @@ class Recorder {
     std::size_t storage = 0;
     std::size_t mark = 0;
     std::size_t spare = 0;
+    std::size_t emptied = 0;
   };
-  Position position() const { return {events.size(), storages.size(), marks.size(), spare_.size()}; }
+  Position position() const { return {events.size(), storages.size(), marks.size(), spare_.size(), emptied.size()}; }
   /// Writes down what stands in [from, to) again, with storages of its own, as of the step at hand; `accumulates`: as
   /// it would be had every parameter had its gradient before.
   void repeat(const Position& from, const Position& to, bool accumulates);

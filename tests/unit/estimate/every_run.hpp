@@ -13,7 +13,8 @@ struct Named {
   std::string name{};
   TrainingPlan plan{};
   example::Keys model{};
-  bool folds = true;  ///< Else every layer is played.
+  bool folds = true;        ///< Else every layer is played.
+  example::Keys teacher{};  ///< Of a run that has one.
 };
 
 inline TrainingPlan changed(const std::function<void(TrainingPlan&)>& change) {
@@ -257,6 +258,23 @@ inline std::vector<Named> runs() {
          p.checkpointing.on.value = true;
        }),
        example::qwen3()},
+      {"distillation, accumulated, evaluated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::distillation;
+         p.recipe.divergence.value = Divergence::mixed;
+         p.model.teacher_dtype.value = WeightsDType::bf16;
+         p.batch.gradient_accumulation_steps.value = 4;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::qwen3(), true, example::llama({{"hidden_size", "512"}})},
+      {"distillation into an adapter, checkpointed, backwards", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::distillation;
+         p.recipe.divergence.value = Divergence::reverse;
+         p.batch.completion_length.value = 5;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3(), true, example::qwen3({{"hidden_size", "512"}})},
       {"LLaMA-Factory's DPO, raised to fp32, with a reference model, evaluated", changed([&](TrainingPlan& p) {
          amp(p);
          p.recipe.kind.value = RecipeKind::paired_logits;

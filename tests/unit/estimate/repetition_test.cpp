@@ -17,7 +17,12 @@ namespace {
 
 Architecture deep(const Named& run, std::int64_t layers) {
   const char* key = run.model.contains("n_layer") ? "n_layer" : "num_hidden_layers";
-  return example::architecture(example::with(run.model, {{key, std::to_string(layers)}}));
+  Architecture out = example::architecture(example::with(run.model, {{key, std::to_string(layers)}}));
+  if (run.teacher.empty()) return out;
+  const Architecture teacher =
+      example::architecture(example::with(run.teacher, {{"num_hidden_layers", std::to_string(layers - 1)}}));
+  out.teacher = std::make_shared<const Architecture>(teacher);
+  return out;
 }
 
 RunPtr play(const Named& run, const Architecture& model, const Repetition& repetition) {
@@ -60,7 +65,7 @@ Groups groups(const Run& run, const Repetition& repetition, const Peak& moment) 
   for (const Live& live : alive_at(run.recorder(), repetition, moment)) {
     const Storage& s = run.recorder().storages[static_cast<std::size_t>(live.storage)];
     if (s.bytes == 0) continue;
-    const std::string module = s.module < 0 ? "" : run.policy().modules[static_cast<std::size_t>(s.module)];
+    const std::string module = s.module < 0 ? "" : run.modules()[static_cast<std::size_t>(s.module)];
     const std::vector<std::int64_t> shape(s.shape.span().begin(), s.shape.span().end());
     add(out, {s.bucket, s.op, module, shape, s.dtype, live.first_layer < 0},
         {live.count, live.count * s.bytes, live.first_layer, live.last_layer});
@@ -130,7 +135,9 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
     const auto whole = unroll(Timeline(all->recorder(), each));
     EXPECT_TRUE(!run.folds || unroll(Timeline(few->recorder(), folded)) == whole);
     EXPECT_EQ(whole.handles.size(), 2U);
-    const auto marks = std::ranges::count(whole.events, oomplan::Event::Kind::mark, &oomplan::Event::kind);
+    const auto marks = std::ranges::count_if(whole.events, [](const oomplan::Event& e) {
+      return e.kind == oomplan::Event::Kind::mark || e.kind == oomplan::Event::Kind::empty_cache;
+    });
     const Recorder& recorder = all->recorder();
     const auto sized = [&](const Event& e) { return recorder.at(e.storage).bytes > 0; };
     EXPECT_EQ(std::ssize(whole.events) - marks, std::ranges::count_if(recorder.events, sized));

@@ -233,6 +233,57 @@ TEST(Hf, GrpoRefusesRolloutsOfBrokenGroups) {
   EXPECT_THAT(error(""), testing::Contains(HasSubstr("how long prompts are")));
 }
 
+const std::string gkd = "trainer: gkd\nmodel_name_or_path: a/b\nteacher_model_name_or_path: a/c\n";
+
+TEST(Hf, GkdHasATeacher) {
+  const TrainingPlan plan = plan_from(gkd + "lmbda: 0\ndtype: bfloat16\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::distillation);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::full_logits);
+  EXPECT_EQ(plan.recipe.divergence.value, Divergence::mixed);
+  EXPECT_EQ(plan.model.teacher.value, "a/c");
+  EXPECT_EQ(plan.model.teacher_dtype.value, WeightsDType::bf16);
+  const auto dtype = [](const std::string& keys) {
+    return plan_from(gkd + "lmbda: 0\n" + keys).model.teacher_dtype.value;
+  };
+  EXPECT_EQ(dtype(""), WeightsDType::fp32);
+  EXPECT_EQ(dtype("teacher_model_init_kwargs: {dtype: bfloat16}\n"), WeightsDType::bf16);
+  EXPECT_EQ(dtype("teacher_model_init_kwargs: {dtype: auto}\n"), WeightsDType::checkpoint);
+}
+
+TEST(Hf, GkdsBetaChoosesTheDivergence) {
+  const auto divergence = [](const std::string& beta) {
+    return plan_from(gkd + "lmbda: 0.0\nbeta: " + beta + "\n").recipe.divergence.value;
+  };
+  EXPECT_EQ(divergence("0"), Divergence::forward);
+  EXPECT_EQ(divergence("0.1"), Divergence::mixed);
+  EXPECT_EQ(divergence("1.0"), Divergence::reverse);
+}
+
+TEST(Hf, GkdThatGeneratesIsUndecided) {
+  const auto gaps = [](const std::string& keys) { return features(plan_from(gkd + keys)); };
+  EXPECT_THAT(gaps(""), ElementsAre(HasSubstr("lmbda: generation by the student")));
+  EXPECT_THAT(gaps("lmbda: 0.3\n"), ElementsAre(HasSubstr("lmbda: generation by the student")));
+  EXPECT_THAT(gaps("lmbda: 0\nseq_kd: true\n"), ElementsAre(HasSubstr("seq_kd: generation by the teacher")));
+  EXPECT_THAT(gaps("lmbda: 0\nseq_kd: false\nmax_new_tokens: 9\ntemperature: 0.7\n"), IsEmpty());
+  EXPECT_THAT(gaps("lmbda: 0\nteacher_model_init_kwargs: {dtype: auto, attn_implementation: eager}\n"),
+              ElementsAre(HasSubstr("teacher_model_init_kwargs")));
+  EXPECT_THAT(gaps("lmbda: 0\nuse_liger_kernel: true\n"), ElementsAre(HasSubstr("use_liger_kernel")));
+  EXPECT_THAT(gaps("lmbda: 0\npad_to_multiple_of: 8\n"), ElementsAre(HasSubstr("pad_to_multiple_of")));
+  EXPECT_THAT(gaps("lmbda: 0\nnum_generations: 8\n"), ElementsAre(HasSubstr("num_generations")));  // Another's.
+}
+
+TEST(Hf, GkdRefuses) {
+  const auto error = [](const std::string& keys) { return errors_from(gkd + "lmbda: 0\n" + keys); };
+  EXPECT_THAT(error("beta: 1.5\n"), ElementsAre(HasSubstr("beta: expected a number from 0 to 1")));
+  EXPECT_THAT(error("seq_kd: often\n"), ElementsAre(HasSubstr("seq_kd: expected")));
+  EXPECT_THAT(error("packing: true\n"), ElementsAre(HasSubstr("packing: TRL's GKDTrainer has a collator")));
+  EXPECT_THAT(error("padding_free: true\n"), testing::Contains(HasSubstr("padding_free: TRL's GKDTrainer")));
+  EXPECT_THAT(errors_from(gkd + "lmbda: -1\n"), testing::Contains(HasSubstr("lmbda: expected a number from 0 to 1")));
+  EXPECT_THAT(errors_from("trainer: gkd\nmodel_name_or_path: a/b\nlmbda: 0\n"),
+              ElementsAre(HasSubstr("without which GKDTrainer has no teacher")));
+}
+
 TEST(Hf, RewardModelsTrainTheirHead) {
   const std::string reward =
       "trainer: reward\nmodel_name_or_path: a/b\nuse_peft: true\ncenter_rewards_coefficient: 0.01\n";

@@ -1,6 +1,8 @@
 // What derive.cpp takes of the other files of the dialect.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -51,7 +53,26 @@ void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, c
 void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft);
 
 /// What GRPOConfig refuses, and values that are none.
-void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document);
+void check_rollouts(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document);
+
+// TRL's GKD, which distils a teacher into the model (trl 1.16.0: experimental/gkd, and its examples/scripts/gkd.py).
+
+/// What such a plan has beside what plan_preference() gives all.
+void plan_distillation(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft);
+
+/// What GKDConfig and GKDTrainer refuse, and values that are none.
+void check_distillation(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document);
+
+/// What a trainer's config is given and SFTConfig has not, so that no table of arguments reads it. Without a value also
+/// where it is none that `codec` reads.
+template <class T>
+Arg<T> given(const Inputs& inputs, std::string_view key, std::string_view codec) {
+  const auto found = std::ranges::find(inputs, key, &Input::key);
+  if (found == inputs.end()) return {};
+  const std::optional<FactValue> value = find_codec(codec)->read(*found->value);
+  const Held<T>* read = value ? std::get_if<Held<T>>(&*value) : nullptr;
+  return read == nullptr ? Arg<T>{} : Arg<T>{static_cast<T>(*read), origin_of(*found)};
+}
 
 // What the frameworks refuse together.
 

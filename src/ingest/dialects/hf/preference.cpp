@@ -92,6 +92,10 @@ constexpr auto grpo_own = std::to_array<std::string_view>({"beta",
                                                            "vllm_structured_outputs_regex",
                                                            "vllm_tensor_parallel_size"});
 
+constexpr auto gkd_own =
+    std::to_array<std::string_view>({"beta", "disable_dropout", "lmbda", "max_new_tokens", "seq_kd",
+                                     "teacher_model_init_kwargs", "teacher_model_name_or_path", "temperature"});
+
 constexpr auto cpo_losses = std::to_array<std::string_view>({"sigmoid", "hinge", "ipo", "simpo", "alphapo"});
 constexpr auto kto_losses = std::to_array<std::string_view>({"kto", "apo_zero_unpaired"});
 constexpr auto grpo_losses =
@@ -111,17 +115,12 @@ struct Trainer {
   std::string_view config{};
   RecipeKind kind{};
   Names own{};
-  Names losses{};  ///< That are played; of others its loss_type stays a gap.
-  Names has{};     ///< Of SFT's arguments about rows.
+  Names losses{};             ///< That are played; of others its loss_type stays a gap.
+  Names has{};                ///< Of SFT's arguments about rows.
+  std::string_view padded{};  ///< Why its rows are; empty: as any trainer's.
+  void (*plan)(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) = nullptr;
+  void (*check)(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) = nullptr;
 };
-
-constexpr auto trainers =
-    std::to_array<Trainer>({{"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has},
-                            {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}},
-                            {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses},
-                            {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has},
-                            {"reward", "TRL's RewardConfig", RecipeKind::reward, reward_own, {}, multiple_has},
-                            {"grpo", "TRL's GRPOConfig", RecipeKind::grpo, grpo_own, grpo_losses, multiple_has}});
 
 bool is_one_of(const Node* node, Names names) { return node != nullptr && std::ranges::count(names, node->text) > 0; }
 
@@ -173,7 +172,8 @@ void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_v
   draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin_of(*found).where});
 }
 
-void plan_reference(const Arguments& hf, const Stack& stack, TrainingPlan& plan) {
+void plan_reference(const Arguments& hf, const Inputs& /*inputs*/, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
   plan.recipe.reference = reference_of(hf, stack, plan);
   plan.recipe.reference_rows = reference_rows(hf, stack, plan);
   plan.batch.completion_length = {0, assumed("all of the longest row but its first token may be a completion")};
@@ -196,15 +196,16 @@ void plan_reference_free(const Arguments& hf, const Inputs& inputs, const Stack&
   note(inputs, "load_in_8bit", true, "a quantized model in this trainer", draft);
 }
 
-void plan_kto(const Arguments& hf, const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
-  plan_reference(hf, stack, plan);
+void plan_kto(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  plan_reference(hf, inputs, stack, draft);
   const auto found = std::ranges::find(inputs, "loss_type", &Input::key);
   const bool without = found != inputs.end() && found->value->text == "apo_zero_unpaired";
-  plan.recipe.second_term = {!without, without ? origin_of(*found) : stack.origin("trl", "KTOConfig")};
+  draft.plan.recipe.second_term = {!without, without ? origin_of(*found) : stack.origin("trl", "KTOConfig")};
 }
 
 // peft/peft_model.py: PeftModelForSequenceClassification trains the head too.
-void plan_reward(const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
+void plan_reward(const Arguments& /*hf*/, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
   plan.recipe.loss = {Loss::full_logits, stack.origin("trl", "RewardTrainer, which is given the model's scores")};
   auto& saved = plan.adapter.modules_to_save.value;
   const bool adapts = plan.adapter.kind.value != Adapter::none;
@@ -214,36 +215,13 @@ void plan_reward(const Inputs& inputs, const Stack& stack, TrainingPlan& plan) {
   derive(plan.adapter.modules_to_save.origin, "and the head, which lora_task_type: SEQ_CLS trains");
 }
 
-void plan_grpo(const Inputs& inputs, const Stack& stack, Draft& draft) {
+void plan_grpo(const Arguments& /*hf*/, const Inputs& inputs, const Stack& stack, Draft& draft) {
   plan_rollouts(inputs, stack, draft);
   note(inputs, "cast_lm_head_to_fp32", true, "a head that is cast to fp32", draft);
   note(inputs, "disable_dropout", true, "GRPO with its dropout taken out", draft);
   note(inputs, "sync_ref_model", true, "a reference that follows the policy", draft);
   note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
 }
-
-}  // namespace
-
-void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
-  TrainingPlan& plan = draft.plan;
-  const auto* trainer = std::ranges::find(trainers, plan.recipe.trainer.value, &Trainer::name);
-  if (trainer == trainers.end()) return;
-  forget_own(*trainer, inputs, draft);
-  plan.recipe.kind = {trainer->kind, plan.recipe.trainer.origin};
-  if (trainer->kind == RecipeKind::dpo) plan_reference(hf, stack, plan);
-  if (trainer->kind == RecipeKind::reference_free) plan_reference_free(hf, inputs, stack, draft);
-  if (trainer->kind == RecipeKind::kto) plan_kto(hf, inputs, stack, plan);
-  if (trainer->kind == RecipeKind::reward) plan_reward(inputs, stack, plan);
-  if (trainer->kind == RecipeKind::grpo) return plan_grpo(inputs, stack, draft);
-  plan.batch.padding_mask = {
-      true, assumed(trainer->kind == RecipeKind::kto ? "rows of a batch differ in length and are padded"
-                                                     : "chosen and rejected rows differ in length and are padded")};
-  note(inputs, "disable_dropout", false, "dropout in preference training", draft);
-  const bool whole = trainer->kind == RecipeKind::reference_free || trainer->kind == RecipeKind::reward;
-  if (whole) note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
-}
-
-namespace {
 
 // peft/peft_model.py: PeftModelForCausalLM asks the model for what only one that generates has.
 void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
@@ -255,7 +233,7 @@ void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const
 }
 
 // trl 1.16: trainer/dpo_trainer.py, DPOTrainer.__init__.
-void check_dpo(const Inputs& inputs, Draft& draft, const Document& document) {
+void check_dpo(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
   const Input* loss = asking(inputs, {"loss_type"});
   const Node* smoothing = find_value(inputs, "label_smoothing");
   if (loss == nullptr || (smoothing != nullptr && smoothing->as_number().value_or(1) != 0)) return;
@@ -266,7 +244,7 @@ void check_dpo(const Inputs& inputs, Draft& draft, const Document& document) {
            "loss_type: TRL's DPOTrainer refuses exo_pair where label_smoothing is 0, the default; its paper has 1e-3");
 }
 
-void check_kto(Draft& draft, const Document& document) {
+void check_batch(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   if (!plan.recipe.second_term.value || plan.batch.micro_batch_size.value > 1) return;
   conflict(draft, plan.batch.micro_batch_size.origin, document,
@@ -281,6 +259,11 @@ void check_sampling(const Inputs& inputs, Draft& draft, const Document& document
            "train_sampling_strategy: TRL's KTOTrainer wants sequential where its loss has the KL divergence");
 }
 
+void check_kto(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
+  check_batch(draft, document);
+  check_sampling(inputs, draft, document);
+}
+
 // How rows come, in the words of TRL's SFTConfig.
 void check_fields(const Trainer& trainer, const Inputs& inputs, Draft& draft, const Document& document) {
   for (const Input& input : inputs) {
@@ -291,17 +274,57 @@ void check_fields(const Trainer& trainer, const Inputs& inputs, Draft& draft, co
   }
 }
 
+constexpr std::string_view pairs = "chosen and rejected rows differ in length and are padded";
+constexpr std::string_view singles = "rows of a batch differ in length and are padded";
+
+constexpr auto trainers = std::to_array<Trainer>({
+    {"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has, pairs, plan_reference, check_dpo},
+    {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}, {}, pairs, plan_reference_free},
+    {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses, {}, pairs, plan_reference_free},
+    {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has, singles, plan_kto, check_kto},
+    {"reward",
+     "TRL's RewardConfig",
+     RecipeKind::reward,
+     reward_own,
+     {},
+     multiple_has,
+     pairs,
+     plan_reward,
+     check_reward},
+    {"grpo", "TRL's GRPOConfig", RecipeKind::grpo, grpo_own, grpo_losses, multiple_has, {}, plan_grpo, check_rollouts},
+    {"gkd",
+     "TRL's GKDConfig",
+     RecipeKind::distillation,
+     gkd_own,
+     {},
+     of_sft,
+     {},
+     plan_distillation,
+     check_distillation},
+});
+
 }  // namespace
+
+void plan_preference(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const auto* trainer = std::ranges::find(trainers, plan.recipe.trainer.value, &Trainer::name);
+  if (trainer == trainers.end()) return;
+  forget_own(*trainer, inputs, draft);
+  plan.recipe.kind = {trainer->kind, plan.recipe.trainer.origin};
+  trainer->plan(hf, inputs, stack, draft);
+  if (!trainer->padded.empty()) plan.batch.padding_mask = {true, assumed(trainer->padded)};
+  if (trainer->kind == RecipeKind::grpo) return;
+  note(inputs, "disable_dropout", false, "dropout in preference training", draft);
+  constexpr std::array of_logits{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::distillation};
+  if (std::ranges::count(of_logits, trainer->kind) > 0)
+    note(inputs, "use_liger_kernel", true, "Liger's kernels in this trainer", draft);
+}
 
 void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
   const auto* trainer = std::ranges::find(trainers, draft.plan.recipe.trainer.value, &Trainer::name);
   if (trainer == trainers.end()) return;
   check_fields(*trainer, inputs, draft, document);
-  if (trainer->kind == RecipeKind::dpo) check_dpo(inputs, draft, document);
-  if (trainer->kind == RecipeKind::kto) check_kto(draft, document);
-  if (trainer->kind == RecipeKind::kto) check_sampling(inputs, draft, document);
-  if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);
-  if (trainer->kind == RecipeKind::grpo) check_rollouts(inputs, draft, document);
+  if (trainer->check != nullptr) trainer->check(hf, inputs, draft, document);
 }
 
 }  // namespace oomplan::ingestion::hf

@@ -12,17 +12,12 @@ namespace {
 constexpr std::int64_t usual_completion = 512;
 constexpr std::int64_t usual_generations = 8;
 
-/// What GRPOConfig is given and other trainers' configs have not, so that no table of arguments reads it.
 template <class T>
 Arg<T> given(const Inputs& inputs, std::string_view key) {
   constexpr std::string_view codec = std::is_same_v<T, bool>           ? "argparse_boolean"
                                      : std::is_same_v<T, std::int64_t> ? "positive"
                                                                        : "text";
-  const auto found = std::ranges::find(inputs, key, &Input::key);
-  if (found == inputs.end()) return {};
-  const std::optional<FactValue> value = find_codec(codec)->read(*found->value);
-  const T* read = value ? std::get_if<T>(&*value) : nullptr;
-  return read == nullptr ? Arg<T>{} : Arg<T>{*read, origin_of(*found)};
+  return hf::given<T>(inputs, key, codec);
 }
 
 Origin at_key(const Inputs& inputs, std::string_view key, const Origin& otherwise) {
@@ -128,7 +123,7 @@ void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
     gap("prompts and completions padded to a multiple", "pad_to_multiple_of", multiple.origin, draft);
 }
 
-void check_rollouts(const Inputs& inputs, Draft& draft, const Document& document) {
+void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   check_values(inputs, draft);
   const auto refuse = [&](const Origin& at, std::string why) { conflict(draft, at, document, std::move(why)); };
