@@ -352,6 +352,17 @@ void check_targets(const TrainingPlan& plan, const Architecture& architecture, D
   errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));
 }
 
+void check_trained_layers(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<std::int64_t>& layers = plan.recipe.trained_layers;
+  if (layers.value == 0) return;
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled("freeze tuning " + what + " is not modelled yet", layers.origin));
+  };
+  if (architecture.body.size() != 1) cannot("of " + architecture.model_type + ", which has more than one stack,");
+  if (plan.adapter.kind.value != Adapter::none) cannot("beside an adapter");
+  if (plan.mesh.sharding.value != Sharding::none) cannot("of a model that is spread over ranks");
+}
+
 /// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
 void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
@@ -360,7 +371,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
-                                RecipeKind::unpaired_logits};
+                                RecipeKind::unpaired_logits, RecipeKind::reward_values};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
@@ -472,6 +483,7 @@ void check(const TrainingPlan& plan, const Architecture& architecture, Diagnosti
   }
   check_task(plan, architecture, errors);
   check_body(plan, architecture, errors);
+  check_trained_layers(plan, architecture, errors);
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_liger(plan, architecture, errors);
@@ -550,9 +562,13 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   const bool named = !plan.recipe.trained.value.empty();
   f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;
+  f.trained_layers = plan.recipe.trained_layers.value;
+  f.layer_parts = plan.recipe.layer_parts.value;
+  if (f.trained_layers != 0) f.trained_at = plan.recipe.trained_layers.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
   // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
-  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
+  const bool asks = plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && f.trained_layers == 0;
+  f.input_grads = asks || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
@@ -588,6 +604,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
+  f.has_values = plan.recipe.kind.value == RecipeKind::reward_values;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);
   f.task = task_of(plan, architecture);

@@ -44,7 +44,22 @@ Run longest_run(const Kinds& kinds) {
   return best;
 }
 
+/// A segment's kinds, twice as many where some layers are trained and others are not.
+Kinds kinds_of(const Segment& segment, std::int64_t trained_layers) {
+  Kinds out = segment.layers;
+  const std::int64_t count = std::ssize(out);
+  for (std::int64_t i = 0; i < count && trained_layers != 0; ++i) {
+    std::uint8_t& kind = out[static_cast<std::size_t>(i)];
+    kind = static_cast<std::uint8_t>(2 * kind + (in_trained_layers(i, count, trained_layers) ? 1 : 0));
+  }
+  return out;
+}
+
 }  // namespace
+
+bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained) {
+  return trained > 0 ? number >= layers - trained : number < -trained;
+}
 
 Repetition::Repetition(int built, std::int64_t layers) {
   const std::int64_t middle = built / 2;
@@ -62,11 +77,11 @@ Repetition Repetition::whole_of(const Architecture& architecture) {
   return out;
 }
 
-Repetition Repetition::folded(const Architecture& architecture) {
+Repetition Repetition::folded(const Architecture& architecture, std::int64_t trained_layers) {
   Repetition out;
   for (std::size_t s = 0; s < architecture.body.size(); ++s) {
     const int segment = static_cast<int>(s);
-    const Kinds& kinds = architecture.body[s].layers;
+    const Kinds kinds = kinds_of(architecture.body[s], trained_layers);
     const Run run = architecture.body[s].groups == 0 ? longest_run(kinds) : Run{};
     const auto period = static_cast<int>(run.period);
     const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;

@@ -1,0 +1,63 @@
+// EAFT: the cross entropy of each token, weighted by the entropy of its twenty best logits. LLaMA-Factory 0.9.5's
+// eaft_loss_func (train/trainer_utils.py) copies the labelled tokens' logits for the entropy, Axolotl 0.18.0's
+// (monkeypatch/loss/eaft.py) for the loss too.
+#include "objective.hpp"
+
+namespace oomplan::estimator::objectives {
+namespace {
+
+constexpr std::int64_t best = 20;
+
+/// What is made of the best logits, a number a token of which is left.
+void weigh(Torch& t, const Tensor& logits) {
+  const Tensor values = t.empty({logits->sizes[0], best}, DType::fp32, "aten::topk");
+  const Tensor indices = t.empty({logits->sizes[0], best}, DType::int64, "aten::topk");
+  const Tensor shares = t.pointwise({&values}, DType::fp32, "aten::exp");
+  t.pointwise({&shares}, DType::fp32, "aten::mul");
+}
+
+/// logits[mask], the mask of labels that count.
+Tensor counted(Torch& t, const Tensor& logits, std::int64_t labelled) {
+  const Tensor rows = t.empty({labelled}, DType::int64, "aten::nonzero");
+  return t.index_rows(logits, rows);
+}
+
+/// _eaft_cross_entropy, whose copy of the logits lives until it returns.
+Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
+  const Tensor raised = t.to(logits, DType::fp32);
+  const Tensor shifted = shifted_labels(t, labels);
+  const Tensor flat = t.view(raised, {-1, raised->sizes.back()});
+  Tensor loss = t.cross_entropy(flat, shifted);
+  Restore no_grad(t.grad_enabled, false);
+  const Tensor detached = counted(t, flat, labelled);
+  weigh(t, detached);
+  return loss;
+}
+
+/// eaft_loss: the logits of all tokens but the last are copied, and of these the labelled ones twice.
+Tensor of_shifted_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
+  const std::int64_t length = labels->sizes[1] - 1;
+  const Tensor shifted = t.contiguous(t.slice(logits, 1, 0, length));
+  const Tensor shifted_labels = t.contiguous(t.slice(labels, 1, 1, length));
+  const Tensor flat = t.view(shifted, {-1, shifted->sizes.back()});
+  {
+    Restore no_grad(t.grad_enabled, false);
+    weigh(t, t.to(counted(t, flat, labelled), DType::fp32));
+  }
+  const Tensor targets = t.empty({labelled}, DType::int64, "aten::index");
+  return t.cross_entropy(counted(t, flat, labelled), targets);
+}
+
+}  // namespace
+
+extern const Objective entropy_aware;
+
+namespace {
+const Objective of_axolotl{
+    .loss = Loss::axolotl_entropy_aware, .task = Task::causal_lm, .evaluated = Loss::axolotl_entropy_aware, .of_logits = of_shifted_logits};
+}
+
+const Objective entropy_aware{
+    .loss = Loss::entropy_aware, .task = Task::causal_lm, .evaluated = Loss::entropy_aware, .other_version = &of_axolotl, .of_logits = of_logits};
+
+}  // namespace oomplan::estimator::objectives
