@@ -342,8 +342,8 @@ constexpr std::array rows{
         "optimizer",
         {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
          "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
-         "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `torchao_adamw_8bit`, "
-         "`torchao_adamw_4bit`: the files of `models/optimizers`",
+         "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `adam_mini`, "
+         "`torchao_adamw_8bit`, `torchao_adamw_4bit`: the files of `models/optimizers`",
          {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
         "clip_gradients", {"the gradients' norm is clipped before the step"}),
