@@ -306,8 +306,8 @@ constexpr std::array rows{
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
                                                        "or 0.8.0), Axolotl's cut cross entropy, or, "
-                                                       "over the whole logits, LLaMA-Factory's DFT and EAFT "
-                                                       "(`entropy_aware`) or Axolotl's EAFT",
+                                                       "over the whole logits, LLaMA-Factory's DFT or EAFT "
+                                                       "(`entropy_aware`)",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),

@@ -62,7 +62,6 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
 /// dynamic_fine_tuning: LLaMA-Factory's, each token's cross entropy weighted by its probability, over the whole logits.
 /// entropy_aware: LLaMA-Factory's EAFT, each labelled token's cross entropy weighted by the entropy of its best logits.
-/// axolotl_entropy_aware: Axolotl's.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -70,12 +69,11 @@ enum class Loss : std::uint8_t {
   liger_0_8_0_fused_linear,
   cut_cross_entropy,
   dynamic_fine_tuning,
-  entropy_aware,
-  axolotl_entropy_aware
+  entropy_aware
 };
-inline constexpr std::array<std::string_view, 8> loss_names{
+inline constexpr std::array<std::string_view, 7> loss_names{
     "full_logits",       "chunked_logprob",     "liger_fused_linear", "liger_0_8_0_fused_linear",
-    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware",      "axolotl_entropy_aware"};
+    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// reward_values: LLaMA-Factory's, whose values come beside the logits.

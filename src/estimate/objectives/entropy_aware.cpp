@@ -1,6 +1,5 @@
-// EAFT: the cross entropy of each token, weighted by the entropy of its twenty best logits. LLaMA-Factory 0.9.5's
-// eaft_loss_func (train/trainer_utils.py) copies the labelled tokens' logits for the entropy, Axolotl 0.18.0's
-// (monkeypatch/loss/eaft.py) for the loss too.
+// LLaMA-Factory 0.9.5's eaft_loss_func (train/trainer_utils.py): the cross entropy of each token, weighted by the entropy
+// of its twenty best logits, for which the labelled tokens' logits are copied.
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {
@@ -34,30 +33,13 @@ Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int6
   return loss;
 }
 
-/// eaft_loss: the logits of all tokens but the last are copied, and of these the labelled ones twice.
-Tensor of_shifted_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
-  const std::int64_t length = labels->sizes[1] - 1;
-  const Tensor shifted = t.contiguous(t.slice(logits, 1, 0, length));
-  const Tensor shifted_labels = t.contiguous(t.slice(labels, 1, 1, length));
-  const Tensor flat = t.view(shifted, {-1, shifted->sizes.back()});
-  {
-    Restore no_grad(t.grad_enabled, false);
-    weigh(t, t.to(counted(t, flat, labelled), DType::fp32));
-  }
-  const Tensor targets = t.empty({labelled}, DType::int64, "aten::index");
-  return t.cross_entropy(counted(t, flat, labelled), targets);
-}
-
 }  // namespace
 
 extern const Objective entropy_aware;
 
-namespace {
-const Objective of_axolotl{
-    .loss = Loss::axolotl_entropy_aware, .task = Task::causal_lm, .evaluated = Loss::axolotl_entropy_aware, .of_logits = of_shifted_logits};
-}
-
-const Objective entropy_aware{
-    .loss = Loss::entropy_aware, .task = Task::causal_lm, .evaluated = Loss::entropy_aware, .other_version = &of_axolotl, .of_logits = of_logits};
+const Objective entropy_aware{.loss = Loss::entropy_aware,
+                              .task = Task::causal_lm,
+                              .evaluated = Loss::entropy_aware,
+                              .of_logits = of_logits};
 
 }  // namespace oomplan::estimator::objectives

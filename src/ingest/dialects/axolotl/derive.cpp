@@ -499,7 +499,6 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_freezing(a, plan);
   plan_step(a, inputs, draft);
   plan_liger(a, plan);
-  if (a.on("use_eaft")) plan.recipe.loss = {Loss::axolotl_entropy_aware, a.get<bool>("use_eaft").origin};
   plan_cut_cross_entropy(a, inputs, draft, document);
   plan_loader(a, draft);
   axolotl::plan_preference(a, inputs, stack(), draft);
