@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "play.hpp"
+#include "repetition.hpp"
 
 namespace oomplan::estimator {
 
@@ -111,6 +112,23 @@ bool Builder::matched(const Pattern& pattern, bool whole, const std::string& nam
   return all.value_or(false);
 }
 
+// llamafactory/model/adapter.py: _setup_freeze_tuning.
+bool Builder::in_trained_layer(const std::string& name) {
+  if (layers == 0 || !in_trained_layers(first_layer, layers, facts.trained_layers)) return false;
+  const std::string_view module = std::string_view(name).substr(0, name.find('.'));
+  if (facts.layer_parts.empty()) return true;
+  if (std::ranges::count(facts.layer_parts, module) == 0) return false;
+  matched_parts_.emplace(module);
+  return true;
+}
+
+std::vector<std::string> Builder::unmatched_parts() const {
+  std::vector<std::string> out;
+  for (const std::string& part : facts.layer_parts)
+    if (!matched_parts_.contains(part)) out.push_back(part);
+  return out;
+}
+
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
   if (!facts.frozen.empty() && in_layers(
@@ -122,7 +140,8 @@ bool Builder::unfrozen(const std::string& name) {
                                    path(name))) {
     return false;
   }
-  if (facts.trained.empty()) return !facts.lora;
+  if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
+  if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.lora;
   const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
   const bool any = std::ranges::any_of(
       facts.trained, [&](const Pattern& pattern) { return matched(pattern, false, full, facts.trained_at); });

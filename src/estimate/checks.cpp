@@ -156,6 +156,17 @@ void check_task(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
 }
 
+void check_trained_layers(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<std::int64_t>& layers = plan.recipe.trained_layers;
+  if (layers.value == 0) return;
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled("freeze tuning " + what + " is not modelled yet", layers.origin));
+  };
+  if (architecture.body.size() != 1) cannot("of " + architecture.model_type + ", which has more than one stack,");
+  if (plan.adapter.kind.value != Adapter::none) cannot("beside an adapter");
+  if (plan.mesh.sharding.value != Sharding::none) cannot("of a model that is spread over ranks");
+}
+
 /// What only some architectures can be.
 void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
@@ -309,7 +320,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
-                                RecipeKind::unpaired_logits, RecipeKind::distillation};
+                                RecipeKind::unpaired_logits, RecipeKind::distillation, RecipeKind::reward_values};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
@@ -403,6 +414,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   }
   check_task(plan, architecture, errors);
   check_body(plan, architecture, errors);
+  check_trained_layers(plan, architecture, errors);
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_liger(plan, architecture, errors);

@@ -125,9 +125,13 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   const bool named = !plan.recipe.trained.value.empty();
   f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;
+  f.trained_layers = plan.recipe.trained_layers.value;
+  f.layer_parts = plan.recipe.layer_parts.value;
+  if (f.trained_layers != 0) f.trained_at = plan.recipe.trained_layers.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
   // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
-  f.input_grads = (plan.checkpointing.on.value && !plan.checkpointing.wrapped.value) || trains_embeddings(plan);
+  const bool asks = plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && f.trained_layers == 0;
+  f.input_grads = asks || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
@@ -165,6 +169,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
+  f.has_values = plan.recipe.kind.value == RecipeKind::reward_values;
   f.labelled = plan.batch.completion_length.value;
   f.objective = objective_of(plan, architecture);
   f.task = task_of(plan, architecture);

@@ -36,6 +36,13 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   model.head = head->make(Attributes(own, builder), builder);
 }
 
+/// The weights come after the model's own.
+void make_values(const OpSpec& spec, Builder& builder, Model& model) {
+  const HeadType* head = find_head("value_head");
+  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", "value_head"));
+  model.values = head->make(Attributes(spec, builder), builder);
+}
+
 enum class Hooks : std::uint8_t { here, outside };
 
 Tensor play_block(Play& play, const Arguments& arguments, const Modules& block, const Tensor& x, Hooks hooks) {
@@ -59,9 +66,17 @@ void take_beside(Torch& t, Stream& s) {
   s.arguments.cross_bias = std::move(second);
 }
 
-void play_layer(Play& play, const Modules& block, Stream& s) {
-  const Tensor x = s.hidden;
-  if (!play.facts.checkpointing) {
+/// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
+/// are trained alone, and asks what goes into one for a gradient. Its full training and adapters have something in each.
+bool checkpoints(const Play& play, bool trains, Tensor& x) {
+  if (!play.facts.checkpointing || play.facts.trained_layers == 0) return play.facts.checkpointing;
+  if (trains && play.torch.grad_enabled) x->requires_grad = true;
+  return trains;
+}
+
+void play_layer(Play& play, const Modules& block, bool trains, Stream& s) {
+  Tensor x = s.hidden;
+  if (!checkpoints(play, trains, x)) {
     s.hidden = play_block(play, s.arguments, block, x, Hooks::here);
     return take_beside(play.torch, s);
   }
@@ -119,7 +134,7 @@ void Stream::leave_base() {
   arguments.encoder.reset();
   arguments.cross_mask.reset();
   arguments.cross_bias.reset();
-  all_hidden.reset();
+  if (!returns_hidden) all_hidden.reset();
   attn_weights.reset();
   layer_output.reset();
   seen = {};
@@ -140,7 +155,7 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
     for (const auto& step : tower.before[i]) step->forward(play, v);
-    play_layer(play, *tower.blocks[i], v);
+    play_layer(play, *tower.blocks[i], tower.trains[i], v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
@@ -151,10 +166,11 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
 void play_segment(Play& play, const Model::Segment& segment, std::int16_t& built, Stream& s) {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   for (const auto& step : segment.stem) step->forward(play, s);
+  if (s.returns_hidden && !s.all_hidden) s.all_hidden = std::vector{s.hidden};
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
-    play_layer(play, *segment.blocks[i], s);
+    play_layer(play, *segment.blocks[i], segment.trains[i], s);
     s.layer_output.reset();
     for (const auto& step : segment.after[i]) step->forward(play, s);
     if (s.all_hidden) s.all_hidden->push_back(s.hidden);
@@ -202,6 +218,8 @@ void Model::base(Play& play, Stream& s) const {
     tail[i]->forward(*at_work, s);
     if (norm) s.hidden = play.policy.leave_module(play.torch, Site::norm, s.hidden);
   }
+  // The last one's place in what is returned is the last norm's (transformers: utils/generic.py).
+  if (s.returns_hidden && s.all_hidden) s.all_hidden->back() = s.hidden;
   s.leave_base();
 }
 
@@ -223,6 +241,15 @@ Diagnostic nothing_trained(const Facts& facts, const Builder& builder) {
   d.code = "estimate/no-target";
   d.message = "no parameter of " + builder.architecture.source +
               " is trained by these names: backward() stops, or the optimizer, which gets none";
+  d.where = facts.trained_at;
+  return d;
+}
+
+// llamafactory/model/adapter.py: _setup_freeze_tuning raises a ValueError.
+Diagnostic no_part(const Facts& facts, const Builder& builder, const std::string& part) {
+  Diagnostic d;
+  d.code = "estimate/no-target";
+  d.message = fmt::format("no module of a trained layer of {} is {}", builder.architecture.source, part);
   d.where = facts.trained_at;
   return d;
 }
@@ -274,6 +301,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
   std::vector<std::shared_ptr<const Modules>>& out = made.blocks;
   builder.prefix = segment.module + ".*";
   builder.repeats = unit.times;
+  builder.layers = std::ssize(segment.layers);
   for (int i = 0; i < unit.layers; ++i) {
     const std::int64_t owner = owner_of(segment, unit.number + i);
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
@@ -281,17 +309,22 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
+      made.trains.push_back(made.trains[static_cast<std::size_t>(owner)]);
       continue;
     }
     builder.first_layer = unit.number + i;
     builder.layer_step = unit.layers;
     const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
     Modules block;
+    const std::int64_t before = std::ssize(builder.parameters);
     make_steps(segment.kinds[kind], builder, block);
+    made.trains.push_back(std::any_of(builder.parameters.begin() + before, builder.parameters.end(),
+                                      [](const Parameter& p) { return p.trained; }));
     out.push_back(std::make_shared<const Modules>(std::move(block)));
   }
   builder.prefix.clear();
   builder.repeats = 1;
+  builder.layers = 0;
 }
 
 /// What a clip comes to: twice as many frames as the stem leaves, each of so many bins.
@@ -341,12 +374,15 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);
   make_head(architecture.head, builder, model);
+  if (facts.has_values) make_values(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   // Without enable_input_require_grads nothing asks for a gradient, and backward() raises.
   const bool raises = !facts.frozen.empty() || (!facts.trained.empty() && !facts.input_grads);
   if (raises && builder.trained == 0 && builder.problems.empty())
     builder.problems.push_back(nothing_trained(facts, builder));
+  for (const std::string& part : facts.trained_layers == 0 ? std::vector<std::string>{} : builder.unmatched_parts())
+    builder.problems.push_back(no_part(facts, builder, part));
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();

@@ -19,6 +19,7 @@ struct Model {
     std::vector<std::shared_ptr<const Modules>> blocks{};  ///< One more than once where layers share weights.
     std::vector<Modules> before{};                         ///< What is done before each block is called,
     std::vector<Modules> after{};                          ///< … and with what it gives.
+    std::vector<bool> trains{};  ///< Of each block, whether some parameter of it is trained.
     bool decodes = false;
     Modules tail{};
     bool tower = false;
@@ -29,6 +30,7 @@ struct Model {
   Modules tail{};
   int last_norm = -1;  ///< Of the tail, the norm that comes last.
   std::unique_ptr<Head> head{};
+  std::unique_ptr<Head> values{};  ///< The head of values beside it, where there is one.
   Parameters parameters{};
   std::unique_ptr<Policy> policy{};  ///< How the rank holds it.
   std::int64_t features = 0;         ///< Numbers of a clip, where rows are such and no tokens.

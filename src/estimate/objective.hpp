@@ -1,6 +1,7 @@
 // What makes a loss of a model's hidden states: a file of objectives/ each.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "head.hpp"
@@ -20,7 +21,8 @@ struct Objective {
   bool as_finished = true;
   const Objective* other_version = nullptr;  ///< The same loss of another version of the library.
   /// Where the trainer makes the loss by itself, of the output of a model that is given no labels; `play` is null.
-  Tensor (*of_logits)(Torch& torch, const Tensor& logits, const Tensor& labels) = nullptr;
+  /// `labelled`: how many positions have a label.
+  Tensor (*of_logits)(Torch& torch, const Tensor& logits, const Tensor& labels, std::int64_t labelled) = nullptr;
 };
 
 /// Of a model that is given no labels: its logits, and no loss.

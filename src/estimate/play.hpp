@@ -107,6 +107,9 @@ struct Facts {
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
   std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
+  bool has_values = false;                 ///< A head of values stands beside the model's own.
+  std::int64_t trained_layers = 0;         ///< As RecipeFacts has it.
+  std::vector<std::string> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
 };
 
 /// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.
@@ -193,6 +196,7 @@ struct Stream {
   Tensor loss{};
   std::vector<Tensor>
       returned{};  ///< What else the model's output holds (image_hidden_states, encoder_last_hidden_state).
+  bool returns_hidden = false;  ///< It is asked to return all_hidden (output_hidden_states).
 
   /// The caller lets go of the model's output, but for the loss.
   void drop_output();
@@ -273,6 +277,8 @@ class Builder {
   bool matched(const Pattern& pattern, bool whole, const std::string& name, const Location& asked_at);
   /// Of modules_to_save, what saved_copy() was asked of no module for.
   std::vector<std::string> unsaved_modules() const;
+  /// Of `layer_parts`, those that no module of a layer is.
+  std::vector<std::string> unmatched_parts() const;
   /// The targets that no module had.
   std::vector<std::string> unmatched_targets() const;
 
@@ -292,6 +298,7 @@ class Builder {
   std::int64_t trained = 0;
   bool scans = false;  ///< An op plays transformers' own code for what packages of kernels have too.
   Diagnostics problems{};
+  std::int64_t layers = 0;  ///< Of the segment being built.
 
  private:
   /// A weight of the checkpoint: where its events begin, and its name, cut where the layer's number stands.
@@ -304,6 +311,7 @@ class Builder {
 
   Pattern::Budget pattern_budget_{};
   std::set<std::string> matched_targets_{};
+  std::set<std::string> matched_parts_{};
   std::set<std::string> saved_modules_{};
   std::set<StorageId> of_adapters_{};
   std::set<StorageId> of_copies_{};
@@ -317,6 +325,7 @@ class Builder {
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.
   void cast(const Parameter& parameter, DType dtype);
   bool unfrozen(const std::string& name);
+  bool in_trained_layer(const std::string& name);
   /// Whether it holds for the name, which has to be so in all layers that this one stands for.
   bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);

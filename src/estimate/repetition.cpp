@@ -53,7 +53,22 @@ std::vector<const Segment*> segments_of(const Architecture& architecture) {
   return out;
 }
 
+/// A segment's kinds, twice as many where some layers are trained and others are not.
+Kinds kinds_of(const Segment& segment, std::int64_t trained_layers) {
+  Kinds out = segment.layers;
+  const std::int64_t count = std::ssize(out);
+  for (std::int64_t i = 0; i < count && trained_layers != 0; ++i) {
+    std::uint8_t& kind = out[static_cast<std::size_t>(i)];
+    kind = static_cast<std::uint8_t>(2 * kind + (in_trained_layers(i, count, trained_layers) ? 1 : 0));
+  }
+  return out;
+}
+
 }  // namespace
+
+bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained) {
+  return trained > 0 ? number >= layers - trained : number < -trained;
+}
 
 Repetition::Repetition(int built, std::int64_t layers) {
   const std::int64_t middle = built / 2;
@@ -70,15 +85,15 @@ Repetition Repetition::whole_of(const Architecture& architecture) {
   return out;
 }
 
-Repetition Repetition::folded(const Architecture& architecture) {
+Repetition Repetition::folded(const Architecture& architecture, std::int64_t trained_layers) {
   Repetition out;
   int segment = 0;
-  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s);
+  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, trained_layers);
   return out;
 }
 
-void Repetition::fold(int segment, const Segment& layers) {
-  const Kinds& kinds = layers.layers;
+void Repetition::fold(int segment, const Segment& layers, std::int64_t trained_layers) {
+  const Kinds kinds = kinds_of(layers, trained_layers);
   const Run run = layers.groups == 0 ? longest_run(kinds) : Run{};
   const auto period = static_cast<int>(run.period);
   const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;

@@ -17,6 +17,9 @@ struct Unit {
   std::int64_t times = 1;   ///< How many equal units of the model it stands for.
 };
 
+/// Whether layer `number` of so many is one of those that RecipeFacts::trained_layers names.
+bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained);
+
 class Repetition {
  public:
   /// `built` of `layers` equal ones; where they are fewer, the middle one stands for those that are not built.
@@ -25,8 +28,8 @@ class Repetition {
   static Repetition whole_of(const Architecture& architecture);
   /// Of each segment's longest run of equal periods five are built: two at each end, which may differ (the first has no
   /// gradient to give, the last hands on to the head), one in the middle for all the others, and its neighbours to
-  /// check it by.
-  static Repetition folded(const Architecture& architecture);
+  /// check it by. Layers of which some are trained by their number alone are alike where that agrees.
+  static Repetition folded(const Architecture& architecture, std::int64_t trained_layers = 0);
 
   const std::vector<Unit>& units() const { return units_; }
   const Unit& unit(int index) const { return units_[static_cast<std::size_t>(index)]; }
@@ -41,7 +44,7 @@ class Repetition {
 
  private:
   Repetition() = default;
-  void fold(int segment, const Segment& layers);
+  void fold(int segment, const Segment& layers, std::int64_t trained_layers);
   void add(int segment, std::int64_t number, int layers, std::int64_t times);
   void add_each(int segment, std::int64_t from, std::int64_t to);
 

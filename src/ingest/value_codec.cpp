@@ -229,6 +229,7 @@ constexpr std::array codecs{
     codec<as::float_dtype>("float_dtype"),
     codec<fraction>("fraction"),
     codec<given>("given"),
+    codec<as::integer>("integer"),
     codec<length_limit>("length_limit"),
     codec<load_dtype>("load_dtype"),
     codec<mixed_precision>("mixed_precision"),

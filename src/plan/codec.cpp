@@ -97,6 +97,8 @@ std::string write_elements(const std::int64_t& value) {
   return value == by_hidden_size ? "auto" : write_integer(value);
 }
 std::optional<std::int64_t> read_count(const Node& node) { return integer_from(node, 0); }
+
+std::optional<std::int64_t> read_integer(const Node& node) { return integer_from(node, -most_counted); }
 std::optional<bool> read_boolean(const Node& node) { return node.is_scalar() ? node.as_boolean() : std::nullopt; }
 std::optional<double> read_number(const Node& node) { return node.is_scalar() ? node.as_number() : std::nullopt; }
 

@@ -168,8 +168,8 @@ constexpr std::array rows{
         {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "
          "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
          "`kto`; or `grpo`, whose completions come from elsewhere; or its `distillation` from a teacher (GKD); or "
-         "LLaMA-Factory's trainers of pairs (DPO, ORPO, SimPO: `paired_logits`) and of rows (KTO: "
-         "`unpaired_logits`)",
+         "LLaMA-Factory's trainers of pairs (DPO, ORPO, SimPO: `paired_logits`), of rows (KTO: "
+         "`unpaired_logits`) and of rewards (`reward_values`)",
          {},
          is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
@@ -277,8 +277,8 @@ constexpr std::array rows{
         "optimizer",
         {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "
          "`paged_adamw_32bit`, `sgd`, `sgd_momentum`, `adafactor`, `lion_32bit`, `lion_8bit`, "
-         "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `torchao_adamw_8bit`, "
-         "`torchao_adamw_4bit`: the files of `models/optimizers`",
+         "`paged_lion_32bit`, `paged_lion_8bit`, `muon`, `axolotl_muon`, `llamafactory_muon`, `adam_mini`, "
+         "`torchao_adamw_8bit`, `torchao_adamw_4bit`: the files of `models/optimizers`",
          {{{Bucket::optimizer, 1}, {temporaries, 3}, {paged, 1}}}}),
     fact<&Plan::optimizer, &OptimizerFacts::clip_gradients, as::boolean>(
         "clip_gradients", {"the gradients' norm is clipped before the step"}),
@@ -321,8 +321,9 @@ constexpr std::array rows{
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
                                                       {"cross entropy over the whole logits, TRL's fused head, "
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                                                       "or 0.8.0), Axolotl's cut cross entropy, or "
-                                                       "LLaMA-Factory's DFT, over the whole logits",
+                                                       "or 0.8.0), Axolotl's cut cross entropy, or, "
+                                                       "over the whole logits, LLaMA-Factory's DFT or EAFT "
+                                                       "(`entropy_aware`)",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
@@ -339,6 +340,15 @@ constexpr std::array rows{
                                "the method trains",
                                {},
                                [](const Plan& plan) { return !plan.recipe.trained.value.empty(); }}),
+    fact<&Plan::recipe, &RecipeFacts::trained_layers, as::integer>(
+        "trained_layers", {"the last so many layers are trained, or where it is negative the first, and they alone are "
+                           "checkpointed (LLaMA-Factory's freeze tuning); 0: it is another method",
+                           {{{gradients, 4}, {optimizer, 4}}},
+                           [](const Plan& plan) { return plan.recipe.trained_layers.value != 0; }}),
+    fact<&Plan::recipe, &RecipeFacts::layer_parts, as::names>(
+        "layer_parts", {"of such a layer, the modules that are trained; empty: all",
+                        {},
+                        [](const Plan& plan) { return plan.recipe.trained_layers.value != 0; }}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
     fact<&Plan::recipe, &RecipeFacts::label_smoothing, as::boolean>(

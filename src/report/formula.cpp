@@ -21,7 +21,7 @@ struct Numbers {
   /// Of a pair there are two.
   std::int64_t rows() const {
     constexpr std::array of_pairs{RecipeKind::dpo, RecipeKind::reference_free, RecipeKind::reward,
-                                  RecipeKind::paired_logits};
+                                  RecipeKind::paired_logits, RecipeKind::reward_values};
     const std::int64_t of_one = std::ranges::count(of_pairs, plan.recipe.kind.value) > 0 ? 2 : 1;
     return saturating_mul(plan.batch.micro_batch_size.value, of_one);
   }
@@ -128,7 +128,8 @@ std::string logits_and_loss(const Numbers& n) {
   const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
-  if (loss != Loss::full_logits && loss != Loss::dynamic_fine_tuning) return fused_linear_loss(n);
+  constexpr std::array of_logits{Loss::full_logits, Loss::dynamic_fine_tuning, Loss::entropy_aware};
+  if (std::ranges::count(of_logits, loss) == 0) return fused_linear_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "
       "once: {} × {} vocabulary × {} B over all copies",

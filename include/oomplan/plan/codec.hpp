@@ -37,6 +37,7 @@ std::string write_text(const std::string& value);
 
 std::optional<std::int64_t> read_positive(const Node& node);
 std::optional<std::int64_t> read_count(const Node& node);
+std::optional<std::int64_t> read_integer(const Node& node);
 /// A count, or "unknown".
 std::optional<std::int64_t> read_images(const Node& node);
 std::string write_images(const std::int64_t& value);
@@ -56,6 +57,7 @@ std::string write_dtype(const DType& value);
 namespace as {
 inline constexpr Codec<std::int64_t> positive{"a positive integer", read_positive, write_integer};
 inline constexpr Codec<std::int64_t> count{"an integer, 0 or more", read_count, write_integer};
+inline constexpr Codec<std::int64_t> integer{"an integer", read_integer, write_integer};
 inline constexpr Codec<std::int64_t> images{"an integer, 0 or more, or unknown", read_images, write_images};
 inline constexpr Codec<std::int64_t> elements{"an integer, 0 or more, or auto", read_elements, write_elements};
 inline constexpr Codec<bool> boolean{"true or false", read_boolean, write_boolean};
@@ -107,7 +109,7 @@ inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("on
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
-    "cut_cross_entropy, dynamic_fine_tuning");
+    "cut_cross_entropy, dynamic_fine_tuning, entropy_aware");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding =
@@ -118,7 +120,8 @@ inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_pref
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
 inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
-    "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation");
+    "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation, "
+    "reward_values");
 inline constexpr auto divergence = choice<Divergence, divergence_names>("one of forward, reverse, mixed");
 inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");

@@ -61,20 +61,22 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
 /// dynamic_fine_tuning: LLaMA-Factory's, each token's cross entropy weighted by its probability, over the whole logits.
+/// entropy_aware: LLaMA-Factory's EAFT, each labelled token's cross entropy weighted by the entropy of its best logits.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
   liger_fused_linear,
   liger_0_8_0_fused_linear,
   cut_cross_entropy,
-  dynamic_fine_tuning
+  dynamic_fine_tuning,
+  entropy_aware
 };
-inline constexpr std::array<std::string_view, 6> loss_names{"full_logits",        "chunked_logprob",
-                                                            "liger_fused_linear", "liger_0_8_0_fused_linear",
-                                                            "cut_cross_entropy",  "dynamic_fine_tuning"};
+inline constexpr std::array<std::string_view, 7> loss_names{
+    "full_logits",       "chunked_logprob",     "liger_fused_linear", "liger_0_8_0_fused_linear",
+    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
-/// distillation: TRL's GKD.
+/// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
 enum class RecipeKind : std::uint8_t {
   supervised,
   dpo,
@@ -84,10 +86,12 @@ enum class RecipeKind : std::uint8_t {
   grpo,
   paired_logits,
   unpaired_logits,
-  distillation
+  distillation,
+  reward_values
 };
-inline constexpr std::array<std::string_view, 9> recipe_names{
-    "supervised", "dpo", "reference_free", "reward", "kto", "grpo", "paired_logits", "unpaired_logits", "distillation"};
+inline constexpr std::array<std::string_view, 10> recipe_names{
+    "supervised",    "dpo",             "reference_free", "reward",       "kto", "grpo",
+    "paired_logits", "unpaired_logits", "distillation",   "reward_values"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
@@ -152,6 +156,10 @@ struct RecipeFacts {
   Setting<std::vector<std::string>> trained{};
   /// Parts of parameters' names: one whose name has such a part stays as it is ("vision_tower").
   Setting<std::vector<std::string>> frozen{};
+  /// LLaMA-Factory's freeze tuning: the last so many layers are trained, or where it is negative the first, beside what
+  /// `trained` names; such layers alone are checkpointed. 0: it is another method.
+  Setting<std::int64_t> trained_layers{};
+  Setting<std::vector<std::string>> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };

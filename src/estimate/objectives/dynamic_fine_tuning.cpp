@@ -5,7 +5,7 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
-Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels) {
+Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t /*labelled*/) {
   const Tensor raised = t.to(logits, DType::fp32);
   const Tensor shifted = shifted_labels(t, labels);
   return t.cross_entropy(t.view(raised, {-1, raised->sizes.back()}), shifted);

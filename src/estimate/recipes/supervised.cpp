@@ -1,4 +1,6 @@
 // Language modelling: one model and its loss (transformers' Trainer, TRL's SFTTrainer, Axolotl).
+#include <algorithm>
+
 #include "modules/label_smoother.hpp"
 #include "recipe.hpp"
 
@@ -23,12 +25,18 @@ void lose_smoothed(Stage& stage, const Facts& facts, const Objective& objective,
   measure(stage, facts, objective, batch);
 }
 
+/// Of the batch, whose last tokens of rows have no next one.
+std::int64_t labelled(const Facts& facts) {
+  const std::int64_t most = facts.length - 1;
+  return saturating_mul(facts.batch, facts.labelled == 0 ? most : std::min(facts.labelled, most));
+}
+
 void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
   if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
   stage.call(Role::policy, facts, logits_alone, s);
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
-  s.loss = objective.of_logits(stage.torch(), s.logits, s.labels);
+  s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
 }
 
 void micro_batch(Stage& stage) {

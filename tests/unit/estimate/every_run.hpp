@@ -296,6 +296,18 @@ inline std::vector<Named> runs() {
          p.evaluation.evaluates.value = true;
        }),
        example::llama()},
+      {"LLaMA-Factory's model of rewards, not checkpointed", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::reward_values;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama(), false},
+      {"EAFT, accumulated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.loss.value = Loss::entropy_aware;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       example::qwen3()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
       {"a classifier of tokens", changed([&](TrainingPlan& p) {
          amp(p);

@@ -234,6 +234,27 @@ TEST(Folding, PlaysWhatDoesNotRepeatWhole) {
   EXPECT_TRUE(Repetition::folded(mixed(repeated({0, 1}, 5))).whole());
 }
 
+TEST(Folding, OfLayersThatAreTrainedByTheirNumberGivesTheEventsOfAllLayers) {
+  const Architecture model = mixed(repeated({0}, 20));
+  for (const std::int64_t layers : {2, -2, 12, 40}) {
+    for (const bool checkpointed : {false, true}) {
+      Named run = runs().front();
+      run.model = example::llama();
+      run.plan.recipe.trained_layers.value = layers;
+      run.plan.checkpointing.on.value = checkpointed;
+      const Repetition folded = Repetition::folded(model, layers);
+      const RunPtr few = play(run, model, folded);
+      const Repetition whole = Repetition::whole_of(model);
+      const RunPtr all = play(run, model, whole);
+      const Timeline timeline(few->recorder(), folded);
+      ASSERT_TRUE(repeats_exactly(timeline)) << layers;
+      EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << layers;
+      EXPECT_LT(folded.units().size(), 20U);
+      EXPECT_EQ(few->policy().trained, all->policy().trained);
+    }
+  }
+}
+
 TEST(Folding, OfKindsOfLayersGivesTheEventsOfAllLayers) {
   const std::vector<std::vector<int>> models{repeated({0, 1}, 8), repeated({0, 0, 1}, 7, {1, 1}),
                                              repeated({0}, 9, {1})};

@@ -97,8 +97,53 @@ TEST(LlamaFactory, PackedRowsAreFilled) {
 }
 
 TEST(LlamaFactory, OtherStagesAreUndecided) {
-  EXPECT_THAT(features(plan_from(stage("rm"))), ElementsAre("stage: TRL reward modelling training"));
   EXPECT_THAT(features(plan_from(stage("ppo"))), ElementsAre(HasSubstr("PPO training")));
+}
+
+TEST(LlamaFactory, RewardsAreValuesBesideTheLogits) {
+  const TrainingPlan plan = plan_from(stage("rm") + "packing: true\n");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::reward_values);
+  EXPECT_EQ(plan.recipe.reference.value, Reference::none);
+  EXPECT_TRUE(plan.batch.padding_mask.value);
+}
+
+TEST(LlamaFactory, FreezeTuningTrainsLayersByTheirNumber) {
+  const std::string freeze = sft + "finetuning_type: freeze\n";
+  const TrainingPlan plan = plan_from(freeze);
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_EQ(plan.adapter.kind.value, Adapter::none);
+  EXPECT_THAT(plan.recipe.trained_layers, is_from(2, "default of llamafactory 0.9.5: FreezeArguments"));
+  EXPECT_THAT(plan.recipe.layer_parts.value, IsEmpty());
+  EXPECT_THAT(plan.recipe.trained.value, IsEmpty());
+  const TrainingPlan parts = plan_from(freeze +
+                                       "freeze_trainable_layers: -3\nfreeze_trainable_modules: mlp, self_attn\n"
+                                       "freeze_extra_modules: embed_tokens,norm\n");
+  EXPECT_EQ(parts.recipe.trained_layers.value, -3);
+  EXPECT_THAT(parts.recipe.layer_parts.value, ElementsAre("mlp", "self_attn"));
+  EXPECT_THAT(parts.recipe.trained.value, ElementsAre(".*embed_tokens", ".*norm"));
+  EXPECT_EQ(plan_from(sft + "freeze_trainable_layers: 3\n").recipe.trained_layers.value, 0);
+}
+
+TEST(LlamaFactory, LigerTakesTheLayersAndTheLoss) {
+  const std::string liger = "enable_liger_kernel: true\n";
+  const TrainingPlan plan = plan_from(sft + liger);
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_TRUE(plan.kernels.liger_rms_norm.value && plan.kernels.liger_rope.value && plan.kernels.liger_glu.value);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::liger_fused_linear);
+  EXPECT_THAT(features(plan_from(stage("dpo") + liger)), ElementsAre(HasSubstr("Liger's cross entropy")));
+  EXPECT_THAT(features(plan_from(sft + liger + "val_size: 0.1\neval_strategy: steps\n")),
+              ElementsAre(HasSubstr("evaluation with Liger's loss")));
+  EXPECT_FALSE(plan_from(sft + "enable_liger_kernel: false\n").kernels.liger_rope.value);
+}
+
+TEST(LlamaFactory, EaftIsALossAndAdamMiniAnOptimizer) {
+  EXPECT_EQ(plan_from(sft + "use_eaft_loss: true\n").recipe.loss.value, Loss::entropy_aware);
+  EXPECT_THAT(features(plan_from(stage("pt") + "use_eaft_loss: true\n")), ElementsAre(HasSubstr("another stage")));
+  const TrainingPlan mini = plan_from(sft + "finetuning_type: full\nuse_adam_mini: true\n");
+  EXPECT_THAT(mini.unmodelled, IsEmpty());
+  EXPECT_EQ(mini.optimizer.name.value, "adam_mini");
+  EXPECT_THAT(features(plan_from(sft + "use_adam_mini: true\n")), ElementsAre(HasSubstr("Adam-mini of adapters")));
 }
 
 TEST(LlamaFactory, PretrainingJoinsTexts) {
@@ -154,10 +199,22 @@ TEST(LlamaFactory, SomeKeysAreOfOneStage) {
 }
 
 TEST(LlamaFactory, APlanOfPreferencesIsWrittenInItsKeys) {
-  for (const std::string keys : {"", "pref_loss: simpo\n"}) {
-    const TrainingPlan plan = plan_from(stage("dpo") + keys + "bf16: true\n");
+  for (const std::string& begin : {stage("dpo"), stage("dpo") + "pref_loss: simpo\n", stage("rm")}) {
+    const TrainingPlan plan = plan_from(begin + "bf16: true\n");
     const std::string text = write_plan(plan, "llamafactory");
     const TrainingPlan again = plan_from(text + "template: qwen\n");
+    EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;
+  }
+}
+
+TEST(LlamaFactory, ItsOtherMethodsAreWrittenInItsKeys) {
+  for (const std::string keys :
+       {"finetuning_type: freeze\nfreeze_trainable_layers: -2\nfreeze_trainable_modules: mlp,self_attn\n",
+        "finetuning_type: freeze\n", "finetuning_type: full\nuse_adam_mini: true\n", "use_eaft_loss: true\n",
+        "enable_liger_kernel: true\n"}) {
+    const TrainingPlan plan = plan_from(sft + keys);
+    const std::string text = write_plan(plan, "llamafactory");
+    const TrainingPlan again = plan_from(text + "template: qwen\nstage: sft\n");
     EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;
   }
 }

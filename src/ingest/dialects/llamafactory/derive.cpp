@@ -60,8 +60,30 @@ void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
     draft.plan.unmodelled.push_back({std::string(feature), "finetuning_type", origin.where});
   };
   if (*method == "oft") gap("OFT");
-  if (*method == "freeze") gap("freeze tuning");
   draft.plan.precision.trained_to_fp32 = {!args.on("pure_bf16"), own("init_adapter")};
+}
+
+/// Python's regular expression of names with this in them.
+std::string with_in_name(std::string_view text) {
+  std::string out = ".*";
+  for (const char c : text) out += c == '.' ? std::string("\\.") : std::string(1, c);
+  return out;
+}
+
+// model/adapter.py: _setup_freeze_tuning. Extra modules are parts of names, of layers' parameters too.
+void plan_freeze(const Arguments& args, RecipeFacts& recipe) {
+  const auto method = args.get<std::string>("finetuning_type");
+  if (method.value != "freeze") return;
+  recipe.trained_layers = setting(args.get<std::int64_t>("freeze_trainable_layers"), std::int64_t{2},
+                                  own("FreezeArguments"));
+  const auto modules = args.get<std::vector<std::string>>("freeze_trainable_modules");
+  if (modules.value && std::ranges::count(*modules.value, "all") == 0) {
+    recipe.layer_parts = {*modules.value, modules.origin};
+  }
+  const auto extra = args.get<std::vector<std::string>>("freeze_extra_modules");
+  if (!extra.value) return;
+  recipe.trained = {{}, extra.origin};
+  for (const std::string& name : *extra.value) recipe.trained.value.push_back(with_in_name(name));
 }
 
 void plan_targets(const Arguments& args, Setting<std::vector<std::string>>& targets) {
@@ -112,6 +134,7 @@ void plan_preference(const Arguments& args, const Inputs& inputs, Draft& draft) 
   constexpr std::array<std::string_view, 6> losses{"sigmoid", "hinge", "ipo", "kto_pair", "orpo", "simpo"};
   TrainingPlan& plan = draft.plan;
   const Setting<std::string> trainer = plan.recipe.trainer;
+  if (trainer.value == "reward") plan.recipe.kind = {RecipeKind::reward_values, trainer.origin};
   if (trainer.value != "dpo" && trainer.value != "kto") return;
   plan.recipe.kind = {trainer.value == "dpo" ? RecipeKind::paired_logits : RecipeKind::unpaired_logits, trainer.origin};
   const std::optional<std::string> loss = one_of(args, "pref_loss", losses, inputs, draft);
@@ -143,7 +166,7 @@ bool is_pretraining(const Arguments& args) { return args.get<std::string>("stage
 /// preferences never are.
 Setting<bool> packing_of(const Arguments& args) {
   const auto stage = args.get<std::string>("stage");
-  if (stage.value == "dpo" || stage.value == "kto") return {false, stage.origin};
+  if (stage.value == "dpo" || stage.value == "kto" || stage.value == "rm") return {false, stage.origin};
   return setting(args.get<bool>("packing"), is_pretraining(args), own("get_train_args"));
 }
 
@@ -191,7 +214,19 @@ void plan_evaluation(const Arguments& args, EvaluationFacts& evaluation) {
 // train/trainer_utils.py: create_custom_optimizer; train/sft/trainer.py: its loss takes the place of the model's.
 void plan_own(const Arguments& args, TrainingPlan& plan) {
   if (args.on("use_muon")) plan.optimizer.name = {"llamafactory_muon", args.get<bool>("use_muon").origin};
+  if (args.on("use_adam_mini")) plan.optimizer.name = {"adam_mini", args.get<bool>("use_adam_mini").origin};
+  if (args.on("use_eaft_loss")) plan.recipe.loss = {Loss::entropy_aware, args.get<bool>("use_eaft_loss").origin};
   if (args.on("use_dft_loss")) plan.recipe.loss = {Loss::dynamic_fine_tuning, args.get<bool>("use_dft_loss").origin};
+}
+
+// model/model_utils/liger_kernel.py: the classes of the model's module, before it is loaded.
+void plan_liger(const Arguments& args, TrainingPlan& plan) {
+  const auto liger = args.get<bool>("enable_liger_kernel");
+  if (!liger.value || !*liger.value) return;
+  for (Setting<bool>* part : {&plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu}) {
+    *part = {true, liger.origin};
+  }
+  plan.recipe.loss = {Loss::liger_fused_linear, liger.origin};
 }
 
 // ---- All of it -----------------------------------------------------------------------------------------------------
@@ -221,6 +256,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_trainer(args, inputs, draft, document);
   plan_supervised(plan);
   plan_method(args, inputs, draft);
+  plan_freeze(args, plan.recipe);
   plan_targets(args, plan.adapter.targets);
   plan_preference(args, inputs, draft);
   plan_precision(args, plan);
@@ -229,6 +265,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_checkpointing(args, plan.checkpointing.on);
   plan_batch(args, draft, document);
   trainer::plan_optimizer(args, plan);
+  plan_liger(args, plan);
   plan_own(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   plan_loader(args, plan.loader);

@@ -13,8 +13,24 @@ Said targets(const TrainingPlan& plan) {
   return names == std::vector<std::string>{"all-linear"} ? Said("all") : find_codec("comma_names")->write(names);
 }
 
+Said method(const TrainingPlan& plan) {
+  if (adapts(plan)) return "lora";
+  return plan.recipe.trained_layers.value == 0 ? "full" : "freeze";
+}
+
+bool freezes(const TrainingPlan& plan) { return plan.recipe.trained_layers.value != 0; }
+
+Said parts(const TrainingPlan& plan) {
+  const auto& names = plan.recipe.layer_parts.value;
+  if (!freezes(plan)) return {};
+  return names.empty() ? Said("all") : find_codec("comma_names")->write(names);
+}
+
+bool has_liger(const TrainingPlan& plan) { return plan.recipe.loss.value == Loss::liger_fused_linear; }
+
 Said stage(const TrainingPlan& plan) {
   if (plan.recipe.kind.value == RecipeKind::paired_logits) return "dpo";
+  if (plan.recipe.kind.value == RecipeKind::reward_values) return "rm";
   return word_where(plan.recipe.kind.value == RecipeKind::unpaired_logits, "kto");
 }
 
@@ -25,7 +41,7 @@ Said attention(const TrainingPlan& plan) {
 
 constexpr auto table = std::to_array<Saying>({
     {"trainer", "do_train", [](const TrainingPlan&) { return flag(true); }},
-    {"adapter", "finetuning_type", [](const TrainingPlan& p) -> Said { return adapts(p) ? "lora" : "full"; }},
+    {"adapter", "finetuning_type", method},
     {"lora_targets", "lora_target", targets},
     {"quantization", "quantization_bit",
      [](const TrainingPlan& p) {
@@ -36,6 +52,11 @@ constexpr auto table = std::to_array<Saying>({
     {"autocast", "fp16", trainer::fp16},
     {"trained_to_fp32", "pure_bf16",
      [](const TrainingPlan& p) { return flag_where(!p.precision.trained_to_fp32.value, true); }},
+    {"trained_layers", "freeze_trainable_layers",
+     [](const TrainingPlan& p) {
+       return freezes(p) ? Said(write_integer(p.recipe.trained_layers.value)) : std::nullopt;
+     }},
+    {"layer_parts", "freeze_trainable_modules", parts},
     {"recipe", "stage", stage},
     {"reference", "pref_loss",
      [](const TrainingPlan& p) {
@@ -48,6 +69,10 @@ constexpr auto table = std::to_array<Saying>({
     {"padding_mask", "packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
     {"optimizer", "use_muon",
      [](const TrainingPlan& p) { return flag(p.optimizer.name.value == "llamafactory_muon"); }},
+    {"optimizer", "use_adam_mini",
+     [](const TrainingPlan& p) { return flag(p.optimizer.name.value == "adam_mini"); }},
+    {"loss", "enable_liger_kernel", [](const TrainingPlan& p) { return flag(has_liger(p)); }},
+    {"loss", "use_eaft_loss", [](const TrainingPlan& p) { return flag(p.recipe.loss.value == Loss::entropy_aware); }},
     {"loss", "use_dft_loss",
      [](const TrainingPlan& p) { return flag(p.recipe.loss.value == Loss::dynamic_fine_tuning); }},
     {"optimizer", "optim", trainer::optim},
