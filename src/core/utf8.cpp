@@ -52,7 +52,8 @@ bool drives_terminal(std::uint32_t code) {
 std::size_t valid_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = first_character(text.substr(at)).length;
+    const bool ascii = static_cast<unsigned char>(text[at]) < 0x80;
+    const std::size_t length = ascii ? 1 : first_character(text.substr(at)).length;
     if (length == 0) break;
     at += length;
   }

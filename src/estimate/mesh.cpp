@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "facts.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -251,12 +253,6 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   for (const auto& [kernel, name] : fused) {
     if (kernel->value) cannot(std::string(name), kernel->origin);
   }
-}
-
-DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
-  constexpr std::array dtypes{DType::fp32, DType::fp32, DType::bf16, DType::fp16};
-  const WeightsDType dtype = plan.precision.weights_dtype.value;
-  return dtype == WeightsDType::checkpoint ? architecture.checkpoint_dtype : dtypes[static_cast<std::size_t>(dtype)];
 }
 
 /// What its truth was measured with: TRL's trainers and plain steps.

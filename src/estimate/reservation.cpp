@@ -165,14 +165,14 @@ Reservation::Ends Reservation::ends_on(Bytes room) const {
 }
 
 bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
-  Allocator allocator(settings_, {.total = room, .order = order, .addresses = Card::unlimited});
+  Allocator allocator(settings_, estimator::tried_card(room, order));
   return std::ranges::all_of(events_, [&](const Event& event) { return allocator.play(event); });
 }
 
 TorchPeaks Reservation::peaks_in(Bytes room) const {
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
   if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak};
-  Allocator allocator(settings_, {.total = room, .order = orders_.front(), .addresses = Card::unlimited});
+  Allocator allocator(settings_, estimator::tried_card(room, orders_.front()));
   for (const Event& event : events_) allocator.play(event);
   return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
 }

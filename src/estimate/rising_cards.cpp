@@ -6,8 +6,7 @@ namespace oomplan::estimator {
 
 RisingCards::Start RisingCards::start_for(Bytes room) {
   if (start_ && start_->room == room) return *std::exchange(start_, std::nullopt);
-  card_.total = room;
-  return {room, 0, Allocator(settings_, card_)};
+  return {room, 0, Allocator(settings_, tried_card(room, order_))};
 }
 
 bool RisingCards::ends_in(Bytes room, Bytes next) {

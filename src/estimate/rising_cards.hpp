@@ -8,11 +8,16 @@
 
 namespace oomplan::estimator {
 
+/// A card on which a run is tried: addresses never run out on it.
+inline Card tried_card(Bytes room, SegmentOrder order) {
+  return {.total = room, .order = order, .addresses = Card::unlimited};
+}
+
 class RisingCards {
  public:
   /// `events` and `settings` outlive it.
   RisingCards(const std::vector<Event>& events, const AllocatorSettings& settings, SegmentOrder order)
-      : events_(events), settings_(settings), card_{.order = order, .addresses = Card::unlimited} {}
+      : events_(events), settings_(settings), order_(order) {}
 
   /// Whether the run ends on a card of `room`; `next` is the card that is asked about where it does not.
   bool ends_in(Bytes room, Bytes next);
@@ -28,7 +33,7 @@ class RisingCards {
 
   const std::vector<Event>& events_;
   const AllocatorSettings& settings_;
-  Card card_;
+  SegmentOrder order_;
   std::optional<Start> start_{};
 };
 

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <map>
 
+#include "checks.hpp"
 #include "facts.hpp"
 #include "policies/policies.hpp"
 

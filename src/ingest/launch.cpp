@@ -160,9 +160,7 @@ void plan_precision(const Arguments& args, const Dialect& dialect, Draft& draft,
   const auto mixed = args.get<std::string>("mixed_precision");
   const auto old = args.get<bool>("fp16");
   const bool half = !mixed.value && is(old, true);
-  const Origin::Kind said = precision.autocast.origin.kind;
-  const bool is_said = said == Origin::Kind::config || said == Origin::Kind::command_line;
-  const bool settled = dialect.sets_mixed_precision || (dialect.plain && is_said);
+  const bool settled = dialect.sets_mixed_precision || (dialect.plain && precision.autocast.origin.is_said());
   if (settled || precision.autocast.value != Autocast::none) return;
   if (is(mixed, std::string("bf16"))) precision.autocast = {Autocast::bf16, mixed.origin};
   if (is(mixed, std::string("fp16")) || half) precision.autocast = {Autocast::fp16, half ? old.origin : mixed.origin};

@@ -49,9 +49,7 @@ bool is_without_sdpa(const TrainingPlan& plan, const Architecture& model) {
 /// sdpa by default becomes what transformers' loader falls back to.
 Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Setting<Attention>& attention) {
   if (attention.value != Attention::sdpa || !is_without_sdpa(plan, model)) return {};
-  const Origin::Kind kind = attention.origin.kind;
-  if (kind == Origin::Kind::config || kind == Origin::Kind::command_line)
-    return {no_sdpa(model.model_type, attention.origin)};
+  if (attention.origin.is_said()) return {no_sdpa(model.model_type, attention.origin)};
   attention = {Attention::eager, {Origin::Kind::framework_default, model.no_sdpa}};
   return {};
 }

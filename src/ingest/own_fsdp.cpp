@@ -126,7 +126,8 @@ void plan_groups(Own& own) {
 /// What a launcher says of processes alone is no other wish.
 bool launched_otherwise(const TrainingPlan& plan) {
   const MeshFacts& mesh = plan.mesh;
-  return is_said(mesh.sharding.origin) && mesh.sharding.value != Sharding::ddp && mesh.sharding.value != Sharding::none;
+  return mesh.sharding.origin.is_said() && mesh.sharding.value != Sharding::ddp &&
+         mesh.sharding.value != Sharding::none;
 }
 
 void put(const TrainingPlan& said, TrainingPlan& plan) {

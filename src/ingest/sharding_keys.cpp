@@ -7,13 +7,9 @@
 
 namespace oomplan::ingestion {
 
-bool is_said(const Origin& origin) {
-  return origin.kind == Origin::Kind::config || origin.kind == Origin::Kind::command_line;
-}
-
 void need_world(Draft& draft, const Document& document, std::string_view who) {
   const TrainingPlan& plan = draft.plan;
-  if (is_said(plan.mesh.world_size.origin) || is_said(plan.loader.ranks.origin)) return;
+  if (plan.mesh.world_size.origin.is_said() || plan.loader.ranks.origin.is_said()) return;
   if (std::ranges::any_of(draft.missing, [](const Missing& m) { return m.field == "world_size"; })) return;
   miss(draft, document, "world_size", {}, std::string(who) + " shards over GPUs whose number nothing says",
        "add --gpu 8xh100 or --set plan.world_size=8");
@@ -25,7 +21,7 @@ void put(const FactRow& fact, const TrainingPlan& said, const Document& config, 
   const Origin& from = fact.origin(said);
   const Origin& there = fact.origin(draft.plan);
   if (from.kind != Origin::Kind::config || there.kind == Origin::Kind::command_line) return;
-  if (!is_said(there)) {
+  if (!there.is_said()) {
     fact.set(fact.get(said), from, draft.plan);
   } else if (fact.write(said) != fact.write(draft.plan)) {
     conflict(draft, from, config,

@@ -8,9 +8,6 @@
 
 namespace oomplan::ingestion {
 
-/// By the config or the command line.
-bool is_said(const Origin& origin);
-
 /// Misses the number of GPUs where nothing says it; `who` shards over them.
 void need_world(Draft& draft, const Document& document, std::string_view who);
 

@@ -163,7 +163,7 @@ void plan_zero_precision(Draft& draft, const Document& config) {
   };
   const bool bf16 = takes(draft.zero_bf16, Autocast::bf16, "bf16");
   const bool fp16 = takes(draft.zero_fp16, Autocast::fp16, "fp16");
-  if ((bf16 || fp16) && !is_said(plan.mesh.zero_dtype.origin))
+  if ((bf16 || fp16) && !plan.mesh.zero_dtype.origin.is_said())
     plan.mesh.zero_dtype = {bf16 ? MixedDType::bf16 : MixedDType::fp16, autocast.origin};
   autocast.value = Autocast::none;
   plan.precision.backward_in_autocast.value = false;

@@ -354,9 +354,9 @@ std::size_t unprintable_size(std::string_view rest) {
 
 void check_printable(const Source& source) {
   const std::string_view text = source.text();
-  for (std::size_t at = text.find_first_of("\x7F\xC2\xEF"); at != text.npos;
-       at = text.find_first_of("\x7F\xC2\xEF", at + 1)) {
-    if (unprintable_size(text.substr(at)) == 0) continue;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool plain = text[at] != '\x7F' && text[at] != '\xC2' && text[at] != '\xEF';
+    if (plain || unprintable_size(text.substr(at)) == 0) continue;
     source.refuse(at, "read/binary", "PyYAML takes no such character, which cannot be printed",
                   "write it as an escape");
   }

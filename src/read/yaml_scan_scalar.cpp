@@ -22,7 +22,8 @@ std::string folded(std::string_view first, const std::string& further) {
 
 std::size_t YamlScanner::plain_length() const {
   std::size_t length = 0;
-  for (; !text_.is_blank(length); ++length) {
+  for (; text_.is_word(length) || !text_.is_blank(length); ++length) {
+    if (text_.is_word(length)) continue;
     const char c = text_.peek(length);
     const bool ends_key = c == ':' && (text_.is_blank(length + 1) || (in_flow() && text_.is(",[]{}", length + 1)));
     if (ends_key || (in_flow() && text_.is(",?[]{}", length))) break;
@@ -94,7 +95,7 @@ void YamlScanner::scan_quoted_text(bool twice, std::size_t begin, std::string& o
       return;
     } else {
       std::size_t length = 1;
-      while (!text_.is_blank(length) && !text_.is("'\"\\", length)) ++length;
+      while (text_.is_word(length) || (!text_.is_blank(length) && !text_.is("'\"\\", length))) ++length;
       out += text_.take(length);
     }
   }

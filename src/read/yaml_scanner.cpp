@@ -144,7 +144,7 @@ bool YamlScanner::fetch_scalar(char c) {
     return true;
   }
   const bool quoted = c == '\'' || c == '"';
-  const bool begins = !text_.is("-?:,[]{}#&*!|>'\"%@`") && !text_.is_blank();
+  const bool begins = text_.is_word() || (!text_.is("-?:,[]{}#&*!|>'\"%@`") && !text_.is_blank());
   const bool dashed = !text_.is_blank(1) && (c == '-' || (!in_flow() && (c == '?' || c == ':')));
   if (!quoted && !begins && !dashed) return false;
   save_key();

@@ -2,13 +2,10 @@
 
 namespace oomplan::read {
 
-std::size_t YamlText::break_size(std::size_t ahead) const {
-  const char first = peek(ahead);
-  if (first == '\n') return 1;
-  if (first == '\r') return peek(ahead + 1) == '\n' ? 2 : 1;
-  if (first == '\xC2') return peek(ahead + 1) == '\x85' ? 2 : 0;
-  if (first != '\xE2' || peek(ahead + 1) != '\x80') return 0;
-  return is("\xA8\xA9", ahead + 2) ? 3 : 0;
+std::size_t YamlText::break_size_of(std::string_view rest) {
+  if (rest.starts_with("\r\n") || rest.starts_with("\xC2\x85")) return 2;
+  if (rest.starts_with('\n') || rest.starts_with('\r')) return 1;
+  return rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") ? 3 : 0;
 }
 
 bool YamlText::is_marker(std::string_view marker) const {

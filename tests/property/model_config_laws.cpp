@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "plans.hpp"
 
@@ -73,8 +74,10 @@ void expect_an_answer(const Keys& keys, const TrainingPlan& plan) {
   }
 }
 
+// The first of each family more often: the others differ in sizes.
 TEST(ModelConfigLaws, EveryNumberOfEveryPresetMayBeAnything) {
   std::mt19937 random(1);
+  std::set<std::string> families;
   const auto pick = [&](const auto& list) { return list[random() % list.size()]; };
   const std::vector<TrainingPlan> all = plans();
   std::size_t tried = 0;
@@ -82,11 +85,12 @@ TEST(ModelConfigLaws, EveryNumberOfEveryPresetMayBeAnything) {
     const auto model = find_model(name);
     ASSERT_TRUE(model) << name;
     const std::vector<std::string> numbers = numbers_of(*model);
+    const int times = families.insert(model->model_type).second ? 4 : 1;
     for (const std::string& key : numbers) {
-      for (int i = 0; i < 4 && !::testing::Test::HasFailure(); ++i) {
+      for (int i = 0; i < times && !::testing::Test::HasFailure(); ++i) {
         Keys keys = keys_of(*model);
         keys[key] = pick(values);
-        if (i % 2 == 1) keys[pick(numbers)] = pick(values);
+        if (tried % 2 == 1) keys[pick(numbers)] = pick(values);
         expect_an_answer(keys, pick(all));
         ++tried;
       }

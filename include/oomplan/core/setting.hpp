@@ -21,6 +21,8 @@ struct Origin {
   Location where{};
   std::string written{};     ///< Of config: the value as its line has it ("qlora"); empty for a mapping.
   std::string derivation{};  ///< How the fact follows where it is not that value ("padded up to a multiple of 64").
+  /// Whether the user said it, in a file or on the command line.
+  bool is_said() const { return kind == Kind::config || kind == Kind::command_line; }
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 

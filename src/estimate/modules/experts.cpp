@@ -35,6 +35,38 @@ Tensor weights_at(Torch& t, const Tensor& weights, const Tensor& token) {
   return t.index_rows(t.view(weights, {-1, 1}), token);
 }
 
+RowsByExpert rows_by_expert(Torch& t, const Tensor& hidden, const Routed& routed, std::int64_t experts) {
+  const std::int64_t all = saturating_mul(hidden->sizes[0], routed.index->sizes[1]);
+  RowsByExpert out;
+  out.weights = t.view(routed.weights, {all});
+  out.experts = t.empty({all}, DType::int64, "aten::sort");
+  out.order = t.empty({all}, DType::int64, "aten::sort");
+  out.hidden = t.index_rows(hidden, t.empty({all}, DType::int64, "aten::floor_divide"));
+  out.own_weights = t.index_rows(out.weights, out.order);
+  out.counted = t.empty({all}, DType::int32, "aten::_to_copy");
+  out.per_expert = t.empty({experts}, DType::int32, "aten::histc");
+  out.offsets = t.empty({experts}, DType::int32, "aten::cumsum");
+  return out;
+}
+
+Tensor summed_by_token(Torch& t, const Tensor& out, const RowsByExpert& rows, const Tensor& hidden) {
+  Tensor weighted = t.mul(out, t.unsqueeze(rows.own_weights, 1));
+  const std::int64_t all = weighted->sizes[0];
+  const Tensor inverse = t.empty({all}, DType::int64, "aten::empty_like");
+  t.empty({all}, DType::int64, "aten::arange");
+  weighted = t.index_rows(weighted, inverse);
+  const std::int64_t tokens = hidden->sizes[0];
+  const Tensor sum = t.sum_dim(t.view(weighted, {tokens, all / tokens, -1}), 1, false);
+  return t.to(sum, hidden->dtype);
+}
+
+Tensor summed_by_token(Torch& t, const Tensor& out, const Tensor& weights, const Tensor& hidden) {
+  const Tensor weighted = t.mul(out, t.unsqueeze(weights, 1));
+  const std::int64_t tokens = hidden->sizes[0];
+  const Tensor sum = t.sum_dim(t.view(weighted, {tokens, weighted->sizes[0] / tokens, -1}), 1, false);
+  return t.to(sum, hidden->dtype);
+}
+
 Experts::Experts(const Attributes& a, Builder& b, const std::string& name)
     : count_(a.integer("experts")),
       inner_(a.integer("inner")),
@@ -69,33 +101,16 @@ Tensor Experts::operator()(Play& play, const Tensor& hidden, const Routed& route
 
 Tensor Experts::grouped(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
   Torch& t = play.torch;
-  const std::int64_t tokens = hidden->sizes[0];
-  const std::int64_t each = routed.index->sizes[1];
-  const std::int64_t all = saturating_mul(tokens, each);
-  const Tensor sample_weights = t.view(routed.weights, {all});
-  const Tensor expert_ids = t.empty({all}, DType::int64, "aten::sort");
-  const Tensor perm = t.empty({all}, DType::int64, "aten::sort");
-  const Tensor selected = t.index_rows(hidden, t.empty({all}, DType::int64, "aten::floor_divide"));
-  const Tensor selected_weights = t.index_rows(sample_weights, perm);
-  const Tensor histc_input = t.empty({all}, DType::int32, "aten::_to_copy");
-  const Tensor tokens_per_expert = t.empty({count_}, DType::int32, "aten::histc");
-  const Tensor offsets = t.empty({count_}, DType::int32, "aten::cumsum");
-  Tensor out = grouped_linear(t, selected, gate_up(), offsets);
+  const RowsByExpert rows = rows_by_expert(t, hidden, routed, count_);
+  Tensor out = grouped_linear(t, rows.hidden, gate_up(), rows.offsets);
   out = gated(t, out);
-  out = grouped_linear(t, out, down(), offsets);
-  Tensor weighted = t.mul(out, t.unsqueeze(selected_weights, 1));
-  const Tensor inverse = t.empty({all}, DType::int64, "aten::empty_like");
-  t.empty({all}, DType::int64, "aten::arange");
-  weighted = t.index_rows(weighted, inverse);
-  const Tensor sum = t.sum_dim(t.view(weighted, {tokens, each, -1}), 1, false);
-  return t.to(sum, hidden->dtype);
+  out = grouped_linear(t, out, down(), rows.offsets);
+  return summed_by_token(t, out, rows, hidden);
 }
 
 Tensor Experts::batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
   Torch& t = play.torch;
-  const std::int64_t tokens = hidden->sizes[0];
-  const std::int64_t each = routed.index->sizes[1];
-  const Tensor selected = t.repeat_rows(hidden, each);
+  const Tensor selected = t.repeat_rows(hidden, routed.index->sizes[1]);
   const Tensor sample_weights = t.view(routed.weights, {-1});
   const Tensor expert_ids = t.view(routed.index, {-1});
   Tensor selected_weights = t.index_rows(gate_up(), expert_ids);
@@ -103,9 +118,7 @@ Tensor Experts::batched(Play& play, const Tensor& hidden, const Routed& routed, 
   out = gated(t, out);
   selected_weights = t.index_rows(down(), expert_ids);
   out = batched_linear(t, out, selected_weights);
-  const Tensor weighted = t.mul(out, t.unsqueeze(sample_weights, 1));
-  const Tensor sum = t.sum_dim(t.view(weighted, {tokens, each, -1}), 1, false);
-  return t.to(sum, hidden->dtype);
+  return summed_by_token(t, out, sample_weights, hidden);
 }
 
 Tensor Experts::eager(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {

@@ -20,6 +20,25 @@ std::vector<std::int64_t> tokens_of_experts(Routing routing, std::int64_t expert
 /// top_k_weights[token_idx, top_k_pos, None]
 Tensor weights_at(Torch& t, const Tensor& weights, const Tensor& token);
 
+/// Rows in the order of their experts, as grouped_mm_experts_forward lays them out; all of it lives as long as that.
+struct RowsByExpert {
+  Tensor weights{};
+  Tensor experts{};
+  Tensor order{};
+  Tensor hidden{};
+  Tensor own_weights{};
+  Tensor counted{};
+  Tensor per_expert{};
+  Tensor offsets{};
+};
+RowsByExpert rows_by_expert(Torch& t, const Tensor& hidden, const Routed& routed, std::int64_t experts);
+
+/// What the experts made of those rows, weighted, back in the order of the tokens and summed for each.
+Tensor summed_by_token(Torch& t, const Tensor& out, const RowsByExpert& rows, const Tensor& hidden);
+
+/// The same of rows that are in the order of the tokens.
+Tensor summed_by_token(Torch& t, const Tensor& out, const Tensor& weights, const Tensor& hidden);
+
 class Experts {
  public:
   Experts() = default;

@@ -109,27 +109,13 @@ class BiasedMoe final : public Module {
 
   Tensor grouped(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
     Torch& t = play.torch;
-    const std::int64_t tokens = hidden->sizes[0];
-    const std::int64_t all = saturating_mul(tokens, each_);
-    const Tensor sample_weights = t.view(routed.weights, {all});
-    const Tensor expert_ids = t.empty({all}, DType::int64, "aten::sort");
-    const Tensor perm = t.empty({all}, DType::int64, "aten::sort");
-    const Tensor selected = t.index_rows(hidden, t.empty({all}, DType::int64, "aten::floor_divide"));
-    const Tensor selected_weights = t.index_rows(sample_weights, perm);
-    const Tensor histc_input = t.empty({all}, DType::int32, "aten::_to_copy");
-    const Tensor tokens_per_expert = t.empty({count_}, DType::int32, "aten::histc");
-    const Tensor offsets = t.empty({count_}, DType::int32, "aten::cumsum");
-    Tensor biases = t.index_rows(gate_up_bias_, expert_ids);
-    Tensor out = grouped_linear(t, selected, gate_up(), offsets, biases);
+    const RowsByExpert rows = rows_by_expert(t, hidden, routed, count_);
+    Tensor biases = t.index_rows(gate_up_bias_, rows.experts);
+    Tensor out = grouped_linear(t, rows.hidden, gate_up(), rows.offsets, biases);
     out = gated(t, out);
-    biases = t.index_rows(down_bias_, expert_ids);
-    out = grouped_linear(t, out, down(), offsets, biases);
-    Tensor weighted = t.mul(out, t.unsqueeze(selected_weights, 1));
-    const Tensor inverse = t.empty({all}, DType::int64, "aten::empty_like");
-    t.empty({all}, DType::int64, "aten::arange");
-    weighted = t.index_rows(weighted, inverse);
-    const Tensor sum = t.sum_dim(t.view(weighted, {tokens, each_, -1}), 1, false);
-    return t.to(sum, hidden->dtype);
+    biases = t.index_rows(down_bias_, rows.experts);
+    out = grouped_linear(t, out, down(), rows.offsets, biases);
+    return summed_by_token(t, out, rows, hidden);
   }
 
   /// Each row with a matrix of its own.
@@ -149,9 +135,7 @@ class BiasedMoe final : public Module {
     weights = t.index_rows(down(), expert_ids);
     biases = t.index_rows(down_bias_, expert_ids);
     out = batched_linear(t, out, weights, biases);
-    const Tensor weighted = t.mul(out, t.unsqueeze(sample_weights, 1));
-    const Tensor sum = t.sum_dim(t.view(weighted, {hidden->sizes[0], each_, -1}), 1, false);
-    return t.to(sum, hidden->dtype);
+    return summed_by_token(t, out, sample_weights, hidden);
   }
 
   /// x @ weight[expert] + bias[expert]

@@ -12,9 +12,7 @@
 namespace oomplan::report {
 namespace {
 
-bool is_given(const Fact& fact) {
-  return fact.origin.kind == Origin::Kind::config || fact.origin.kind == Origin::Kind::command_line;
-}
+bool is_given(const Fact& fact) { return fact.origin.is_said(); }
 
 /// The place, and how the fact follows from what stands there.
 std::string origin_text(const Fact& fact, const Findings& found) {

@@ -21,9 +21,7 @@ std::string hidden_parts(const TextParts& parts) {
   return out;
 }
 
-bool is_given(const Fact& fact) {
-  return fact.origin.kind == Origin::Kind::config || fact.origin.kind == Origin::Kind::command_line;
-}
+bool is_given(const Fact& fact) { return fact.origin.is_said(); }
 
 std::string recipe_text(const Findings& found) {
   if (found.recipe.empty()) return {};

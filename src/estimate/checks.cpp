@@ -1,0 +1,444 @@
+#include "checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "expert_targets.hpp"
+#include "facts.hpp"
+#include "mesh.hpp"
+#include "objective.hpp"
+#include "oomplan/catalog/catalog.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+Diagnostic unmodelled(std::string message, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = std::move(message);
+  d.where = origin.where;
+  return d;
+}
+
+Diagnostic too_long(std::string message, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/too-long";
+  d.message = std::move(message);
+  d.where = origin.where;
+  return d;
+}
+
+// Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.
+constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
+constexpr std::int64_t most_labels = std::int64_t{1} << 24;
+constexpr std::int64_t highest_rank = std::int64_t{1} << 31;
+
+Diagnostic too_large(const std::string& what, const Origin& origin) {
+  Diagnostic d;
+  d.code = "estimate/too-large";
+  d.message = fmt::format("{} tensors larger than any memory", what);
+  d.where = origin.where;
+  return d;
+}
+
+std::int64_t evaluation_tokens(const TrainingPlan& plan) {
+  const std::int64_t rows = plan.evaluation.rows.value;
+  const std::int64_t length = plan.evaluation.length.value;
+  return saturating_mul(rows > 0 ? rows : plan.batch.micro_batch_size.value,
+                        length > 0 ? length : plan.batch.sequence_length.value);
+}
+
+void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
+  const std::int64_t longest_row = std::max(plan.batch.sequence_length.value, plan.batch.target_length.value);
+  if (saturating_mul(plan.batch.micro_batch_size.value, longest_row) > most_tokens) {
+    errors.push_back(too_large_batch(plan));
+  }
+  if (plan.evaluation.evaluates.value && evaluation_tokens(plan) > most_tokens) {
+    errors.push_back(too_large(fmt::format("a batch of {} tokens in evaluation makes", evaluation_tokens(plan)),
+                               plan.evaluation.rows.origin));
+  }
+  const auto longest = std::ranges::max_element(plan.batch.lengths.value);
+  if (longest != plan.batch.lengths.value.end() && *longest > plan.batch.sequence_length.value) {
+    errors.push_back(too_long(
+        fmt::format("lengths: {} tokens are more than sequence_length, {}", *longest, plan.batch.sequence_length.value),
+        plan.batch.lengths.origin));
+  }
+  if (plan.model.labels.value > most_labels) {
+    errors.push_back(too_large(fmt::format("{} labels make", plan.model.labels.value), plan.model.labels.origin));
+  }
+  if (plan.adapter.kind.value == Adapter::lora && plan.adapter.rank.value > highest_rank) {
+    errors.push_back(
+        too_large(fmt::format("a LoRA rank of {} makes", plan.adapter.rank.value), plan.adapter.rank.origin));
+  }
+}
+
+// Held against supervised training alone, on one rank.
+void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<Offload>& offload = plan.checkpointing.offload;
+  if (offload.value == Offload::none) return;
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
+  };
+  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
+  if (plan.mesh.sharding.value != Sharding::none) cannot("of a sharded model");
+}
+
+// A config that names an optimizer by its framework's name has it among the plan's gaps already.
+void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
+  const std::string& name = plan.optimizer.name.value;
+  const bool said = std::ranges::count(plan.unmodelled, "optimizer " + name, &Unmodelled::feature) > 0;
+  if (said || find_optimizer(name) != nullptr) return;
+  errors.push_back(unmodelled(fmt::format("optimizer \"{}\" is not modelled yet", name), plan.optimizer.name.origin));
+}
+
+void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto check = [&](const std::string& text, const Origin& at) {
+    if (!Pattern::parse(text))
+      errors.push_back(unmodelled(fmt::format("the regular expression \"{}\" is not read yet", text), at));
+  };
+  constexpr std::size_t most_expressions = 64;
+  if (plan.recipe.trained.value.size() > most_expressions) {
+    const std::string what = fmt::format("more than {} regular expressions of parameters", most_expressions);
+    return errors.push_back(unmodelled(what + " are not modelled", plan.recipe.trained.origin));
+  }
+  const auto& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value != Adapter::none && is_expression(targets.value))
+    check(targets.value.front(), targets.origin);
+  for (const std::string& text : plan.recipe.trained.value) check(text, plan.recipe.trained.origin);
+  if (!plan.recipe.trained.value.empty() && !plan.adapter.modules_to_save.value.empty()) {
+    errors.push_back(
+        unmodelled("trained_parameters beside modules_to_save are not modelled yet", plan.recipe.trained.origin));
+  }
+}
+
+bool has_head(const Architecture& architecture, Task task) {
+  if (task == architecture.task) return true;
+  const bool scores = architecture.task == Task::causal_lm && architecture.sequence_classifier;
+  return (scores && task == Task::sequence_classification) ||
+         std::ranges::count(architecture.heads, task, &std::pair<Task, OpSpec>::first) > 0;
+}
+
+/// A script asks for the head of its checkpoint as a rule, and no key of a trainer says so.
+Diagnostic other_head(const TrainingPlan& plan, const Architecture& architecture) {
+  Diagnostic d = unmodelled(
+      fmt::format("{}: {} is not the one that the config asks for", architecture.source, architecture.other_head),
+      plan.model.name.origin);
+  d.hint = "head says what is trained: sequence_classifier, token_classifier or language_model";
+  return d;
+}
+
+/// What a model is trained for, and what no run of that showed.
+void check_task(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<HeadKind>& head = plan.model.head;
+  const Task task = task_of(plan, architecture);
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (!architecture.other_head.empty() && head.value == HeadKind::language_model) {
+    const bool said = head.origin.is_said();
+    if (!said) errors.push_back(other_head(plan, architecture));
+  }
+  const std::string name(head_names[static_cast<std::size_t>(head.value)]);
+  if (!has_head(architecture, task)) cannot(fmt::format("a {} of {}", name, architecture.model_type), head.origin);
+  if (task == Task::causal_lm || task == Task::masked_lm) return;
+  if (plan.recipe.kind.value != RecipeKind::supervised) {
+    cannot(fmt::format("{} of a model for {}", name_of(plan.recipe.kind.value),
+                       task_names[static_cast<std::size_t>(task)]),
+           plan.recipe.kind.origin);
+  }
+  if (plan.recipe.label_smoothing.value) {
+    cannot("label smoothing of a classifier or an encoder-decoder", plan.recipe.label_smoothing.origin);
+  }
+  if (is_fsdp(plan.mesh.sharding.value)) {
+    cannot("FSDP of a classifier or an encoder-decoder", plan.mesh.sharding.origin);
+  }
+}
+
+/// What only some architectures can be.
+void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
+    errors.push_back(unmodelled(fmt::format("gradient checkpointing of {}, which is refused ({}), is not modelled",
+                                            architecture.model_type, architecture.no_checkpointing),
+                                plan.checkpointing.on.origin));
+  }
+  const bool shares = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.groups > 0; });
+  if (shares && plan.mesh.sharding.value == Sharding::fsdp2) {
+    errors.push_back(unmodelled("FSDP2 of layers that share weights is not modelled yet", plan.mesh.sharding.origin));
+  }
+  if (architecture.task != Task::sequence_to_sequence) return;
+  if (plan.kernels.attention.value == Attention::flash_attention_2) {
+    errors.push_back(
+        unmodelled("flash attention in an encoder-decoder is not modelled yet", plan.kernels.attention.origin));
+  }
+  if (loaded_dtype(plan, architecture) == DType::fp16) {
+    errors.push_back(unmodelled("an encoder-decoder in fp16, which clamps its hidden states, is not modelled yet",
+                                plan.precision.weights_dtype.origin));
+  }
+  if (architecture.max_positions > 0 && plan.batch.target_length.value > architecture.max_positions) {
+    errors.push_back(
+        too_long(fmt::format("labels of {} tokens are longer than the {} positions of {}",
+                             plan.batch.target_length.value, architecture.max_positions, architecture.source),
+                 plan.batch.target_length.origin));
+  }
+}
+
+void check_liger(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const KernelFacts& k = plan.kernels;
+  const LigerParts& known = architecture.liger;
+  const auto cannot = [&](std::string_view what, const Origin& origin) {
+    errors.push_back(
+        unmodelled(fmt::format("Liger's {} for {} is not modelled yet", what, architecture.model_type), origin));
+  };
+  if (k.liger_rms_norm.value && !known.rms_norm) cannot("RMSNorm", k.liger_rms_norm.origin);
+  if (k.liger_rope.value && !known.rope) cannot("rotary embedding", k.liger_rope.origin);
+  if (k.liger_glu.value && !known.glu) cannot("MLP", k.liger_glu.origin);
+  if (k.liger_layer_norm.value && known.layer_norm.value_or(true)) cannot("LayerNorm", k.liger_layer_norm.origin);
+  const Loss loss = plan.recipe.loss.value;
+  const bool patched = loss == Loss::liger_0_8_0_fused_linear;  // Axolotl gives other models one of its own making.
+  if ((loss == Loss::liger_fused_linear && !known.loss) || (patched && !known.loss.value_or(false)))
+    cannot("loss", plan.recipe.loss.origin);
+}
+
+/// A loss that makes the logits itself leaves out what the model's own code does to them.
+void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr;
+  const Objective* objective = objective_of(plan, architecture);
+  if (!changed || objective == nullptr || objective->as_finished) return;
+  errors.push_back(
+      unmodelled(fmt::format("the loss {} over the capped or scaled logits of {} is not modelled yet",
+                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)], architecture.model_type),
+                 plan.recipe.loss.origin));
+}
+
+/// Cut cross entropy's backward asserts a head in 16 bits (cut_cross_entropy/cce_backward.py).
+void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (plan.recipe.loss.value != Loss::cut_cross_entropy) return;
+  if (!architecture.cut_cross_entropy) {
+    errors.push_back(
+        unmodelled("cut cross entropy of " + architecture.model_type + " is not modelled", plan.recipe.loss.origin));
+  }
+  const bool trains_head = plan.precision.trained_to_fp32.value && plan.adapter.kind.value == Adapter::none;
+  const bool raised = plan.precision.fp32_norms.value || plan.quantization.kbit_upcast.value || trains_head;
+  if (!raised && loaded_dtype(plan, architecture) != DType::fp32) return;
+  errors.push_back(unmodelled("cut cross entropy over a head in fp32, which its backward pass refuses, is not modelled",
+                              plan.recipe.loss.origin));
+}
+
+// A list leaves out what is not in it, the head too (quantizers/base.py: get_modules_to_not_convert).
+void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::vector<std::string>>& skipped = plan.quantization.skipped;
+  if (skipped.value.empty() || plan.quantization.kind.value == Quantization::none) return;
+  const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, skipped.origin)); };
+  if (std::ranges::count(skipped.value, "lm_head") == 0) {
+    cannot("a quantized head, which a list of unquantized modules without lm_head asks for, is not modelled yet");
+  }
+  for (const std::string& text : skipped.value) {
+    if (!Pattern::parse(text)) cannot(fmt::format("the regular expression \"{}\" is not read yet", text));
+  }
+}
+
+void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<Quantization>& kind = plan.quantization.kind;
+  const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
+  if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
+    cannot("training quantized weights without an adapter is not possible");
+  }
+  check_skipped(plan, errors);
+  if (kind.value != Quantization::int8) return;
+  if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
+    cannot("8-bit weights of another library than bitsandbytes are not modelled yet");
+  }
+  const KernelFacts& k = plan.kernels;
+  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
+    cannot("fused LoRA kernels over 8-bit weights are not modelled yet");
+  }
+}
+
+void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<bool>& dora = plan.adapter.dora;
+  const KernelFacts& k = plan.kernels;
+  if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
+  if (plan.quantization.kind.value != Quantization::none) {
+    errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
+  }
+  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
+    errors.push_back(unmodelled("DoRA in fused LoRA kernels is not modelled yet", dora.origin));
+  }
+}
+
+// What of GRPO no run was held against.
+void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (plan.evaluation.evaluates.value) cannot("evaluation in GRPO", plan.evaluation.evaluates.origin);
+  if (plan.recipe.loss.value != Loss::chunked_logprob) cannot("GRPO by the model's logits", plan.recipe.loss.origin);
+  if (architecture.router_logits) cannot("GRPO of a mixture of experts", plan.recipe.kind.origin);
+  const std::int64_t batches = plan.recipe.rollout_batches.value;
+  if (batches > 0 && batches < plan.batch.gradient_accumulation_steps.value) {
+    cannot("more than one rollout in a step", plan.recipe.rollout_batches.origin);
+  }
+  if (plan.batch.sequence_length.value <= plan.batch.completion_length.value) {
+    cannot(fmt::format("GRPO with rows of {} tokens, of which completions of {} leave none to the prompt,",
+                       plan.batch.sequence_length.value, plan.batch.completion_length.value),
+           plan.batch.sequence_length.origin);
+  }
+  if (has_liger_layers(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
+}
+
+void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  // peft looks for the experts by the names that they had as modules of their own, which no module here has.
+  if (adapter.kind.value != Adapter::none && !architecture.expert_names.empty() &&
+      is_expression(adapter.targets.value)) {
+    errors.push_back(
+        unmodelled("LoRA by a regular expression on a mixture of experts is not modelled yet", adapter.targets.origin));
+  }
+  const std::string refused = refused_targets(plan, architecture);
+  if (refused.empty()) return;
+  errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));
+}
+
+/// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
+void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
+  const RecipeKind kind = plan.recipe.kind.value;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
+                                RecipeKind::unpaired_logits};
+  const bool whole = std::ranges::count(of_whole, kind) > 0;
+  const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
+  const Loss loss = plan.recipe.loss.value;
+  if (kind != RecipeKind::supervised && loss != own && loss != Loss::full_logits) {
+    cannot(fmt::format("{} with the loss {}", name_of(kind), loss_names[static_cast<std::size_t>(loss)]),
+           plan.recipe.loss.origin);
+  }
+  const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
+  const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
+  if (scored && plan.adapter.kind.value != Adapter::none && std::ranges::any_of(plan.adapter.targets.value, is_head)) {
+    cannot("LoRA on lm_head, which the trainer refuses,", plan.adapter.targets.origin);
+  }
+  const KernelFacts& k = plan.kernels;
+  if (whole && has_liger_layers(k)) {
+    cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
+  }
+  // Axolotl gives the trainer a model that is loaded, adapter and all.
+  const bool loaded = k.patched_log_softmax.value;
+  if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
+    cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
+  }
+  const Setting<Reference>& reference = plan.recipe.reference;
+  if (reference.value == Reference::adapter_off && plan.adapter.kind.value == Adapter::none) {
+    cannot("a reference without the adapter where there is none", reference.origin);
+  }
+  if (kind == RecipeKind::unpaired_logits && reference.value == Reference::none) {
+    cannot("KTO without a reference", reference.origin);
+  }
+  if (kind == RecipeKind::grpo) check_rollouts(plan, architecture, errors);
+  if (kind == RecipeKind::kto && plan.recipe.second_term.value && plan.batch.micro_batch_size.value == 1) {
+    cannot("KTO's divergence of a batch of one row", plan.batch.micro_batch_size.origin);
+  }
+  if (kind != RecipeKind::reward) return;
+  if (architecture.task != Task::causal_lm || !architecture.sequence_classifier) {
+    cannot("a model of rewards from " + architecture.model_type, plan.recipe.kind.origin);
+  }
+  const auto& saved = plan.adapter.modules_to_save.value;
+  if (plan.adapter.kind.value != Adapter::none && std::ranges::count(saved, "score") == 0) {
+    cannot("an adapter of a model of rewards whose head is not trained", plan.adapter.kind.origin);
+  }
+}
+
+void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
+  const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
+  const std::int64_t count = plan.images.count.value;
+  if (sees && count == unknown_images) {
+    Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
+                              plan.images.count.origin);
+    d.hint =
+        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in "
+        "pixels.";
+    errors.push_back(std::move(d));
+  }
+  if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
+    errors.push_back(
+        unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+                   plan.recipe.kind.origin));
+  }
+  if (sees && count > 0 && plan.recipe.loss.value != Loss::full_logits) {
+    errors.push_back(unmodelled(fmt::format("the loss {} of rows with images is not modelled yet",
+                                            loss_names[static_cast<std::size_t>(plan.recipe.loss.value)]),
+                                plan.recipe.loss.origin));
+  }
+  const KernelFacts& k = plan.kernels;
+  if (sees && plan.mesh.sharding.value != Sharding::none) {
+    errors.push_back(
+        unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
+  }
+  if (sees && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+    errors.push_back(unmodelled("fused LoRA kernels over rows with images are not modelled yet", k.lora_qkv.origin));
+  }
+  if (sees || count <= 0) return;
+  errors.push_back(
+      unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
+}
+
+void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
+  for (const std::string& feature : architecture.not_played) {
+    errors.push_back(
+        unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.name.origin));
+  }
+  if (objective_of(plan, architecture) == nullptr) {
+    errors.push_back(unmodelled(fmt::format("the loss {} is not modelled for {} models",
+                                            loss_names[static_cast<std::size_t>(plan.recipe.loss.value)],
+                                            task_names[static_cast<std::size_t>(task_of(plan, architecture))]),
+                                plan.recipe.loss.origin));
+  }
+  check_task(plan, architecture, errors);
+  check_body(plan, architecture, errors);
+  check_patterns(plan, errors);
+  check_preference(plan, architecture, errors);
+  check_liger(plan, architecture, errors);
+  check_head(plan, architecture, errors);
+  check_cut_cross_entropy(plan, architecture, errors);
+  if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
+    errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
+  }
+  check_optimizer(plan, errors);
+  check_offload(plan, errors);
+  check_images(plan, architecture, errors);
+  check_mesh(plan, architecture, errors);
+  check_quantization(plan, errors);
+  check_dora(plan, errors);
+  check_targets(plan, architecture, errors);
+  if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
+    errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
+  }
+  if (architecture.max_positions > 0 && plan.batch.sequence_length.value > architecture.max_positions) {
+    errors.push_back(
+        too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
+                             plan.batch.sequence_length.value, architecture.max_positions, architecture.source),
+                 plan.batch.sequence_length.origin));
+  }
+}
+
+}  // namespace
+
+Diagnostics check(const TrainingPlan& plan, const Architecture& architecture) {
+  Diagnostics errors;
+  check_all(plan, architecture, errors);
+  check_sizes(plan, errors);
+  return errors;
+}
+
+Diagnostic too_large_batch(const TrainingPlan& plan) {
+  return too_large(
+      fmt::format("{} rows of {} tokens make", plan.batch.micro_batch_size.value, plan.batch.sequence_length.value),
+      plan.batch.sequence_length.origin);
+}
+
+}  // namespace oomplan::estimator
