@@ -13,7 +13,7 @@ using namespace advise;
 
 Diagnostic refused(std::string message) { return {.code = "advise/no-patch", .message = std::move(message)}; }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -28,7 +28,7 @@ std::string json_of(const Node& node) {
     for (const Node& item : node.items) out += (out.size() > 1 ? ", " : "") + json_of(item);
     return out + "]";
   }
-  if (node.kind == Node::Kind::string) return quoted(node.text);
+  if (node.kind == Node::Kind::string) return in_quotes(node.text);
   return node.kind == Node::Kind::null ? "null" : node.text;
 }
 
@@ -70,7 +70,7 @@ Splice added_in_braces(const Document& document, const Entry& beside, const KeyC
   const std::string_view indent = text.substr(line, at - line);
   const bool own_line = indent.find_first_not_of(" \t") == indent.npos;
   const bool is_json = document.syntax == Syntax::json;
-  const std::string entry = (is_json ? quoted(change.key) : change.key) + ": " +
+  const std::string entry = (is_json ? in_quotes(change.key) : change.key) + ": " +
                             spelled(change.value, document.syntax, true) + ",";
   if (!own_line) return {at, 0, entry + " "};
   const std::string newline = end > line && text[end - 1] == '\r' ? "\r\n" : "\n";

@@ -31,12 +31,13 @@ std::string full_name(const CLI::App& app) {
 }
 
 /// From the last to the first, as CLI11 takes them.
-std::vector<std::string> words_of(int argc, char** argv) {
+std::vector<std::string> words_of(const CLI::App& program, int argc, char** argv) {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (!out.empty() && out.front() == "help") {
     out.erase(out.begin());
     out.resize(std::min<std::size_t>(out.size(), 1));
-    out.emplace_back("--help");
+    const std::vector<std::string> names = names_in(program);
+    if (out.empty() || std::ranges::count(names, out.front()) > 0) out.emplace_back("--help");
   }
   std::ranges::reverse(out);
   return out;
@@ -70,7 +71,7 @@ ArgumentParser ArgumentParser::command(const std::string& name, const std::strin
 ArgumentParser ArgumentParser::in(const std::string& group) const { return ArgumentParser(app_->group(group)); }
 
 ArgumentParser ArgumentParser::examples(const std::vector<std::string>& command_lines) const {
-  std::string out = "\nExamples:\n";
+  std::string out = "Examples:\n";
   for (const std::string& line : command_lines) out += "  " + line + "\n";
   return ArgumentParser(app_->footer(out));
 }
@@ -111,7 +112,7 @@ bool ArgumentParser::is_asked() const { return app_->parsed(); }
 Arguments::Arguments(const std::string& name, const std::string& about, const std::vector<std::string>& groups)
     : app_(std::make_unique<CLI::App>(about, name)) {
   app_->formatter(std::make_shared<HelpFormatter>(groups));
-  app_->set_help_flag("-h,--help", "Print this help; `oomplan help COMMAND` prints a command's");
+  app_->set_help_flag("-h,--help", "Print this help and exit");
   app_->require_subcommand(1);
   app_->fallthrough();
 }
@@ -123,7 +124,7 @@ void Arguments::add_version(const std::string& text) { app_->set_version_flag("-
 ParsedArguments Arguments::parse(int argc, char** argv) {
   using Kind = ParsedArguments::Kind;
   try {
-    app_->parse(words_of(argc, argv));
+    app_->parse(words_of(*app_, argc, argv));
   } catch (const CLI::CallForVersion& wanted) {
     return {.kind = Kind::print, .text = std::string(wanted.what()) + "\n"};
   } catch (const CLI::Success&) {

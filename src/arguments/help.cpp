@@ -49,6 +49,7 @@ std::string type_of(const CLI::Option& option) {
 HelpFormatter::HelpFormatter(std::vector<std::string> groups) : groups_(std::move(groups)) {
   label("REQUIRED", "");
   label("Positionals", "Arguments");
+  label("SUBCOMMAND", "COMMAND");
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {

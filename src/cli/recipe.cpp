@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -41,13 +40,20 @@ std::string command_of(const std::vector<Argument>& arguments) {
   return out;
 }
 
-/// JSON is YAML, and quotes what a name may hold.
+/// As YAML quotes what a name may hold.
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string text_of(const std::vector<Argument>& arguments) {
   std::string out = "trainer: sft\n";
   for (const Argument& one : arguments) {
-    const std::string quoted =
-        nlohmann::json(one.value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    out += fmt::format("{}: {}\n", one.name, one.value.empty() ? "true" : quoted);
+    out += fmt::format("{}: {}\n", one.name, one.value.empty() ? "true" : in_quotes(one.value));
   }
   return out;
 }
