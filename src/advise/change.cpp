@@ -187,7 +187,8 @@ Changing change_by(const Choices& choices, const AdviceQuestion& question, const
   if (why.empty()) why = change_facts(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};
   read_as_config(change, choices, question, ladder);
-  if (!change.in_words.empty() && has_to_be_read(choices, ladder, change.is_refused)) return {.objection = change.in_words};
+  if (!change.in_words.empty() && has_to_be_read(choices, ladder, change.is_refused))
+    return {.objection = change.in_words};
   why = not_kept(change.plan, question);
   if (!why.empty()) return {.objection = std::move(why)};
   return {.change = std::move(change)};

@@ -61,7 +61,8 @@ struct Splice {
   std::string text{};
 };
 
-/// In braces before its sibling, where a comma after it is always right; on a line of its own where the sibling has one.
+/// In braces before its sibling, where a comma after it is always right; on a line of its own where the sibling has
+/// one.
 Splice added_in_braces(const Document& document, const Entry& beside, const KeyChange& change) {
   const std::string_view text = document.text;
   const std::size_t at = key_offset(document, beside);
@@ -70,8 +71,8 @@ Splice added_in_braces(const Document& document, const Entry& beside, const KeyC
   const std::string_view indent = text.substr(line, at - line);
   const bool own_line = indent.find_first_not_of(" \t") == indent.npos;
   const bool is_json = document.syntax == Syntax::json;
-  const std::string entry = (is_json ? in_quotes(change.key) : change.key) + ": " +
-                            spelled(change.value, document.syntax, true) + ",";
+  const std::string entry =
+      (is_json ? in_quotes(change.key) : change.key) + ": " + spelled(change.value, document.syntax, true) + ",";
   if (!own_line) return {at, 0, entry + " "};
   const std::string newline = end > line && text[end - 1] == '\r' ? "\r\n" : "\n";
   return {line, 0, std::string(indent) + entry + newline};
@@ -108,8 +109,8 @@ Result<std::string> patched(const Document& document, const std::vector<KeyChang
     if (const Spot spot = spot_of(document, change.key); spot.entry != nullptr) {
       const auto place = place_of(document, spot);
       if (!place) return refused("the value of " + change.key + " is written over several lines, or elsewhere");
-      splices.push_back({place->at, place->size,
-                         std::string(place->lead) + spelled(change.value, document.syntax, spot.in_braces)});
+      splices.push_back(
+          {place->at, place->size, std::string(place->lead) + spelled(change.value, document.syntax, spot.in_braces)});
     } else if (auto splice = added(document, change, keys)) {
       splices.push_back(std::move(*splice));
     } else {

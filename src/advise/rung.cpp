@@ -10,11 +10,10 @@ namespace oomplan::advise {
 namespace {
 
 constexpr std::array<std::string_view, 21> known{
-    "packed_rows", "title",    "order",  "effect",        "guard",
-    "edit",        "move",     "repeat", "only_against",  "needs_capability",
-    "conflicts",   "relieves", "slower", "slower_source", "science",
-    "effort",      "verify",   "how",    "source",        "examples",
-    "key"};
+    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
+    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
+    "slower",      "slower_source", "science",      "effort",           "verify",    "how",
+    "source",      "examples",      "key"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);

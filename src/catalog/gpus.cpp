@@ -144,7 +144,8 @@ Result<std::vector<Gpu>> known_gpus_like(std::string_view part, const Catalog& c
     return out;
   };
   if (const std::optional<std::int64_t> size = gigabytes_in(part))
-    if (std::vector<Gpu> out = that([&](const Gpu& gpu) { return size_on_box(gpu) == *size; }); !out.empty()) return out;
+    if (std::vector<Gpu> out = that([&](const Gpu& gpu) { return size_on_box(gpu) == *size; }); !out.empty())
+      return out;
   const std::string wanted = plain(part);
   std::vector<Gpu> out = that([&](const Gpu& gpu) { return !wanted.empty() && mentions(gpu, wanted); });
   if (out.empty()) return unknown(part, files_in("gpus", catalog));

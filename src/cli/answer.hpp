@@ -16,7 +16,7 @@ namespace oomplan::cli {
 
 /// How a model that is named in place of a config is trained; the rest is as TRL has it.
 struct RecipeAsked {
-  std::string method{};              ///< "full", "lora" or "qlora"; "" for LoRA.
+  std::string method{};  ///< "full", "lora" or "qlora"; "" for LoRA.
   std::optional<std::int64_t> batch{};
   std::optional<std::int64_t> length{};
   bool is_asked() const { return !method.empty() || batch || length; }

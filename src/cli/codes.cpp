@@ -39,7 +39,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "folder "
      "of --models says it; `oomplan measure --exec` measures it."},
     {"catalog/unknown-model", Verdict::undecided,
-     "The model is neither a path that exists, nor a hub id that oomplan knows or that the local Hugging Face cache has, "
+     "The model is neither a path that exists, nor a hub id that oomplan knows or that the local Hugging Face cache "
+     "has, "
      "and it never asks the network. "
      "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
     {"catalog/unreadable-directory", Verdict::invalid,

@@ -36,7 +36,8 @@ std::vector<Argument> arguments_of(const std::string& model, const RecipeAsked& 
 
 std::string command_of(const std::vector<Argument>& arguments) {
   std::string out(script);
-  for (const Argument& one : arguments) out += fmt::format(" --{}{}{}", one.name, one.value.empty() ? "" : " ", one.value);
+  for (const Argument& one : arguments)
+    out += fmt::format(" --{}{}{}", one.name, one.value.empty() ? "" : " ", one.value);
   return out;
 }
 

@@ -6,7 +6,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Room& room) {
-  return {{"key", room.key}, {"now", room.now}, {"largest", room.largest}, {"needed", room.needed.count()}};
+  return {{"key", room.key},
+          {"now", room.now},
+          {"largest", room.largest},
+          {"needed", room.largest > 0 ? Json(room.needed.count()) : Json()}};
 }
 
 Json json_of(const std::optional<Slowdown>& slower) {

@@ -60,8 +60,8 @@ const OptimizerFile* find_optimizer(std::string_view name);
 
 /// What there is, sorted by name; files that cannot be read are left out.
 std::vector<Gpu> known_gpus(const Catalog& catalog = {});
-/// Those of so many GB on the box ("80", "80GB"), else those with `part` in a name. Error: catalog/unknown-gpu, where there
-/// is none.
+/// Those of so many GB on the box ("80", "80GB"), else those with `part` in a name. Error: catalog/unknown-gpu, where
+/// there is none.
 Result<std::vector<Gpu>> known_gpus_like(std::string_view part, const Catalog& catalog = {});
 std::vector<std::string> known_models(const Catalog& catalog = {});
 /// Those with `part` in the id, in any case. Error: catalog/unknown-model, with near ids, where there is none.

@@ -18,8 +18,8 @@ struct Gpu {
   Bytes context{};                   ///< The CUDA context and kernels loaded beside PyTorch's allocator.
   Bytes cublas_workspace{};          ///< One cuBLAS workspace (torch: CublasHandlePool, by compute capability).
   std::string total_source{};        ///< Where the figure comes from.
-  bool total_assumed = false;   ///< No figure of the card itself was found; `total_source` says what was taken.
-  std::string apart{};          ///< Why nobody is told to get it ("a slice of an A100"); else empty.
+  bool total_assumed = false;        ///< No figure of the card itself was found; `total_source` says what was taken.
+  std::string apart{};               ///< Why nobody is told to get it ("a slice of an A100"); else empty.
   std::string context_source{};
   std::vector<std::string> aliases{};  ///< Other spellings ("4090", "geforce rtx 4090").
 };

@@ -137,11 +137,10 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 
 Command commands::estimate(const ArgumentParser& program) {
   return command_with(
-      program.command("estimate",
-                      "Estimate the GPU memory of a training run: what fills it, when, and whether it fits")
+      program.command("estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits")
           .in("Plan")
           .examples({"oomplan estimate examples/axolotl/llama-3.1-8b-qlora.yml --gpu rtx-4090",
-                    "oomplan estimate meta-llama/Llama-3.1-8B --method qlora --gpu 4090"}),
+                     "oomplan estimate meta-llama/Llama-3.1-8B --method qlora --gpu 4090"}),
       add_options, run_estimate);
 }
 

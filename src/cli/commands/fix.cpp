@@ -143,7 +143,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   advice->config = question.config;
   if (!findings.recipe.empty()) {
     advice->patch.clear();
-    advice->no_patch = "there is no file: these are arguments of `" + findings.recipe + "`";
+    advice->no_patch = "these are arguments of `" + findings.recipe + "`, and no file has them";
   }
   Outcome out = print(*advice, findings, options, terminal);
   if (!options.html.empty())
@@ -159,9 +159,9 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
 
 Command commands::fix(const ArgumentParser& program) {
   return command_with(program.command("fix", "Find the cheapest change that makes a training run fit, as a patch")
-          .in("Plan")
-          .examples({"oomplan fix examples/oomplan/gpt2-full.yaml --gpu 8GiB",
-                    "oomplan fix train.yaml --gpu rtx-4090 --keep adapter --apply --yes"}),
+                          .in("Plan")
+                          .examples({"oomplan fix examples/oomplan/gpt2-full.yaml --gpu 8GiB",
+                                     "oomplan fix train.yaml --gpu rtx-4090 --keep adapter --apply --yes"}),
                       add_options, run_fix);
 }
 

@@ -51,10 +51,9 @@ Outcome list_gpus(const Options& options, const Terminal& /*terminal*/) {
 
 Command commands::gpus(const ArgumentParser& program) {
   return command_with(program.command("gpus", "List the known GPUs, with the memory that CUDA reports")
-          .in("Plan")
-          .examples({"oomplan gpus 24",
-                    "oomplan gpus rtx-40"}), add_options,
-                      list_gpus);
+                          .in("Plan")
+                          .examples({"oomplan gpus 24", "oomplan gpus rtx-40"}),
+                      add_options, list_gpus);
 }
 
 }  // namespace oomplan::cli

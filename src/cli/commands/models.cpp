@@ -43,8 +43,7 @@ Command commands::models(const ArgumentParser& program) {
   return command_with(
       program.command("models", "List the models known by hub id; any config.json of a known family works too")
           .in("Plan")
-          .examples({"oomplan models llama-3",
-                    "oomplan models qwen"}),
+          .examples({"oomplan models llama-3", "oomplan models qwen"}),
       add_options, list_models);
 }
 

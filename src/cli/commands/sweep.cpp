@@ -130,11 +130,13 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::sweep(const ArgumentParser& program) {
-  return command_with(program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does")
+  return command_with(
+      program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does")
           .in("Plan")
-          .examples({"oomplan sweep examples/axolotl/llama-3.1-8b-qlora.yml --gpu rtx-4090 --over micro_batch_size=1..8",
-                    "oomplan sweep train.yaml --gpu l4 --over max_length=1024:8192:x2 --csv > grid.csv"}),
-                      add_options, run_sweep);
+          .examples(
+              {"oomplan sweep examples/axolotl/llama-3.1-8b-qlora.yml --gpu rtx-4090 --over micro_batch_size=1..8",
+               "oomplan sweep train.yaml --gpu l4 --over max_length=1024:8192:x2 --csv > grid.csv"}),
+      add_options, run_sweep);
 }
 
 }  // namespace oomplan::cli

@@ -63,9 +63,9 @@ Outcome run_dedupe(const Options& options) {
 
 Command commands::dedupe(const ArgumentParser& program) {
   const ArgumentParser app = program.command("dedupe", "Find the rows of a dataset that exactly equal an earlier one")
-          .in("Data")
-          .examples({"oomplan dedupe data --output unique.jsonl.zst",
-                    "oomplan dedupe train.parquet --key text --json"});
+                                 .in("Data")
+                                 .examples({"oomplan dedupe data --output unique.jsonl.zst",
+                                            "oomplan dedupe train.parquet --key text --json"});
   auto options = std::make_shared<Options>();
   add_reading(app, options->reading);
   app.option("--key", options->key,

@@ -53,8 +53,7 @@ Command commands::stream(const ArgumentParser& program) {
   const ArgumentParser app =
       program.command("stream", "Read every row of a dataset within a memory budget, and count them")
           .in("Data")
-          .examples({"oomplan stream data/*.jsonl.zst",
-                    "oomplan stream data --budget 64MiB --json"});
+          .examples({"oomplan stream data/*.jsonl.zst", "oomplan stream data --budget 64MiB --json"});
   auto options = std::make_shared<Options>();
   add_reading(app, options->reading);
   add_sampling(app, options->sampling);

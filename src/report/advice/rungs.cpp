@@ -30,7 +30,7 @@ Bucket moved_most(const Trial& from, const Trial& to) {
 
 std::string saved_text(const Trial& before, const Trial& after) {
   const Bytes saved = tensors_of(before) - tensors_of(after);
-  if (saved < Bytes(0))
+  if (saved < Bytes(0) - Bytes::mib(10))
     return fmt::format("adds {} {}", in_unit(Bytes(0) - saved, gib), name_of(moved_most(after, before)));
   if (saved < Bytes::mib(10)) return "-";
   return fmt::format("{} {}", in_unit(saved, gib), name_of(moved_most(before, after)));
@@ -41,9 +41,9 @@ std::string_view results_text(Science science) {
     case Science::none:
       return "same";
     case Science::batch_statistics:
-      return "batch statistics";
+      return "batch";
     case Science::numerics:
-      return "precision";
+      return "numerics";
     case Science::changes_experiment:
       return "differ";
   }
@@ -58,13 +58,13 @@ std::string taken_text(const Taken& taken) {
 
 std::string slower_text(const LadderFix& fix) {
   if (!fix.slower) return "?";
-  if (fix.slower->most == 0) return "as quick";
+  if (fix.slower->most == 0) return "no";
   if (fix.slower->least == fix.slower->most) return fmt::format("{} %", fix.slower->most);
   return fmt::format("{}-{} %", fix.slower->least, fix.slower->most);
 }
 
 Row rung_heads() {
-  Row out{{""}, {"needs GiB", true}, {"fits"}, {"saves GiB, most of it of"}, {"slower"}, {"results"}};
+  Row out{{""}, {"needs GiB", true}, {"fits"}, {"saves GiB, mostly"}, {"slower"}, {"results"}};
   for (Cell& cell : out) cell.paint = Paint::dim;
   return out;
 }
@@ -72,8 +72,11 @@ Row rung_heads() {
 Row rung_row(const std::string& name, const Trial& trial, const LadderFix* fix, const Trial& before) {
   const std::string needed = in_unit(trial.needed, gib);
   return {{name},
-          {trial.at_least ? "over " + needed : needed, true},
-          {trial.fits ? "yes" : trial.fragmentation ? "gaps" : "no", false, trial.fits ? Paint::green : Paint::red},
+          {trial.at_least ? ">" + needed : needed, true},
+          {trial.fits            ? "yes"
+           : trial.fragmentation ? "gaps"
+                                 : "no",
+           false, trial.fits ? Paint::green : Paint::red},
           {fix == nullptr ? "" : saved_text(before, trial)},
           {fix == nullptr ? "" : slower_text(*fix)},
           {fix == nullptr ? "" : std::string(results_text(fix->science))}};

@@ -13,7 +13,7 @@ namespace oomplan::report {
 /// "gradient-checkpointing", "micro-batch x2".
 std::string taken_text(const Taken& taken);
 
-/// "20-33 %", "as quick"; "?" where nobody measured it.
+/// "20-33 %", "no"; "?" where nobody measured it.
 std::string slower_text(const LadderFix& fix);
 
 /// The columns, above rows of rung_row.

@@ -20,7 +20,8 @@ using report::Row;
 /// The text in the making, and what it speaks of.
 class Page {
  public:
-  Page(const Advice& advice, const AdviceViewOptions& options) : a_(advice), colour_(options.colour), width_(options.width) {}
+  Page(const Advice& advice, const AdviceViewOptions& options)
+      : a_(advice), colour_(options.colour), width_(options.width) {}
 
   std::string text() && {
     headline();
@@ -70,18 +71,17 @@ class Page {
 
   void add_steps() {
     if (!a_.found) return;
-    heading("The cheapest way");
+    heading("The cheapest way, step by step");
     std::vector<Row> rows{report::rung_heads(), report::rung_row("as it is", a_.now, nullptr, a_.now)};
     for (std::size_t i = 0; i < a_.steps.size() && i < a_.taken.size(); ++i)
-      rows.push_back(report::rung_row("+ " + report::taken_text(a_.steps[i].fixes.back()), a_.steps[i], &a_.taken[i],
+      rows.push_back(report::rung_row(report::taken_text(a_.steps[i].fixes.back()), a_.steps[i], &a_.taken[i],
                                       i == 0 ? a_.now : a_.steps[i - 1]));
     out_ += report::folded(rows, colour_, width_);
     for (const LadderFix& fix : a_.taken) {
       out_ += "\n  " + fix.id + ": " + wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
       if (!fix.verify.empty()) out_ += "    verify: " + wrapped(fix.verify, 12, 12) + "\n";
       if (fix.slower && fix.slower->most > 0)
-        out_ += "    slower: " +
-                wrapped(fmt::format("{} ({})", report::slower_text(fix), fix.slower->source), 12, 12) +
+        out_ += "    slower: " + wrapped(fmt::format("{} ({})", report::slower_text(fix), fix.slower->source), 12, 12) +
                 "\n";
       out_ += "    source: " + fix.source + "\n";
     }
@@ -121,7 +121,8 @@ class Page {
   std::vector<std::size_t> tried_in_order() const {
     std::vector<std::size_t> out(std::min(a_.tried.size(), a_.rungs.size()));
     std::iota(out.begin(), out.end(), std::size_t{0});
-    std::ranges::stable_sort(out, {}, [&](std::size_t i) { return std::pair(a_.rungs[i].science, a_.tried[i].needed); });
+    std::ranges::stable_sort(out, {},
+                             [&](std::size_t i) { return std::pair(a_.rungs[i].science, a_.tried[i].needed); });
     return out;
   }
 
@@ -130,11 +131,13 @@ class Page {
     heading("Each fix by itself");
     std::vector<Row> rows{report::rung_heads()};
     for (const std::size_t i : tried_in_order())
-      rows.push_back(report::rung_row(report::taken_text(a_.tried[i].fixes.front()), a_.tried[i], &a_.rungs[i], a_.now));
+      rows.push_back(
+          report::rung_row(report::taken_text(a_.tried[i].fixes.front()), a_.tried[i], &a_.rungs[i], a_.now));
     out_ += report::folded(rows, colour_, width_);
-    out_ += "  " + wrapped(fmt::format("{} {} of fixes looked at, the cheapest first: science, then speed, then effort",
-                                       a_.sets, a_.sets == 1 ? "set" : "sets"),
-                           2, 2) +
+    out_ += "  " +
+            wrapped(fmt::format("{} {} of fixes looked at, the cheapest first: science, then speed, then effort",
+                                a_.sets, a_.sets == 1 ? "set" : "sets"),
+                    2, 2) +
             "\n";
   }
 
@@ -144,13 +147,17 @@ class Page {
     for (const Alternative& one : a_.alternatives) {
       std::string fixes;
       for (std::size_t i = 0; i < one.taken.size(); ++i)
-        fixes += fmt::format("{}{} ({})", i == 0 ? "" : ", ", report::taken_text(one.trial.fixes[i]),
-                             report::slower_text(one.taken[i]));
-      out_ += "  " + wrapped(fmt::format("{}: {}, needs {}{}", one.name, fixes, to_text(one.trial.needed),
-                                         results(one.trial.cost)),
-                             2, 4) +
+        fixes += (i == 0 ? "" : ", ") + report::taken_text(one.trial.fixes[i]) + slower_by(one.taken[i]);
+      out_ += "  " +
+              wrapped(fmt::format("{}: {}, needs {}{}", one.name, fixes, to_text(one.trial.needed),
+                                  results(one.trial.cost)),
+                      2, 4) +
               "\n";
     }
+  }
+
+  static std::string slower_by(const LadderFix& fix) {
+    return fix.slower && fix.slower->most == 0 ? "" : " (" + report::slower_text(fix) + " slower)";
   }
 
   static std::string_view results(const Cost& cost) {
@@ -166,9 +173,12 @@ class Page {
   void add_passed() {
     if (a_.passed.empty()) return;
     heading("Left out");
-    std::vector<Row> rows;
-    for (const Passed& one : a_.passed) rows.push_back({{one.id}, {printable(one.why), false, Paint::dim}});
-    out_ += report::aligned(rows, colour_);
+    std::size_t names = 0;
+    for (const Passed& one : a_.passed) names = std::max(names, one.id.size());
+    const std::size_t at = 2 + names + 2;
+    for (const Passed& one : a_.passed)
+      out_ += fmt::format("  {:{}}  ", one.id, names) +
+              report::painted(wrapped(printable(one.why), at, at), Paint::dim, colour_) + "\n";
   }
 
   void add_words() {

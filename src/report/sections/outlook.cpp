@@ -11,7 +11,7 @@ namespace oomplan::report {
 namespace {
 
 constexpr std::size_t heads = 7;
-constexpr std::size_t most_cards = 12;   // of all that do
+constexpr std::size_t most_cards = 12;    // of all that do
 constexpr std::size_t most_smallest = 3;  // of the smallest that do
 
 std::string line(std::string_view head, const std::string& text, const ViewOptions& options) {

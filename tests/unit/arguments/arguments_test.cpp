@@ -71,8 +71,9 @@ TEST(Arguments, AskForHelpAndTheVersion) {
   EXPECT_EQ(Program().parse({"help"}).text, Program().parse({"--help"}).text);
   EXPECT_EQ(Program().parse({"help", "nothing"}).kind, Kind::misused);
   EXPECT_THAT(Program().parse({"help", "plan"}).text, HasSubstr("\nExamples:\n  planner plan x.yml\n"));
-  EXPECT_THAT(Program().parse({"help"}).text,
-              HasSubstr("\nData:\n  other                 Another program\n\nPlan:\n  plan                  Plan a run\n"));
+  EXPECT_THAT(
+      Program().parse({"help"}).text,
+      HasSubstr("\nData:\n  other                 Another program\n\nPlan:\n  plan                  Plan a run\n"));
   EXPECT_EQ(Program().parse({"--version"}).text, "planner 1.2\n");
 }
 

@@ -122,9 +122,10 @@ TEST(Gpus, AnUnknownNameIsAnErrorWithNearNames) {
 }
 
 TEST(Gpus, ANameOfSeveralCardsIsAnErrorThatListsThem) {
-  EXPECT_EQ(to_text(error("a100")),
-            "error: several GPUs are called \"a100\" [catalog/ambiguous-gpu]\nhint: say which: a100-40gb (39.38 GiB) or "
-            "a100-80gb (79.14 GiB).\n");
+  EXPECT_EQ(
+      to_text(error("a100")),
+      "error: several GPUs are called \"a100\" [catalog/ambiguous-gpu]\nhint: say which: a100-40gb (39.38 GiB) or "
+      "a100-80gb (79.14 GiB).\n");
   EXPECT_THAT(error("NVIDIA GeForce RTX 3080").hint, HasSubstr("rtx-3080-10gb (9.75 GiB) or rtx-3080-12gb"));
   EXPECT_THAT(error("V100").hint, HasSubstr("v100-16gb (15.75 GiB) or v100-32gb (31.73 GiB)"));
   EXPECT_EQ(gpu("RTX 3080 12GB").name, "rtx-3080-12gb");
@@ -152,7 +153,8 @@ TEST(Gpus, AListByPartOfTheNameOrByTheSizeOnTheBox) {
   EXPECT_THAT(names("80"), ElementsAre("a100-80gb", "h100-80gb"));
   EXPECT_EQ(names("80 GB"), names("80"));
   EXPECT_THAT(names("4090"), ElementsAre("rtx-4090-d", "rtx-4090"));
-  EXPECT_THAT(names("GeForce RTX 50"), ElementsAre("rtx-5060-ti-16gb", "rtx-5070-ti", "rtx-5070", "rtx-5080", "rtx-5090"));
+  EXPECT_THAT(names("GeForce RTX 50"),
+              ElementsAre("rtx-5060-ti-16gb", "rtx-5070-ti", "rtx-5070", "rtx-5080", "rtx-5090"));
   EXPECT_EQ(known_gpus_like("abacus").errors()[0].code, "catalog/unknown-gpu");
   EXPECT_EQ(known_gpus_like("").errors()[0].code, "catalog/unknown-gpu");
   EXPECT_EQ(known_gpus_like(std::string(1 << 20, 'x')).errors()[0].code, "catalog/unknown-gpu");
