@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "oomplan/core/text.hpp"
+#include "reader.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -60,10 +61,16 @@ bool finished_well(const Case& c) {
   return false;
 }
 
+bool is_of_memory_in_unknown_words(const Case& c) {
+  return c.root != nullptr && c.root->says == Says::other_failure && c.root->find("general") != nullptr &&
+         speaks_of_memory(c.root->text);
+}
+
 bool names_no_failure(const Case& c) {
   if (c.survived) return false;
   if (c.root == nullptr) return !finished_well(c);
   if (c.root->says == Says::consequence) return true;
+  if (is_of_memory_in_unknown_words(c)) return true;
   const bool vanished = c.root->family == "dataloader_signal" || c.root->find("vanished") != nullptr;
   return c.root->says == Says::launcher && !vanished && signal_of(*c.root).empty();
 }

@@ -33,6 +33,8 @@ enum class KernelScope { cgroup, host, unknown };
 KernelScope kernel_scope(const Case& c);
 /// No failure is named: nothing failed, or only an exit code or what follows from another's death is told.
 bool names_no_failure(const Case& c);
+/// An error of a kind that is not known, which speaks of memory.
+bool is_of_memory_in_unknown_words(const Case& c);
 /// A failure other than of memory, in words that are known.
 bool names_other_failure(const Case& c);
 /// The last word of the log is that the run finished.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "reader.hpp"
@@ -18,8 +19,12 @@ bool is_frame(std::string_view text) {
   return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
 }
 
+// A panic of Rust says why in the line after its place.
+bool is_panic(std::string_view text) { return text.find("' panicked at ") != std::string_view::npos; }
+
 bool below_frame(const std::vector<Line>& lines, std::size_t index) {
   if (is_frame(lines[index].body)) return true;
+  if (index > 0 && lines[index].file == lines[index - 1].file && is_panic(lines[index - 1].body)) return true;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < lines_above; ++seen) {
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
     if (is_frame(lines[i].body)) return true;
@@ -37,13 +42,23 @@ bool begins_with_exception(std::string_view text) {
   return name.ends_with("Error") || name.ends_with("Exception");
 }
 
-constexpr auto failing =
-    std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort",
-                                     "erminate", "unable", "Unable", "command not found"});
+constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed",
+                                                          "ailure", "bort", "erminate", "what():", "illed ",
+                                                          "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",  "if you", "to avoid", "avoid ", "may cause", "might ",  "can cause", "in case of",
-     "prevent", "#",      "retry",    "skip",   "Skip",      "SKIPPED", "PASSED",    "arning",
-     "WARN",    "INFO",   "DEBUG",    "How to", "how to",    "?"});
+    {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
+     "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
+     "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
+
+// "Out of memory in frob()" on a line of its own tells what happened.
+bool states(std::string_view text, std::size_t begin, std::size_t length) {
+  constexpr auto goes_on = std::to_array<std::string_view>(
+      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " of ", " trying ", " - "});
+  if (begin != 0 || length > text.size()) return false;
+  text.remove_prefix(length);
+  return text.empty() ||
+         std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
+}
 
 }  // namespace
 
@@ -51,11 +66,27 @@ bool is_general(const Sentence& sentence) {
   return std::any_of(sentence.adds.begin(), sentence.adds.end(), [](const Reading& r) { return r.name == "general"; });
 }
 
-bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence) {
+bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
+                       std::size_t match) {
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(lines[index].body);
   const std::string_view text = lines[index].body;
-  return has_any(text, failing) && !has_any(text, advising);
+  if (has_any(text, advising)) return false;
+  const bool of_memory = sentence.says <= Says::host_alloc_failed;
+  return has_any(text, failing) || (of_memory && states(text, begin, match));
+}
+
+bool speaks_of_memory(std::string_view text) {
+  constexpr auto words = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM"});
+  const auto joins = [&](std::size_t at, std::string_view signs) {
+    if (at >= text.size()) return false;
+    return std::isalnum(static_cast<unsigned char>(text[at])) != 0 || signs.find(text[at]) != std::string_view::npos;
+  };
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+      if ((at == 0 || !joins(at - 1, "_.")) && !joins(at + word.size(), "_-(")) return true;
+    return false;
+  });
 }
 
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
@@ -76,10 +107,43 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
 }
 
 bool speaks_of_gpu(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>(
-      {"GPU",    "gpu",   "CUDA",  "cuda",   "HIP",  "hip",  "XPU", "xpu",    "HPU",    "hpu",  "NPU",
-       "npu",    "TPU",   "tpu",   "VRAM",   "vram", "HBM",  "hbm", "device", "Device", "vk::", "Vulkan",
-       "vulkan", "Metal", "metal", "OpenCL", "CL_",  "MUSA", "DCU", "Gpu",    "NVRM",   "nvenc"});
+  constexpr auto words = std::to_array<std::string_view>({"GPU",
+                                                          "gpu",
+                                                          "CUDA",
+                                                          "cuda",
+                                                          "HIP",
+                                                          "hip",
+                                                          "XPU",
+                                                          "xpu",
+                                                          "HPU",
+                                                          "hpu",
+                                                          "NPU",
+                                                          "npu",
+                                                          "TPU",
+                                                          "tpu",
+                                                          "VRAM",
+                                                          "vram",
+                                                          "HBM",
+                                                          "hbm",
+                                                          "device",
+                                                          "Device",
+                                                          "vk::",
+                                                          "Vulkan",
+                                                          "vulkan",
+                                                          "Metal",
+                                                          "metal",
+                                                          "OpenCL",
+                                                          "CL_",
+                                                          "MUSA",
+                                                          "DCU",
+                                                          "Gpu",
+                                                          "NVRM",
+                                                          "nvenc",
+                                                          "RMM",
+                                                          "rmm",
+                                                          "thrust",
+                                                          "KV cache",
+                                                          "torch.OutOfMemory"});
   return has_any(text, words);
 }
 

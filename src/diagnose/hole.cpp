@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <string>
 
@@ -48,11 +49,19 @@ std::size_t span_of_name(std::string_view name, std::string_view text) {
   return at;
 }
 
+// "1 GPU" is no size.
+bool is_word_begun(std::string_view name, std::string_view text) {
+  const auto letter = [&](std::size_t at) {
+    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  return name.size() == 1 && letter(1) && letter(2);
+}
+
 const Unit* unit_at(std::string_view text) {
   const Unit* best = nullptr;
   for (const Unit& unit : units)
     if (span_of_name(unit.name, text) > 0 && (best == nullptr || unit.name.size() > best->name.size())) best = &unit;
-  return best;
+  return best == nullptr || is_word_begun(best->name, text) ? nullptr : best;
 }
 
 bool thousands(std::string_view text, std::size_t at) {

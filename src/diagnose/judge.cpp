@@ -41,9 +41,21 @@ std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c
   return fmt::format("{} ({})", out, name_of(d.verdict.confidence));
 }
 
+// The kernel names a process, and the launcher says whose it was.
+std::optional<std::int64_t> rank_of_process(const Case& c) {
+  const std::optional<std::int64_t> pid = c.root->number("pid");
+  if (!pid) return std::nullopt;
+  for (const Evidence& e : *c.evidence)
+    if (e.says == Says::launcher && e.number("pid") == pid)
+      if (const auto rank = e.number("root_rank").has_value() ? e.number("root_rank") : e.number("local_rank"))
+        return rank;
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> first_rank(const Case& c) {
   if (c.root->rank) return c.root->rank;
   if (const auto rank = c.number("root_rank")) return rank;
+  if (const auto rank = rank_of_process(c)) return rank;
   return c.root->says == Says::launcher ? c.number("local_rank") : std::nullopt;
 }
 
@@ -56,7 +68,8 @@ void add_lines(const Case& c, Diagnosis& out) {
     if (&e == c.root || e.says == Says::frame || e.says == Says::progress || e.says == Says::hint) continue;
     const bool follows = e.says == Says::consequence || (e.says == Says::launcher && c.root->says != Says::launcher);
     auto& list = follows ? out.consequences : out.supporting;
-    if (list.size() < most) list.push_back(e);
+    const bool told = follows && !list.empty() && list.back().line == e.line;
+    if (list.size() < most && !told) list.push_back(e);
   }
 }
 

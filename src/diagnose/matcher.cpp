@@ -13,6 +13,15 @@ namespace {
 constexpr int most_steps = 4000;
 
 bool space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool same(char written, char wanted, Letters letters) {
+  return written == wanted || (letters == Letters::any && small(written) == wanted);
+}
+bool starts_with(std::string_view text, std::string_view wanted, Letters letters) {
+  return text.size() >= wanted.size() &&
+         std::equal(wanted.begin(), wanted.end(), text.begin(),
+                    [letters](char want, char written) { return same(written, want, letters); });
+}
 bool control(char c) { return static_cast<unsigned char>(c) < 0x20 && !space(c); }
 
 struct Captured {
@@ -30,7 +39,8 @@ struct Thread {
 
 class Matcher {
  public:
-  Matcher(const Program& program, std::string_view text) : program_(program), text_(text) {
+  Matcher(const Program& program, std::string_view text, Letters letters)
+      : program_(program), text_(text), letters_(letters) {
     stack_.reserve(16);
     captured_.reserve(8);
   }
@@ -85,9 +95,9 @@ class Matcher {
     for (const char c : wanted) {
       if (c != ' ') {
         while (at < text_.size() && text_[at] == '\n') ++at;
-        if (at < text_.size() && text_[at] != c && stray_blank(at, c)) ++at;
+        if (at < text_.size() && !same(text_[at], c, letters_) && stray_blank(at, c)) ++at;
         if (at == text_.size()) return ended();
-        if (text_[at] != c) return false;
+        if (!same(text_[at], c, letters_)) return false;
         ++at;
         continue;
       }
@@ -166,7 +176,7 @@ class Matcher {
   std::size_t find(std::string_view wanted, std::size_t from, std::size_t to) const {
     const char first = wanted.front();
     for (std::size_t at = from; at <= to && at < text_.size(); ++at) {
-      if (first == ' ' ? space(text_[at]) : text_[at] == first && begins(wanted, at)) return at;
+      if (first == ' ' ? space(text_[at]) : same(text_[at], first, letters_) && begins(wanted, at)) return at;
     }
     return std::string_view::npos;
   }
@@ -174,7 +184,8 @@ class Matcher {
   bool begins(std::string_view wanted, std::size_t at) const {
     const std::size_t end = std::min({wanted.find(' '), wanted.size(), std::size_t{4}});
     const std::string_view here = text_.substr(at, end);
-    return here.find('\n') != std::string_view::npos || here.size() < end || here == wanted.substr(0, end);
+    return here.find('\n') != std::string_view::npos || here.size() < end ||
+           starts_with(here, wanted.substr(0, end), letters_);
   }
 
   Match finished(std::size_t begin) const {
@@ -188,6 +199,7 @@ class Matcher {
 
   const Program& program_;
   std::string_view text_;
+  Letters letters_;
   std::vector<Thread> stack_{};
   std::vector<Captured> captured_{};
   std::size_t end_ = 0;
@@ -210,8 +222,8 @@ std::size_t begin_of(const Hole& hole, std::string_view text, std::size_t litera
 
 }  // namespace
 
-Attempt match_at(const Program& program, std::string_view text, std::size_t begin) {
-  return Matcher(program, text).run(begin);
+Attempt match_at(const Program& program, std::string_view text, std::size_t begin, Letters letters) {
+  return Matcher(program, text, letters).run(begin);
 }
 
 namespace {
@@ -231,20 +243,25 @@ void add_entries(const Program& program, std::size_t pc, std::vector<std::size_t
 }
 
 /// Whether `word` begins at `at`, where a line's end may stand within it.
-bool stands_broken(std::string_view word, std::string_view text, std::size_t at) {
+bool stands_broken(std::string_view word, std::string_view text, std::size_t at, Letters letters) {
   std::size_t matched = 0;
   for (; matched < word.size() && at < text.size(); ++at) {
     if (text[at] == '\n' && matched > 0) continue;
-    if (text[at] != word[matched]) return false;
+    if (!same(text[at], word[matched], letters)) return false;
     ++matched;
   }
   return matched == word.size();
 }
 
 // As rfind, not before `floor`.
-std::size_t rfind(std::string_view word, std::string_view text, std::size_t until, std::size_t floor) {
+std::size_t rfind(std::string_view word, std::string_view text, std::size_t until, std::size_t floor, Letters letters) {
   if (word.empty()) return std::min(until, text.size());
   std::size_t end = until < text.size() ? until + 1 : text.size();
+  if (letters == Letters::any) {
+    while (end-- > floor)
+      if (starts_with(text.substr(end), word, letters)) return end;
+    return std::string_view::npos;
+  }
   while (end > floor) {
     const auto* found = static_cast<const char*>(::memrchr(text.data() + floor, word.front(), end - floor));
     if (found == nullptr) break;
@@ -255,27 +272,28 @@ std::size_t rfind(std::string_view word, std::string_view text, std::size_t unti
 }
 
 // As rfind, where a line's end may stand within the word: then it begins less than its length before that end.
-std::size_t rfind_broken(std::string_view word, std::string_view text, std::size_t until) {
+std::size_t rfind_broken(std::string_view word, std::string_view text, std::size_t until, Letters letters) {
   constexpr std::size_t none = std::string_view::npos;
   const std::size_t floor = until > 2 * longest_gap ? until - 2 * longest_gap : 0;
-  const std::size_t whole = rfind(word, text, until, floor);
-  for (std::size_t end = rfind("\n", text, until + word.size(), floor); end != none && end > floor;
-       end = rfind("\n", text, end - 1, floor)) {
+  const std::size_t whole = rfind(word, text, until, floor, letters);
+  for (std::size_t end = rfind("\n", text, until + word.size(), floor, Letters::as_written); end != none && end > floor;
+       end = rfind("\n", text, end - 1, floor, Letters::as_written)) {
     if (whole != none && whole > end) return whole;
     const std::size_t after = whole == none ? floor : std::max(floor, whole + 1);
     const std::size_t least = std::max(after, end >= word.size() ? end + 1 - word.size() : 0);
     for (std::size_t at = end; at-- > least && text[at] != '\n';)
-      if (at <= until && stands_broken(word, text, at)) return at;
+      if (at <= until && stands_broken(word, text, at, letters)) return at;
   }
   return whole;
 }
 
 // Where `literal` last begins at or before `until`, white space at its ends aside; at most `longest_gap` before.
-std::optional<std::size_t> last_before(std::string_view literal, std::string_view text, std::size_t until) {
+std::optional<std::size_t> last_before(std::string_view literal, std::string_view text, std::size_t until,
+                                       Letters letters) {
   const std::size_t padding = literal.starts_with(' ') ? 1 : 0;
   literal.remove_prefix(padding);
   const std::string_view first_word = literal.substr(0, literal.find(' '));
-  const std::size_t at = rfind_broken(first_word, text, until);
+  const std::size_t at = rfind_broken(first_word, text, until, letters);
   if (at == std::string_view::npos || at + 2 * longest_gap < until) return std::nullopt;
   std::size_t begin = at;
   while (padding > 0 && begin > 0 && space(text[begin - 1])) --begin;
@@ -287,12 +305,12 @@ constexpr std::size_t longest_anchor = 64;
 
 // An earlier place may begin the same way, so several are tried.
 void try_literal(Matcher& matcher, const Program& program, std::size_t entry, std::string_view text, std::size_t near,
-                 Attempt& best) {
+                 Letters letters, Attempt& best) {
   const bool hole = program[entry].kind == Instruction::Kind::hole;
   const std::string_view literal = program[entry + (hole ? 1 : 0)].literal;
   std::size_t until = near + longest_anchor;
   for (int tries = 0; tries < most_tries; ++tries) {
-    const std::optional<std::size_t> at = last_before(literal, text, until);
+    const std::optional<std::size_t> at = last_before(literal, text, until, letters);
     if (!at) return;
     const std::size_t begin = hole ? begin_of(program[entry].hole, text, *at) : *at;
     Attempt attempt = matcher.run(begin);
@@ -307,17 +325,17 @@ void try_literal(Matcher& matcher, const Program& program, std::size_t entry, st
 
 }  // namespace
 
-Attempt match_around(const Program& program, std::string_view text, std::size_t near) {
+Attempt match_around(const Program& program, std::string_view text, std::size_t near, Letters letters) {
   std::vector<std::size_t> entries;
   entries.reserve(8);
-  Matcher matcher(program, text);
+  Matcher matcher(program, text, letters);
   add_entries(program, 0, entries);
   Attempt best;
   for (const std::size_t entry : entries) {
     const bool hole = program[entry].kind == Instruction::Kind::hole;
     if (hole && program[entry + 1].kind != Instruction::Kind::literal) continue;
     Attempt one;
-    try_literal(matcher, program, entry, text, near, one);
+    try_literal(matcher, program, entry, text, near, letters, one);
     best.wants_more = best.wants_more || one.wants_more;
     const auto length = [](const Attempt& a) { return a.match ? a.match->end - a.match->begin : 0; };
     if (length(one) > length(best)) best.match = std::move(one.match);

@@ -27,9 +27,11 @@ struct Attempt {
 
 /// `text` may hold '\n' where lines were joined: such a break may stand anywhere in a literal or a number, as terminals
 /// and tables break lines, and counts as white space too. `program` must begin at `begin`.
-Attempt match_at(const Program& program, std::string_view text, std::size_t begin);
+Attempt match_at(const Program& program, std::string_view text, std::size_t begin,
+                 Letters letters = Letters::as_written);
 
 /// The sentence in `text`, knowing that one of its literals is at `near`; the longest where there are several.
-Attempt match_around(const Program& program, std::string_view text, std::size_t near);
+Attempt match_around(const Program& program, std::string_view text, std::size_t near,
+                     Letters letters = Letters::as_written);
 
 }  // namespace oomplan::diagnose

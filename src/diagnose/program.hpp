@@ -41,6 +41,9 @@ struct Instruction {
 
 using Program = std::vector<Instruction>;
 
+/// Whether letters must stand as the sentence has them. For `any`, the sentence is written in small letters.
+enum class Letters { as_written, any };
+
 /// Compiles a template: `{name:type}` a hole, `{:type}` one whose value is dropped, `<<a|b>>` alternatives, `<<a>>?` an
 /// optional part, `<<a>>*` a repeated one; a space stands for any white space. The error is a sentence.
 struct Compiled {

@@ -76,7 +76,7 @@ class Reader {
     std::optional<Match> best;
     const bool cut = hit.at + sentence.anchor.size() > text.size();  // its own words go on in the next line
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
-      Attempt attempt = match_around(sentence.program, text, hit.at);
+      Attempt attempt = match_around(sentence.program, text, hit.at, sentence.letters);
       const bool better =
           attempt.match && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
@@ -107,10 +107,11 @@ class Reader {
       --at;
       text = before.body + '\n' + text;
       near += before.body.size() + 1;
-      Attempt attempt = match_around(sentence.program, text, near);
+      Attempt attempt = match_around(sentence.program, text, near, sentence.letters);
       std::string seen = text;
       const std::optional<std::size_t> next = attempt.wants_more ? next_of_speaker(index, index) : std::nullopt;
-      if (!attempt.match && next) attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near);
+      if (!attempt.match && next)
+        attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near, sentence.letters);
       if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
       attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
@@ -131,7 +132,7 @@ class Reader {
       if (!more) break;
       next = *more;
       text += '\n' + lines_[next].body;
-      Attempt attempt = match_at(sentence.program, text, best.begin);
+      Attempt attempt = match_at(sentence.program, text, best.begin, sentence.letters);
       if (attempt.match && attempt.match->end > best.end) best = std::move(*attempt.match);
       if (!attempt.wants_more) break;
     }
@@ -213,7 +214,9 @@ class Reader {
       return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
     });
     std::erase_if(found, [&](const Found& one) {
-      return is_general(*one.sentence) && (known || !stands_as_failure(lines_, index, *one.sentence));
+      const std::size_t length = one.match.end - one.match.begin;
+      return is_general(*one.sentence) &&
+             (known || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length));
     });
   }
 

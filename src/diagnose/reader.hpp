@@ -25,14 +25,18 @@ std::vector<Evidence> read_lines(const Rules& rules, const std::vector<Line>& li
 bool is_general(const Sentence& sentence);
 
 /// Whether the line stands as a failure's does: below a frame of a traceback, or as the report of an error in words
-/// that advise nothing.
-bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence);
+/// that advise nothing, or as a statement that begins with the sentence, which is `match` bytes long from `begin` on.
+bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
+                       std::size_t match);
 
 /// Whether the line is an example in a text about errors: right below "If you see an error like:".
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
 
 /// Whether words of a GPU are on the line.
 bool speaks_of_gpu(std::string_view text);
+
+/// Whether the word "memory", or one that stands for it, is on the line.
+bool speaks_of_memory(std::string_view text);
 
 // The kernel's table of tasks, one row a process.
 

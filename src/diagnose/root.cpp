@@ -92,19 +92,39 @@ bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("p
 // A bar in front of somebody's text, on the same line of the log: the terminal of another drew it there.
 bool is_drawn_into_text(const Evidence& bar, const std::vector<Line>& lines) {
   const std::size_t next = bar.line ? *bar.line + 1 : lines.size();
-  return next < lines.size() && lines[next].number == lines[next - 1].number &&
-         lines[next].file == lines[next - 1].file && lines[next].body.find("%|") == std::string::npos;
+  return next < lines.size() && lines[next - 1].body.find("%|") != std::string::npos &&
+         lines[next].number == lines[next - 1].number && lines[next].file == lines[next - 1].file &&
+         lines[next].body.find("%|") == std::string::npos;
+}
+
+bool is_bar(const std::vector<Line>& lines, std::size_t index) {
+  return index < lines.size() && lines[index].body.find("%|") != std::string::npos;
+}
+
+// A bar between the lines of a traceback belongs to somebody else who writes to the same terminal.
+bool is_drawn_through(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
+    return e.says == Says::frame && e.find("path") != nullptr && e.line && is_bar(lines, *e.line + 1);
+  });
+}
+
+// Of such a terminal: one bar between two lines of text, which no step of this program need be.
+bool is_between(const Evidence& bar, const std::vector<Line>& lines) {
+  if (!bar.line || !is_bar(lines, *bar.line)) return false;
+  return !is_bar(lines, *bar.line + 1) && (*bar.line == 0 || !is_bar(lines, *bar.line - 1));
 }
 
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
 // of a failure there.
 std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
   std::vector<bool> out(all.size(), false);
+  const bool shared = is_drawn_through(all, lines);
   bool goes_on = false;
   bool handled = false;
   for (std::size_t i = all.size(); i-- > 0;) {
     if (all[i].says == Says::caught) handled = goes_on;
-    if (all[i].says == Says::progress && !is_drawn_into_text(all[i], lines)) goes_on = true;
+    const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
+    if (all[i].says == Says::progress && !another) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
     out[i] = handled;
   }

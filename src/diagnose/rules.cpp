@@ -173,10 +173,12 @@ void name_kinds(Rules& rules) {
 void index(Rules& rules) {
   for (std::uint32_t i = 0; i < rules.sentences.size(); ++i) {
     const Sentence& sentence = rules.sentences[i];
-    rules.every.add(sentence.anchor, i);
     rules.deadly.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
-    const std::string loud = sentence.whole_line ? "\n" + sentence.anchor : sentence.anchor;
-    if (is_loud(sentence.says) && loud.size() >= shortest_loud) rules.loud.add(loud, i);
+    for (const std::string& anchor : spellings(sentence)) {
+      rules.every.add(anchor, i);
+      const std::string loud = sentence.whole_line ? "\n" + anchor : anchor;
+      if (is_loud(sentence.says) && loud.size() >= shortest_loud) rules.loud.add(loud, i);
+    }
   }
   rules.every.finish();
   rules.loud.finish();

@@ -9,9 +9,9 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 13> known_keys{"whole_word", "id",       "family",  "says", "where",
-                                                      "phase",      "versions", "source",  "text", "anchor",
-                                                      "whole_line", "adds",     "examples"};
+constexpr std::array<std::string_view, 14> known_keys{"letters", "whole_word", "id",       "family",  "says",
+                                                      "where",   "phase",      "versions", "source",  "text",
+                                                      "anchor",  "whole_line", "adds",     "examples"};
 constexpr std::size_t shortest_anchor = 4;
 constexpr std::size_t longest_anchor = 20;
 
@@ -82,6 +82,13 @@ std::optional<Diagnostic> unknown_key(const Document& document, const Node& node
   return std::nullopt;
 }
 
+bool is_small(const Program& program, std::string_view anchor) {
+  const auto large = [](char c) { return c >= 'A' && c <= 'Z'; };
+  return std::none_of(anchor.begin(), anchor.end(), large) &&
+         std::none_of(program.begin(), program.end(),
+                      [&](const Instruction& i) { return std::any_of(i.literal.begin(), i.literal.end(), large); });
+}
+
 Result<Sentence> sentence_of(const Document& document, const Node& node, std::string_view file) {
   if (auto wrong = unknown_key(document, node)) return *wrong;
   const std::optional<Says> says = says_named(text_at(node, "says"));
@@ -96,11 +103,16 @@ Result<Sentence> sentence_of(const Document& document, const Node& node, std::st
   out.where = document.at(node);
   out.whole_line = text_at(node, "whole_line") == "true";
   out.whole_word = text_at(node, "whole_word") == "true";
+  const std::string letters = text_at(node, "letters");
+  if (!letters.empty() && letters != "any") return bad(document, *node.find("letters"), "\"letters\" can only be any");
+  if (!letters.empty()) out.letters = Letters::any;
   Compiled compiled = compile(out.text);
   if (!compiled.error.empty()) return bad(document, *node.find("text"), "the sentence " + compiled.error);
   out.program = std::move(compiled.program);
   out.anchor = text_at(node, "anchor");
   if (out.anchor.empty()) out.anchor = anchor_in(required_literals(out.program));
+  if (out.letters == Letters::any && !is_small(out.program, out.anchor))
+    return bad(document, *node.find("text"), "a sentence in any letters is written in small ones");
   if (out.anchor.size() < shortest_anchor)
     return bad(document, node, "the sentence has no words of its own that are always there and long enough");
   if (const Node* adds = node.find("adds"))
@@ -125,6 +137,28 @@ Result<std::vector<Sentence>> sentences_of(const Document& document, std::string
     }
   }
   if (!errors.empty()) return errors;
+  return out;
+}
+
+std::vector<std::string> spellings(const Sentence& sentence) {
+  std::vector<std::string> out{sentence.anchor};
+  if (sentence.letters == Letters::as_written) return out;
+  constexpr std::size_t short_word = 3;  // "of" and "for" stay small in titles
+  const auto capital = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
+  std::string first = sentence.anchor;
+  first[0] = capital(first[0]);
+  std::string words = first;
+  std::string long_words = first;
+  std::string all = first;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    all[i] = capital(all[i]);
+    const bool begins = sentence.anchor[i - 1] == ' ' || sentence.anchor[i - 1] == '-' || sentence.anchor[i - 1] == '_';
+    if (!begins) continue;
+    words[i] = all[i];
+    if (std::min(sentence.anchor.find(' ', i), sentence.anchor.size()) - i > short_word) long_words[i] = all[i];
+  }
+  for (std::string& one : std::vector{first, words, long_words, all})
+    if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(std::move(one));
   return out;
 }
 

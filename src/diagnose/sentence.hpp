@@ -28,6 +28,7 @@ struct Sentence {
   std::string phase{};
   std::string text{};
   Program program{};
+  Letters letters = Letters::as_written;
   std::string anchor{};         ///< A literal that every match holds, by which lines are picked.
   bool whole_line = false;      ///< Only where nothing else is on the line.
   bool whole_word = false;      ///< Its beginning is not the end of a longer name.
@@ -38,6 +39,10 @@ struct Sentence {
 
 /// Sentences of one file; `name` is the file's, without ".yaml".
 Result<std::vector<Sentence>> sentences_of(const Document& document, std::string_view name);
+
+/// The anchor as logs may write it: itself, or, of a sentence in any letters, in small ones, in capitals, with its
+/// first letter, with each word's, with each longer word's a capital.
+std::vector<std::string> spellings(const Sentence& sentence);
 
 /// Whether a line that says this is worth stopping for in a long log; the rest is only read near such a line.
 bool is_loud(Says says);

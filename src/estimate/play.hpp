@@ -87,7 +87,9 @@ struct Facts {
   Routing routing = Routing::any;
   bool scan_packages = false;
   bool padding_mask = false;
-  bool mask_sent = true;  ///< If of ones alone.
+  bool equal_rows = false;    ///< The plan says that no row is padded, also where a recipe's batches have masks.
+  bool may_be_equal = false;  ///< Nobody says that rows differ in length.
+  bool mask_sent = true;      ///< If of ones alone.
   bool fp32_norms = false;
   bool fp32_while_loading = false;
   bool trained_to_fp32 = false;
@@ -131,6 +133,7 @@ struct Arguments {
   using BySpan = std::array<T, span_names.size()>;
   Tensor position_ids{};
   BySpan<Tensor> masks{};
+  BySpan<bool> optional{};  ///< Masks that there are only where rows differ in length.
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
   Tensor recurrent_mask{};             ///< Of padded rows, what layers without attention get: 1 where a token is real.
@@ -143,6 +146,7 @@ struct Arguments {
   std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
+  bool& may_go(Span span) { return optional[static_cast<std::size_t>(span)]; }
 };
 
 /// What a vision tower leaves to the language model.

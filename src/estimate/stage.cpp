@@ -42,6 +42,7 @@ Facts Stage::evaluation_facts() const {
   if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
   if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
   f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
+  f.equal_rows = !f.padding_mask;
   f.checkpointing = false;
   return f;
 }

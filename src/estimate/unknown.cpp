@@ -30,6 +30,15 @@ constexpr std::array unknowns{
                      plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},
+    Unknown{"padding",
+            "where all rows of a batch are of one length, they have no mask, and attention in fp32 with grouped heads "
+            "keeps all scores then (padding_mask says it)",
+            [](const TrainingPlan& plan, const Architecture&) {
+              const Setting<bool>& mask = plan.batch.padding_mask;
+              return mask.value && mask.origin.kind == Origin::Kind::assumed &&
+                     plan.kernels.attention.value == Attention::sdpa && plan.precision.autocast.value == Autocast::none;
+            },
+            [](TrainingPlan& plan) { plan.batch.padding_mask.origin.kind = Origin::Kind::config; }},
     Unknown{"compiled optimizer step",
             "torch.compile makes torchao's step: its buffers are those of torch 2.13's code for Triton; another "
             "version may "

@@ -50,7 +50,8 @@ Judgement causes::not_oom(const Case& c) {
     out.reason = "the library reports an internal error and says nothing of memory";
   } else if (c.root->says == Says::other_failure || c.root->says == Says::gpu_library_failed ||
              c.root->says == Says::launcher) {
-    out.weight = c.root->says == Says::launcher && names_no_failure(c) ? 1 : 10;
+    const bool undecided = c.root->says == Says::launcher && names_no_failure(c);
+    out.weight = undecided || is_of_memory_in_unknown_words(c) ? 1 : 10;
     out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
     out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
   } else {

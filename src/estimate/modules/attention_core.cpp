@@ -124,12 +124,18 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   const Tensor k = cache != nullptr ? cache->add(keys) : keys;
   const Tensor v = cache != nullptr ? cache->add(t.to(values, keys->dtype)) : values;
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
-  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
+  const bool padded = play.facts.padding_mask && !play.facts.equal_rows;
+  if (play.facts.attention == Attention::flash_attention_2 && padded && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);
   const std::int64_t groups = q->sizes[1] / k->sizes[1];
-  const bool gqa = groups > 1 && !mask && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  const bool grouped = groups > 1 && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  // In fp32 only PyTorch's own attention takes grouped heads, which are left grouped where there is no mask: it keeps
+  // all scores. That is the worse of the two.
+  const bool in_fp32 = bytes_of(t.autocast().value_or(q->dtype)) == 4;
+  if (grouped && in_fp32 && !kind.cross && s.arguments.may_go(kind.span)) mask.reset();
+  const bool gqa = grouped && !mask;
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);
   const Tensor value = gqa ? v : repeat_kv(t, v, groups);
   bool is_causal = kind.causal && !mask && q->sizes[2] > 1;

@@ -32,7 +32,7 @@ Tensor divided(Torch& t, const Tensor& x, const Tensor& by) {
 // Its names hold the update, with its graph, and the weight in the adapter's dtype until it returns.
 Tensor Dora::operator()(Play& play, Tensor x, const Tensor& result) const {
   Torch& t = play.torch;
-  const bool drops = t.training && play.facts.lora_dropout > 0;
+  const bool module_drops = t.training && play.facts.lora_dropout > 0;  // No Identity, also where its p is 0 now.
   x = t.dropout(x, play.facts.lora_dropout);
   const Tensor update = t.to(whole_update(t, lora_a, lora_b), x->dtype);
   const Tensor cast = t.to(weight, x->dtype);
@@ -40,7 +40,7 @@ Tensor Dora::operator()(Play& play, Tensor x, const Tensor& result) const {
   const Tensor norm = norm_of_sum(t, whole, t.detach(update));
   const Tensor scale = t.view(divided(t, magnitude, norm), {1, -1});
   const Tensor low_rank = t.linear(t.linear(x, lora_a, {}), lora_b, {});
-  const Tensor base = drops ? t.linear(x, whole, {}) : bias ? t.sub(result, bias) : result;
+  const Tensor base = module_drops ? t.linear(x, whole, {}) : bias ? t.sub(result, bias) : result;
   const Tensor of_base = t.mul(t.add_scalar(scale), base);
   Tensor of_update = t.mul(scale, low_rank);
   of_update = t.mul_scalar(of_update);

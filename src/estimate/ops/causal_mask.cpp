@@ -26,10 +26,12 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
-    if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;
+    const bool padded = f.padding_mask && !f.equal_rows;
+    if (f.attention == Attention::sdpa && !padded && !windowed && !always_) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, but for these.
-    const bool sent = f.padding_mask || always_;
+    const bool sent = padded || always_;
     const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
+    s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_;
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
   }
 

@@ -31,7 +31,7 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
 
 void micro_batch(Stage& stage) {
   const Facts facts = in_pairs(stage.facts());
-  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  Restore no_dropout(stage.torch().drops, false);  // disable_dropout
   stage.begin(Phase::between);
   ScoredRows pairs = arrive(stage, facts);
   stage.begin(Phase::forward);

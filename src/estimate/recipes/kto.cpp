@@ -47,7 +47,7 @@ void lose(Stage& stage, const Facts& facts, Batch& batch) {
 }
 
 void micro_batch(Stage& stage) {
-  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  Restore no_dropout(stage.torch().drops, false);  // disable_dropout
   stage.begin(Phase::between);
   Batch batch = collate(stage, stage.facts());
   stage.begin(Phase::forward);

@@ -64,7 +64,7 @@ Tensor lose(Stage& stage, const Facts& facts, const Batch& batch) {
 }
 
 void micro_batch(Stage& stage) {
-  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  Restore no_dropout(stage.torch().drops, false);  // disable_dropout
   stage.begin(Phase::between);
   const Facts facts = in_pairs(stage.facts());  // Checkpoints look at them in backward.
   const Batch batch = collate(stage, stage.facts());

@@ -35,7 +35,7 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
 
 void micro_batch(Stage& stage) {
   const Facts facts = in_pairs(stage.facts());
-  Restore no_dropout(stage.torch().training, false);  // disable_dropout
+  Restore no_dropout(stage.torch().drops, false);  // disable_dropout
   stage.begin(Phase::between);
   Stream s = collate(stage, facts);
   stage.begin(Phase::forward);

@@ -171,6 +171,7 @@ class Torch {
 
   bool grad_enabled = true;
   bool training = true;       ///< Else the model is in eval(): nothing is dropped.
+  bool drops = true;          ///< Else each Dropout is there, with a p of 0.
   bool zero3_linear = false;  ///< torch.nn.functional.linear is DeepSpeed's function.
 
   // --- autocast ------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Every sentence of rules/messages against its own examples.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -67,9 +68,14 @@ TEST(Sentences, MatchTheirExamples) {
 
 // An anchor that the sentence's own example lacks would never be looked for.
 TEST(Sentences, HaveTheirAnchors) {
-  for (const Sentence& sentence : rules().sentences)
+  for (const Sentence& sentence : rules().sentences) {
+    const std::vector<std::string> anchors = spellings(sentence);
     for (const Example& example : sentence.examples)
-      EXPECT_NE(example.text.find(sentence.anchor), std::string::npos) << sentence.id << ": " << sentence.anchor;
+      EXPECT_TRUE(
+          std::any_of(anchors.begin(), anchors.end(),
+                      [&](const std::string& anchor) { return example.text.find(anchor) != std::string::npos; }))
+          << sentence.id << ": " << sentence.anchor;
+  }
 }
 
 }  // namespace

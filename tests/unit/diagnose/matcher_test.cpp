@@ -47,6 +47,16 @@ TEST(Matcher, TakesAlternativesOptionsAndRepetitions) {
   EXPECT_EQ(value(matched("a<< (x{n:integer})>>?.", "a (x7)."), "n"), "7=7");
 }
 
+TEST(Matcher, TakesAnyLettersWhereItMay) {
+  const Compiled compiled = compile("failed to allocate {x:size}<< of {:word}>>? memory");
+  const auto any = [&](const std::string& text) { return match_around(compiled.program, text, 4, Letters::any); };
+  EXPECT_EQ(value(any("OOPS FAILED TO ALLOCATE 1 GiB MEMORY"), "x"), "1 GiB=1073741824");
+  EXPECT_TRUE(any("oh: Failed to Allocate 1 GiB of Frob Memory").match);
+  EXPECT_TRUE(any("oh: Failed To\nALLO\nCATE 1 GiB memory").match);
+  EXPECT_FALSE(match_around(compiled.program, "oh: Failed to allocate 1 GiB memory", 4).match);
+  EXPECT_FALSE(any("oh: Failed to allocate 1 GiB menory").match);
+}
+
 TEST(Matcher, ReadsOnAcrossBrokenLines) {
   EXPECT_EQ(value(matched("Tried to allocate {x:size}.", "Tried to allo\ncate 12.\n50 GiB."), "x"),
             "12. 50 GiB=13421772800");

@@ -91,5 +91,63 @@ TEST(LongLogs, KeepTheFailureInTheirMiddle) {
   EXPECT_EQ(d.rank, 3);
 }
 
+TEST(General, WordsAreReadInAnyLetters) {
+  for (const char* text :
+       {"Error: frob ran out of memory\n", "ERROR: FROB RAN OUT OF MEMORY\n", "Error: Out Of Memory in frob\n",
+        "frob: error: Failed to allocate 12 GiB\n", "FATAL: UNABLE TO ALLOCATE 4096 BYTES\n",
+        "Error: Insufficient Memory for frob\n", "Error: task exceeded its Memory Limit\n",
+        "thread 'main' panicked at src/frob.rs:1:2:\nfailed to allocate in grow for Frob\n",
+        "terminate called after throwing\n  what():  out of memory\n"}) {
+    const Diagnosis d = diagnosed(text);
+    EXPECT_EQ(d.verdict.cause, Cause::host_alloc_failed) << text;
+    EXPECT_EQ(d.verdict.confidence, Confidence::possible) << text;
+  }
+  EXPECT_EQ(diagnosed("Error: Insufficient GPU memory for frob\n").verdict.cause, Cause::vram_exhausted);
+}
+
+TEST(General, WordsOfOtherThingsAreNone) {
+  for (const char* text : {"Error: failed to allocate 1 GPU for frob\n", "Error: failed to allocate port 8080\n",
+                           "Error: the worker may have exceeded pod memory limits\n", "memory limit: 4 GiB\n",
+                           "ERROR: task ran out of disk\n", "Error: not enough arguments\n",
+                           "WARN: out of memory is possible with this batch\n"})
+    EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
+}
+
+TEST(General, AnErrorOfMemoryInUnknownWordsIsNotKnown) {
+  const Diagnosis d = diagnosed("ValueError: the frob wants more memory than the bar may have\n");
+  EXPECT_EQ(d.verdict.cause, Cause::unknown);
+  EXPECT_NE(d.verdict.reason.find("speaks of memory"), std::string::npos) << d.verdict.reason;
+  for (const char* text :
+       {"ValueError: no kernel for `memory_efficient_frob`\n", "TypeError: frob.Memory() takes no argument\n"})
+    EXPECT_EQ(diagnosed(text).verdict.cause, Cause::not_oom) << text;
+}
+
+// A bar of another program stands after each line, also within the traceback: no step of this one.
+TEST(Survived, IsNotToldByBarsDrawnThroughATraceback) {
+  const std::vector<std::string> lines = {"CUDA error: out of memory",
+                                          "| WARNING: ran out of memory, skipping batch",
+                                          "Traceback (most recent call last):",
+                                          "  File \"train.py\", line 29, in <module>",
+                                          "    main(args)",
+                                          "AttributeError: 'NoneType' object has no attribute 'data'"};
+  std::string plain;
+  std::string drawn;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    plain += lines[i] + '\n';
+    drawn += lines[i] + "\n " + std::to_string(i) + "%|##   | " + std::to_string(i) + "/100 [00:01<00:09,  7.41it/s]\n";
+  }
+  EXPECT_EQ(diagnosed(plain).verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed(drawn).verdict.cause, Cause::vram_exhausted);
+}
+
+TEST(Rank, IsOfTheProcessThatTheKernelKilled) {
+  const Diagnosis d = diagnosed(
+      "failed (exitcode: -9) local_rank: 3 (pid: 77) of binary: python\n"
+      "[ 9.5] Memory cgroup out of memory: Killed process 77 (python) total-vm:9kB, anon-rss:9kB, file-rss:0kB, "
+      "shmem-rss:0kB\n");
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  EXPECT_EQ(d.rank, 3);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

@@ -64,6 +64,24 @@ TEST(Vocabulary, ASentenceHasANameOfItsOwn) {
   EXPECT_TRUE(contains(refusal("messages/own.yaml", "sentences:\n" + one + one), "two sentences are called \"own/a\""));
 }
 
+TEST(Vocabulary, ASentenceInAnyLettersIsWrittenInSmallOnes) {
+  const auto sentence = [](const std::string& rest) {
+    return refusal("messages/own.yaml", "sentences:\n  - {id: a, family: f, says: hint, " + rest + "}\n");
+  };
+  EXPECT_EQ(sentence("letters: any, text: \"frobnicate {X:size} of memory\""), "");
+  EXPECT_TRUE(contains(sentence("letters: any, text: \"Frobnicate the memory\""), "written in small ones"));
+  EXPECT_TRUE(contains(sentence("letters: small, text: \"frobnicate the memory\""), "can only be any"));
+}
+
+TEST(Vocabulary, AnAnchorInAnyLettersHasFiveSpellings) {
+  Sentence sentence;
+  sentence.anchor = "out of memory";
+  EXPECT_EQ(spellings(sentence), std::vector<std::string>{"out of memory"});
+  sentence.letters = Letters::any;
+  EXPECT_EQ(spellings(sentence), (std::vector<std::string>{"out of memory", "Out of memory", "Out Of Memory",
+                                                           "Out of Memory", "OUT OF MEMORY"}));
+}
+
 TEST(Vocabulary, PhasesOfTheEstimatorHaveItsNames) {
   for (const Phase phase : {Phase::load, Phase::forward, Phase::loss, Phase::backward, Phase::optimizer_step,
                             Phase::evaluation, Phase::checkpoint_save}) {

@@ -18,7 +18,7 @@ constexpr std::int64_t squares = batch * length * length;
 TrainingPlan plan(Attention attention, bool padded) {
   TrainingPlan p = example::plan(batch, length);
   p.kernels.attention.value = attention;
-  p.batch.padding_mask.value = padded;
+  p.batch.padding_mask = {padded, {.kind = Origin::Kind::config}};
   return p;
 }
 
@@ -52,6 +52,26 @@ TEST(Mask, NoneWhereTheKernelNeedsNone) {
     EXPECT_EQ(most_scores(plan(Attention::flash_attention_2, false), model), 0);
     EXPECT_EQ(most_scores(plan(Attention::flash_attention_2, true), model), 0);
   }
+}
+
+// Without a mask the heads stay grouped, and of those in fp32 only PyTorch's own attention takes any.
+TEST(Mask, ThatMayNotBeThereIsTheWorseOfTheTwo) {
+  const Keys grouped = example::qwen3();
+  TrainingPlan said = fp32(plan(Attention::sdpa, true));
+  TrainingPlan assumed = said;
+  assumed.batch.padding_mask.origin.kind = Origin::Kind::assumed;
+  EXPECT_THAT(kernels(said, grouped), ElementsAre("efficient"));
+  EXPECT_THAT(kernels(assumed, grouped), ElementsAre("math"));
+  EXPECT_THAT(kernels(assumed, example::gpt2()), ElementsAre("efficient")) << "its heads are not grouped";
+
+  const Architecture a = example::architecture(grouped);
+  const std::vector<Contribution> open = unknown_of(assumed, a, example::played(assumed, a));
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open.front().name, "padding");
+  EXPECT_TRUE(unknown_of(said, a, example::played(said, a)).empty());
+
+  assumed.precision.autocast.value = Autocast::bf16;
+  EXPECT_THAT(kernels(assumed, grouped), ElementsAre("efficient"));
 }
 
 TEST(Mask, OfPaddedRowsIsAByteAPair) {

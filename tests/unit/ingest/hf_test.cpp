@@ -390,7 +390,7 @@ TEST(Hf, RefusesWhatTrlRefuses) {
               Contains(HasSubstr("ingest/conflict: TRL's SFTTrainer refuses padding_free")));
   EXPECT_THAT(errors_from(sft + "packing: true\nmax_length:\n"), Contains(HasSubstr("SFTTrainer refuses packing")));
   EXPECT_THAT(errors_from(sft + "use_peft: true\nlora_target_modules: [q_proj, lm_head]\n"),
-              ElementsAre(HasSubstr("ingest/conflict: TRL's SFTTrainer refuses LoRA on lm_head")));
+              ElementsAre(HasSubstr("ingest/conflict: TRL SFT refuses LoRA on lm_head")));
   EXPECT_TRUE(ingest(yaml(sft + "lora_target_modules: [lm_head]\n")).ok()) << "without use_peft no adapter is made";
   EXPECT_THAT(errors_from(sft + "load_best_model_at_end: true\neval_strategy: epoch\n"),
               ElementsAre(HasSubstr("eval_strategy (epoch) is not save_strategy (steps)")));

@@ -254,6 +254,18 @@ void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const
            "use_peft: peft takes no model of rewards for lora_task_type CAUSAL_LM, the default; it is SEQ_CLS here");
 }
 
+// trl 1.16: trainer/dpo_trainer.py, DPOTrainer.__init__.
+void check_dpo(const Inputs& inputs, Draft& draft, const Document& document) {
+  const Input* loss = asking(inputs, {"loss_type"});
+  const Node* smoothing = find_value(inputs, "label_smoothing");
+  if (loss == nullptr || (smoothing != nullptr && smoothing->as_number().value_or(1) != 0)) return;
+  const auto& all = loss->value->items;
+  const bool exo = loss->value->text == "exo_pair" || std::ranges::count(all, "exo_pair", &Node::text) > 0;
+  if (!exo) return;
+  conflict(draft, origin_of(*loss), document,
+           "loss_type: TRL's DPOTrainer refuses exo_pair where label_smoothing is 0, the default; its paper has 1e-3");
+}
+
 void check_kto(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
   if (!plan.recipe.second_term.value || plan.batch.micro_batch_size.value > 1) return;
@@ -285,6 +297,7 @@ void check_preference(const Arguments& hf, const Inputs& inputs, Draft& draft, c
   const auto* trainer = std::ranges::find(trainers, draft.plan.recipe.trainer.value, &Trainer::name);
   if (trainer == trainers.end()) return;
   check_fields(*trainer, inputs, draft, document);
+  if (trainer->kind == RecipeKind::dpo) check_dpo(inputs, draft, document);
   if (trainer->kind == RecipeKind::kto) check_kto(draft, document);
   if (trainer->kind == RecipeKind::kto) check_sampling(inputs, draft, document);
   if (trainer->kind == RecipeKind::reward) check_reward(hf, inputs, draft, document);

@@ -1,10 +1,13 @@
 // transformers 5.23.0: training_args.py, _validate_args; trl 1.16.0: trainer/sft_trainer.py, SFTTrainer.__init__.
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "../../evaluation.hpp"
 #include "derive.hpp"
 #include "evaluation.hpp"
+#include "oomplan/core/pattern.hpp"
+#include "oomplan/plan/trainer.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {
@@ -71,12 +74,40 @@ void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
     conflict(draft, hf.get<bool>("packing").origin, document,
              "TRL's SFTTrainer refuses packing where max_length is null: rows are packed up to it");
   }
+}
+
+// TRL's ModelConfig makes a text of a list of one (trainer/model_config.py), which peft takes for an expression of a
+// module's whole name.
+bool matches_nothing(const std::vector<std::string>& targets) {
+  constexpr std::array<std::string_view, 3> whole{"all-linear", "lm_head", "score"};
+  return targets.size() == 1 && !is_expression(targets) && targets.front().find('.') == std::string::npos &&
+         std::ranges::count(whole, targets.front()) == 0;
+}
+
+void check_targets(const Arguments& hf, Draft& draft, const Document& document) {
   const auto& targets = hf.get<std::vector<std::string>>("lora_target_modules");
-  if (is(hf.get<bool>("use_peft"), true) && targets.value && std::ranges::any_of(*targets.value, is_head)) {
+  if (!is(hf.get<bool>("use_peft"), true) || !targets.value) return;
+  constexpr std::array<std::string_view, 4> fused_heads{"sft", "dpo", "kto", "grpo"};
+  const TrainerName* trainer = find_trainer(draft.plan.recipe.trainer.value);
+  const bool fused = trainer != nullptr && std::ranges::count(fused_heads, trainer->name) > 0;
+  if (fused && std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,
-             "TRL's SFTTrainer refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the adapter would "
-             "never be trained");
+             std::string(trainer->title) + " refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the " +
+                 "adapter would never be trained");
   }
+  if (matches_nothing(*targets.value)) {
+    conflict(draft, targets.origin, document,
+             "TRL gives peft a single target as an expression of whole names, and \"" + targets.value->front() +
+                 "\" matches no module; \".*" + targets.value->front() + "\" does");
+  }
+}
+
+// TRL's scripts (scripts/sft.py and its like) give a data set for evaluation only where eval_strategy asks for one.
+void check_start(const EvaluationKeys& keys, Draft& draft, const Document& document) {
+  const bool script = draft.plan.recipe.trainer.value != "trainer";
+  if (!script || !is(keys.on_start, true) || said(keys.strategy, "no") != "no") return;
+  conflict(draft, keys.on_start.origin, document,
+           "eval_on_start: TRL's script has no rows to evaluate where eval_strategy is no, and Trainer stops there");
 }
 
 }  // namespace
@@ -88,6 +119,8 @@ void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& d
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
   if (sft) check_sft(hf, draft, document);
+  check_targets(hf, draft, document);
+  check_start(evaluation_keys(hf), draft, document);
   check_preference(hf, inputs, draft, document);
 }
 
