@@ -185,7 +185,7 @@ void read_images(const json& c, ImageFacts& images) {
   images.height.value = pixels.at(0);
   images.width.value = pixels.at(1);
   images.tiles.value = c.value("tiles", 1);
-  images.token_types.value = true;
+  images.token_types.value = c.value("token_types", true);
 }
 
 TrainingPlan plan_of(const json& c) {

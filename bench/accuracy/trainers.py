@@ -26,6 +26,8 @@ def estimate(program, case, models, folder):
     command = [program, "estimate", "config.yaml", "--json"]
     if "trainer" in case:
         command += ["--trainer", case["trainer"]]
+    for version in case.get("framework", []):
+        command += ["--framework", version]
     if "launch" in case:
         (folder / "accelerate.yaml").write_text(json.dumps(case["launch"]))
         command += ["--launch", "accelerate.yaml"]

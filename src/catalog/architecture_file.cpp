@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 31> known_keys{"model_types",
+constexpr std::array<std::string_view, 33> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -31,6 +31,8 @@ constexpr std::array<std::string_view, 31> known_keys{"model_types",
                                                       "body",
                                                       "kinds",
                                                       "block",
+                                                      "before",
+                                                      "after",
                                                       "tail",
                                                       "groups",
                                                       "head",
@@ -105,6 +107,7 @@ const Node* find_dotted(const Node& root, std::string_view key) {
 }
 
 bool switches_on(const Node& value) {
+  if (value.is_mapping()) return true;
   if (const std::optional<bool> boolean = value.as_boolean()) return *boolean;
   return value.as_number().value_or(0) != 0;
 }

@@ -41,7 +41,12 @@ std::optional<Attribute> words(const Node& node) {
   return text;
 }
 
-constexpr std::array<Type, 5> types{{
+/// How many entries a list has.
+std::optional<Attribute> length(const Node& node) {
+  return node.is_sequence() ? std::optional<Attribute>(std::ssize(node.items)) : std::nullopt;
+}
+
+constexpr std::array<Type, 6> types{{
     {"integer", "a whole number", [](const Node& node) { return as_attribute(node.as_integer()); }},
     {"number", "a number", [](const Node& node) { return as_attribute(node.as_number()); }},
     {"boolean", "true or false", [](const Node& node) { return as_attribute(node.as_boolean()); }},
@@ -50,6 +55,7 @@ constexpr std::array<Type, 5> types{{
        return node.kind == Node::Kind::string ? std::optional<Attribute>(node.text) : std::nullopt;
      }},
     {"words", "a list of words", words},
+    {"length", "a list", length},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -115,7 +121,8 @@ void ConfigValues::declare(const Entry& entry) {
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
     return refuse_file(entry.value,
-                       shown(entry.key) + " must be declared as {type: integer, number, boolean, string or words" +
+                       shown(entry.key) +
+                           " must be declared as {type: integer, number, boolean, string, words or length" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
                            "multiple_of: …, square: true}");
   const Entry* found = find_in_config(entry);

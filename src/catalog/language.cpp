@@ -12,8 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 8> part_keys{"key",  "model_type", "types",    "module",
-                                                    "tied", "flat",       "defaults", "taken"};
+constexpr std::array<std::string_view, 9> part_keys{"key",  "model_type", "types", "module", "tied",
+                                                    "flat", "defaults",   "taken", "given"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -68,6 +68,16 @@ void tie(const Whole& whole, const Fields& part, Node& language) {
   put(language, "tie_word_embeddings", scalar(Node::Kind::boolean, tied ? "true" : "false"));
 }
 
+/// What the whole tells its language model: numbers that its own keys do not have.
+void give(const Whole& whole, const Fields& part, Node& language) {
+  const Node* given = part.find("given");
+  for (std::size_t i = 0; given != nullptr && i < given->entries.size(); ++i) {
+    const std::optional<Attribute> value = whole.values.value_of(given->entries[i].value);
+    const auto* number = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    if (number != nullptr) put(language, given->entries[i].key, scalar(Node::Kind::integer, std::to_string(*number)));
+  }
+}
+
 /// "model.layers" of a language model that is a part: "model.language_model.layers".
 void move_below(std::string& module, const std::string& part) {
   if (module.starts_with("model.")) module = part + module.substr(5);
@@ -95,6 +105,7 @@ Result<Architecture> language_of(const Whole& whole, Fields& part) {
   Document config = config_of(whole, part);
   if (!is_known(part, config)) return unknown_part(whole, part, config);
   tie(whole, part, config.root);
+  give(whole, part, config.root);
   const Result<DataFile> file = architecture_file(config, whole.catalog);
   if (!file) return file.errors();
   const Result<Document> text = parse(*file);
@@ -106,6 +117,8 @@ Result<Architecture> language_of(const Whole& whole, Fields& part) {
   for (Segment& segment : out->body) {
     move_below(segment.module, module);
     move_below(segment.stem, module);
+    for (std::vector<OpSpec>& steps : segment.before) move_below(steps, module);
+    for (std::vector<OpSpec>& steps : segment.after) move_below(steps, module);
   }
   move_below(out->tail, module);
   return out;
@@ -147,6 +160,8 @@ Segment tower_of(const Whole& whole, Fields& part) {
   const std::string module = part.text("module");
   out.module = module + "." + out.module;
   prefix(out.stem, module);
+  for (std::vector<OpSpec>& steps : out.before) prefix(steps, module);
+  for (std::vector<OpSpec>& steps : out.after) prefix(steps, module);
   prefix(out.tail, module);
   for (const auto& [key, value] : values.all()) whole.values.provide("tower." + key, value);
   return out;

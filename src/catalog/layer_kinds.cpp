@@ -11,15 +11,16 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 13> rule_keys{"is",    "key",    "names",  "pattern", "first",         "from",
-                                                     "every", "period", "offset", "listed",  "numbered_from", "if",
-                                                     "unless"};
+constexpr std::array<std::string_view, 16> rule_keys{"is",     "key",      "names",  "pattern", "first",         "from",
+                                                     "every",  "period",   "offset", "listed",  "numbered_from", "if",
+                                                     "unless", "in_order", "last",   "before"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
  public:
-  Rules(Fields& segment, ConfigValues& values, std::int64_t layers)
-      : segment_(segment), values_(values), names_(static_cast<std::size_t>(layers)) {}
+  /// `others`: of each layer, the kinds by the lists above this one; `lists`: what those are called.
+  Rules(Fields& segment, ConfigValues& values, const std::vector<Kinds>& others, const Kinds& lists)
+      : segment_(segment), values_(values), others_(others), lists_(lists), names_(others.size()) {}
 
   void apply(const Node& item) {
     Fields rule(segment_.document(), item, segment_.errors());
@@ -29,6 +30,7 @@ class Rules {
     const std::string is = rule.text("is");
     if (is.empty() || !holds(rule)) return;
     known_.insert(is);
+    if (rule.find("in_order") != nullptr) check_order(rule);
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (names_[i].empty() && chooses(rule, static_cast<std::int64_t>(i))) names_[i] = is;
     }
@@ -57,7 +59,9 @@ class Rules {
     const auto flag = [&](const Node* node, bool wanted) {
       const std::optional<Attribute> value = node != nullptr ? values_.value_of(*node) : std::nullopt;
       const bool* given = value ? std::get_if<bool>(&*value) : nullptr;
-      return node == nullptr || (given != nullptr ? *given : bool(value)) == wanted;
+      const auto* number = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+      const bool is = given != nullptr ? *given : number != nullptr ? *number != 0 : bool(value);
+      return node == nullptr || is == wanted;
     };
     return flag(rule.find("if"), true) && flag(rule.find("unless"), false);
   }
@@ -69,6 +73,7 @@ class Rules {
   }
 
   bool chooses(Fields& rule, std::int64_t layer) {
+    if (const Node* list = rule.find("last")) return is_last(*list, layer, number(rule.find("before")).value_or(0));
     if (const Node* first = rule.find("first")) return layer < number(first).value_or(0);
     if (const Node* from = rule.find("from")) return layer >= number(from).value_or(0);
     if (const Node* every = rule.find("every")) {
@@ -82,6 +87,34 @@ class Rules {
     if (const Node* listed = rule.find("listed"))
       return is_listed(listed->text, layer + number(rule.find("numbered_from")).value_or(0));
     return true;
+  }
+
+  /// Of the layers before number `end`, the last of its kind by the list of that name.
+  bool is_last(const Node& list, std::int64_t layer, std::int64_t end) {
+    const auto found = std::ranges::find(lists_, list.text);
+    if (found == lists_.end()) return segment_.refuse(list, shown(list.text) + " is no list of kinds above"), false;
+    const auto kind = [&](std::int64_t at) -> const std::string& {
+      return others_[static_cast<std::size_t>(at)][static_cast<std::size_t>(found - lists_.begin())];
+    };
+    for (std::int64_t i = layer + 1; i < end && i < std::ssize(others_); ++i) {
+      if (kind(i) == kind(layer)) return false;
+    }
+    return layer < end;
+  }
+
+  /// The list names layers that there are, each after the one before it.
+  void check_order(Fields& rule) {
+    const Node* list = values_.list(rule.text("listed"));
+    std::int64_t last = -1;
+    for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+      const std::int64_t at = list->items[i].as_integer().value_or(-1);
+      if (at <= last || at >= std::ssize(names_)) {
+        values_.refuse_given(list->items[i], shown(list->items[i]) + " is not the number of a later layer of the " +
+                                                 std::to_string(names_.size()));
+        return;
+      }
+      last = at;
+    }
   }
 
   bool is_listed(std::string_view key, std::int64_t layer) {
@@ -115,6 +148,8 @@ class Rules {
 
   Fields& segment_;
   ConfigValues& values_;
+  const std::vector<Kinds>& others_;
+  const Kinds& lists_;
   std::vector<std::string> names_;
   std::vector<const Node*> given_{};
   std::set<std::string, std::less<>> known_{};
@@ -125,7 +160,9 @@ std::set<std::string, std::less<>> asked_for(Fields& segment) {
   std::set<std::string, std::less<>> out;
   const Node* block = segment.find("block");
   for (std::size_t i = 0; block != nullptr && i < block->items.size(); ++i) {
-    if (const Node* only = block->items[i].find("only")) out.insert(only->text);
+    const Node* only = block->items[i].find("only");
+    if (only != nullptr && !only->is_sequence()) out.insert(only->text);
+    for (std::size_t j = 0; only != nullptr && j < only->items.size(); ++j) out.insert(only->items[j].text);
   }
   return out;
 }
@@ -136,12 +173,14 @@ std::vector<Kinds> kinds_of_layers(Fields& segment, ConfigValues& values, std::i
   std::vector<Kinds> out(static_cast<std::size_t>(layers));
   const Node* kinds = segment.find("kinds");
   if (kinds == nullptr) return out;
+  Kinds lists;
   for (const Entry& entry : kinds->entries) {
-    Rules rules(segment, values, layers);
+    Rules rules(segment, values, out, lists);
     for (const Node& rule : entry.value.items) rules.apply(rule);
     rules.check_given(asked_for(segment));
     const std::vector<std::string>& names = rules.finished(entry.value);
     for (std::size_t i = 0; i < names.size(); ++i) out[i].push_back(names[i]);
+    lists.push_back(entry.key);
   }
   return out;
 }

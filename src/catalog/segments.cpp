@@ -12,16 +12,17 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 7> segment_keys{"module", "layers", "stem",   "kinds",
-                                                       "block",  "groups", "decodes"};
+constexpr std::array<std::string_view, 9> segment_keys{"module", "layers", "stem",   "kinds",  "before",
+                                                       "block",  "after",  "groups", "decodes"};
 constexpr std::int64_t most_layers = 10'000;
 constexpr std::size_t most_kinds = 255;
 
+const std::vector<Node> no_items;
+
 /// The list under `key`, or nothing where it is none.
 const std::vector<Node>& items_of(Fields& fields, std::string_view key) {
-  static const std::vector<Node> none;
   const Node* list = fields.required(key);
-  if (list == nullptr) return none;
+  if (list == nullptr) return no_items;
   if (!list->is_sequence()) fields.refuse(*list, shown(key) + " must be a list of ops, not " + shown(*list));
   return list->items;
 }
@@ -51,12 +52,29 @@ std::int64_t groups_in(Fields& fields, ConfigValues& values) {
   return 0;
 }
 
-/// The ops that layers of these kinds have: all that name none, and those that name one of them.
+/// The ops under a key that may be left out.
+struct Listed {
+  const std::vector<Node>& items;
+  std::vector<OpSpec> ops{};
+};
+
+Listed listed(Fields& fields, ConfigValues& values, std::string_view key) {
+  if (fields.find(key) == nullptr) return {no_items};
+  return {items_of(fields, key), ops_in(fields, values, key)};
+}
+
+/// Whether `only`, a kind or a list of them, holds for a layer of these kinds.
+bool holds(const Node& only, const Kinds& kinds) {
+  const auto is_one = [&](const Node& name) { return std::ranges::count(kinds, name.text) > 0; };
+  return only.is_sequence() ? std::ranges::all_of(only.items, is_one) : is_one(only);
+}
+
+/// The ops that layers of these kinds have: all that name none, and those that name some of them.
 std::vector<OpSpec> chosen(const Kinds& kinds, const std::vector<Node>& items, const std::vector<OpSpec>& ops) {
   std::vector<OpSpec> out;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Node* only = items[i].find("only");
-    if (only == nullptr || std::ranges::count(kinds, only->text) > 0) out.push_back(ops[i]);
+    if (only == nullptr || holds(*only, kinds)) out.push_back(ops[i]);
   }
   return out;
 }
@@ -81,6 +99,8 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   const std::vector<OpSpec> stem_ops = ops_in(fields, values, "stem");
   const std::vector<Node>& items = items_of(fields, "block");
   const std::vector<OpSpec> ops = ops_in(fields, values, "block");
+  const Listed before = listed(fields, values, "before");
+  const Listed after = listed(fields, values, "after");
   std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
   if (!fields.errors().empty()) return out;
   if (taken) take(layers, *taken, out);
@@ -91,6 +111,8 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
     if (found != seen.end()) continue;
     seen.push_back(kinds);
     out.kinds.push_back(chosen(kinds, items, ops));
+    out.before.push_back(chosen(kinds, before.items, before.ops));
+    out.after.push_back(chosen(kinds, after.items, after.ops));
     if (seen.size() <= most_kinds) continue;
     fields.refuse(*fields.find("kinds"), "layers of more than " + std::to_string(most_kinds) + " kinds");
     break;

@@ -117,6 +117,13 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
   append(findings.diagnostics, errors);
 }
 
+/// Whether a version is said of one of the packages in "trl 1.16.0 on transformers 5.23.0".
+bool names_framework(const IngestOptions& options, const std::string& framework) {
+  return std::ranges::any_of(options.versions, [&](const NamedVersion& one) {
+    return (" " + framework).find(" " + one.package + " ") != std::string::npos;
+  });
+}
+
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
                        std::optional<Document>& document) {
   Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, catalog);
@@ -124,10 +131,11 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   document = std::move(read->document);
   findings.recipe = std::move(read->recipe);
   const IngestOptions options = ingest_options(question);
-  findings.versions_assumed = options.versions.empty();
   Result<TrainingPlan> plan = ingest(*document, options);
+  findings.versions_assumed = true;
   if (plan) {
     findings.plan = std::move(*plan);
+    findings.versions_assumed = !names_framework(options, findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
     find_and_estimate(findings, catalog);
   } else {
@@ -273,6 +281,7 @@ IngestOptions ingest_options(const Question& question) {
                     .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
                     .launch = question.launch};
   name_versions(question.versions, out);
+  if (!question.config.empty()) name_versions_beside(question.config, out);
   return out;
 }
 

@@ -1,6 +1,9 @@
 #include "options.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
@@ -103,6 +106,18 @@ void name_versions(const VersionsAsked& asked, IngestOptions& options) {
     } else {
       options.unread.insert(options.unread.end(), pins.errors().begin(), pins.errors().end());
     }
+  }
+}
+
+void name_versions_beside(const std::string& config, IngestOptions& options, const MayRead& may_read) {
+  constexpr std::array<std::string_view, 5> files{"uv.lock", "poetry.lock", "pylock.toml", "requirements.txt",
+                                                  "pyproject.toml"};
+  const auto folder = std::filesystem::path(config).parent_path();
+  for (const std::string_view file : files) {
+    const std::filesystem::path path = folder / file;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error) || (may_read && !may_read(path.string()))) continue;
+    if (const auto pins = read_pins(path.string())) add(*pins, false, options);
   }
 }
 

@@ -1,6 +1,7 @@
 // The options that several commands take.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ void add_version_options(const ArgumentParser& app, VersionsAsked& asked);
 /// Reads the files; --framework goes before them, and of two files the first. What cannot be read goes to
 /// `options.unread`.
 void name_versions(const VersionsAsked& asked, IngestOptions& options);
+
+/// Whether a file may be opened.
+using MayRead = std::function<bool(const std::string& path)>;
+
+/// Names the versions of the lock and requirements files in the config's folder, after those that are named already. A
+/// file that cannot be read as such names none, nor one that `may_read` says no of.
+void name_versions_beside(const std::string& config, IngestOptions& options, const MayRead& may_read = {});
 
 /// Of --headroom.
 Diagnostic bad_headroom(const std::string& text);

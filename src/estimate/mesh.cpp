@@ -71,9 +71,21 @@ std::string_view family_of(std::string_view block_class) {
   return block_class;
 }
 
+/// What stands between blocks has weights that are no block's, and was not measured.
+bool has_steps_between(const Architecture& architecture) {
+  const auto some = [](const std::vector<OpSpec>& specs) { return !specs.empty(); };
+  return std::ranges::any_of(architecture.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.before, some) || std::ranges::any_of(segment.after, some);
+  });
+}
+
 /// accelerate looks for a class of each name that it is given, and stops where the model has none
 /// (utils/dataclasses.py: set_auto_wrap_policy).
 void check_classes(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (has_steps_between(architecture)) {
+    errors.push_back(
+        unmodelled("a model that does more than call its blocks in turn", plan.mesh, plan.mesh.sharding.origin));
+  }
   const auto& classes = plan.mesh.fsdp_classes;
   const std::string& own = architecture.block_class;
   if (classes.value.empty() || (classes.value.size() == 1 && classes.value.front() == own)) return;
@@ -214,7 +226,8 @@ bool has_leaves_alone(const Architecture& architecture) {
   return architecture.head.op == "linear_head" && all(architecture.tail) &&
          std::ranges::all_of(architecture.body, [&](const Segment& segment) {
            return segment.groups == 0 && all(segment.stem) && all(segment.tail) &&
-                  std::ranges::all_of(segment.kinds, all);
+                  std::ranges::all_of(segment.kinds, all) && std::ranges::all_of(segment.before, all) &&
+                  std::ranges::all_of(segment.after, all);
          });
 }
 

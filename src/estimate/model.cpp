@@ -69,7 +69,7 @@ void play_layer(Play& play, const Modules& block, Stream& s) {
     return play_block(play, *arguments, block, input);
   };
   std::vector<Tensor*> tracked;
-  for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias}) {
+  for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer}) {
     if (*one) tracked.push_back(one);
   }
   s.hidden = play.torch.checkpoint(x, forward, play.facts.reentrant, std::move(tracked));
@@ -103,6 +103,9 @@ void Stream::leave_base() {
   for (Tensor& cos : arguments.cos) cos.reset();
   for (Tensor& sin : arguments.sin) sin.reset();
   arguments.recurrent_mask.reset();
+  arguments.per_layer.reset();
+  arguments.shared.reset();
+  per_layer_inputs.reset();
   arguments.bias.reset();
   arguments.relative.reset();
   arguments.relative_embeddings.reset();
@@ -111,6 +114,7 @@ void Stream::leave_base() {
   arguments.cross_bias.reset();
   all_hidden.reset();
   attn_weights.reset();
+  layer_output.reset();
   seen = {};
   arguments.position_ids.reset();
   position_ids.reset();
@@ -128,7 +132,9 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
   for (const auto& step : tower.stem) step->forward(play, v);
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
+    for (const auto& step : tower.before[i]) step->forward(play, v);
     play_layer(play, *tower.blocks[i], v);
+    for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
   for (const auto& step : tower.tail) step->forward(play, v);
@@ -138,9 +144,12 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
 void play_segment(Play& play, const Model::Segment& segment, std::int16_t& built, Stream& s) {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   for (const auto& step : segment.stem) step->forward(play, s);
-  for (const auto& block : segment.blocks) {
+  for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
-    play_layer(play, *block, s);
+    for (const auto& step : segment.before[i]) step->forward(play, s);
+    play_layer(play, *segment.blocks[i], s);
+    s.layer_output.reset();
+    for (const auto& step : segment.after[i]) step->forward(play, s);
     if (s.all_hidden) s.all_hidden->push_back(s.hidden);
   }
 }
@@ -234,17 +243,39 @@ std::int64_t owner_of(const Segment& segment, std::int64_t number) {
   return divided_up(number * segment.groups / layers * layers, segment.groups);
 }
 
-void make_layers(const Segment& segment, const Unit& unit, Builder& builder,
-                 std::vector<std::shared_ptr<const Modules>>& out) {
+using Beside = std::vector<std::vector<OpSpec>>;
+
+/// Of the segment's first `layers`, those that have such steps.
+std::int64_t having(const Segment& segment, const Beside& steps, std::int64_t layers) {
+  const auto end = segment.layers.begin() + static_cast<std::ptrdiff_t>(layers);
+  return std::count_if(segment.layers.begin(), end, [&](std::uint8_t kind) { return !steps[kind].empty(); });
+}
+
+/// The steps beside a layer, numbered among the layers that have some.
+Modules make_beside(const Segment& segment, const Beside& steps, const Unit& unit, std::int64_t number,
+                    Builder& builder) {
+  Modules out;
+  Restore first(builder.first_layer, having(segment, steps, number));
+  Restore step(builder.layer_step,
+               having(segment, steps, unit.number + unit.layers) - having(segment, steps, unit.number));
+  Restore whole_name(builder.prefix, std::string());
+  make_steps(steps[segment.layers[static_cast<std::size_t>(number)]], builder, out);
+  return out;
+}
+
+void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Model::Segment& made) {
+  std::vector<std::shared_ptr<const Modules>>& out = made.blocks;
   builder.prefix = segment.module + ".*";
   builder.repeats = unit.times;
   for (int i = 0; i < unit.layers; ++i) {
     const std::int64_t owner = owner_of(segment, unit.number + i);
+    Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
+    made.before.push_back(make_beside(segment, segment.before, unit, unit.number + i, builder));
+    made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
       continue;
     }
-    Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
     builder.first_layer = unit.number + i;
     builder.layer_step = unit.layers;
     const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
@@ -280,7 +311,7 @@ void make_body(const Repetition& repetition, Builder& builder, std::vector<Model
     for (const int here = static_cast<int>(out.size()) - 1; unit != repetition.units().end() && unit->segment == here;
          ++unit) {
       if (segment.taken && unit->number == *segment.taken) made.taken = std::ssize(made.blocks);
-      make_layers(segment, *unit, builder, made.blocks);
+      make_layers(segment, *unit, builder, made);
     }
     made.tower = segment.tower;
     make_steps(segment.tail, builder, made.tail);

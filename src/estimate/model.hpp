@@ -17,6 +17,8 @@ struct Model {
   struct Segment {
     Modules stem{};
     std::vector<std::shared_ptr<const Modules>> blocks{};  ///< One more than once where layers share weights.
+    std::vector<Modules> before{};                         ///< What is done before each block is called,
+    std::vector<Modules> after{};                          ///< … and with what it gives.
     bool decodes = false;
     Modules tail{};
     bool tower = false;

@@ -127,6 +127,11 @@ class KeyValues {
   std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer.
 };
 
+/// Keys and values that some blocks leave for later ones (KVSharingDict).
+struct SharedStates {
+  std::array<std::array<Tensor, 2>, span_names.size()> of{};
+};
+
 /// What every block is called with besides the hidden states; a checkpoint holds on to it.
 struct Arguments {
   template <class T>
@@ -136,13 +141,15 @@ struct Arguments {
   BySpan<bool> optional{};  ///< Masks that there are only where rows differ in length.
   BySpan<Tensor> cos{};
   BySpan<Tensor> sin{};
-  Tensor recurrent_mask{};             ///< Of padded rows, what layers without attention get: 1 where a token is real.
-  Tensor bias{};                       ///< Added to the products of queries and keys by their distance (ALiBi, T5).
-  Tensor relative{};                   ///< The distance of each pair of tokens (DeBERTa).
-  Tensor relative_embeddings{};        ///< Of distances.
-  Tensor encoder{};                    ///< The encoder's last hidden states, which a decoder attends to,
-  Tensor cross_mask{};                 ///< … with this mask
-  Tensor cross_bias{};                 ///< … and this bias.
+  Tensor recurrent_mask{};       ///< Of padded rows, what layers without attention get: 1 where a token is real.
+  Tensor bias{};                 ///< Added to the products of queries and keys by their distance (ALiBi, T5).
+  Tensor relative{};             ///< The distance of each pair of tokens (DeBERTa).
+  Tensor relative_embeddings{};  ///< Of distances.
+  Tensor encoder{};              ///< The encoder's last hidden states, which a decoder attends to,
+  Tensor cross_mask{};           ///< … with this mask
+  Tensor cross_bias{};           ///< … and this bias.
+  Tensor per_layer{};            ///< An input of this block alone, beside the hidden states.
+  std::shared_ptr<SharedStates> shared{};
   std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
@@ -172,9 +179,11 @@ struct Stream {
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
-  Tensor normed{};        ///< Where a block uses its first norm twice.
-  Tensor attn_output{};   ///< Where a block holds on to it until it returns.
-  Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
+  Tensor normed{};            ///< Where a block uses its first norm twice.
+  Tensor attn_output{};       ///< Where a block holds on to it until it returns.
+  Tensor attn_weights{};      ///< Of eager attention, held likewise; of the last block, where it returned them.
+  Tensor per_layer_inputs{};  ///< Of all blocks, batch × length × layers × width.
+  Tensor layer_output{};      ///< Of the last block, where the model holds on to it beside what it made of it.
   Arguments arguments{};
   std::optional<std::vector<Tensor>> all_hidden{};  ///< What went into each block, where the model keeps it.
   bool shares_bias = false;                         ///< Blocks hand on the biases that the first of them makes.

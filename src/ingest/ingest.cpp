@@ -75,6 +75,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
     ingestion::note_asking(composed->inputs, {"ddp_static_graph"}, "DDP's static graph", draft);
   }
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
+  if (draft.bad_keys.empty()) versions.note_unplayed(composed->inputs, draft);
   return finish(std::move(draft), document);
 }
 

@@ -18,6 +18,8 @@ std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
   if (name == "no_effect") return &file.no_effect;
   if (name == "refused") return &file.refused;
   if (name == "others") return &file.others;
+  if (name == "until") return &file.until;
+  if (name == "since") return &file.since;
   if (name == "fixes") return &file.fixes;
   return name == "unmodelled" ? &file.unmodelled : nullptr;
 }

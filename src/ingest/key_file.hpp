@@ -26,6 +26,8 @@ struct KeyFile {
   std::vector<KeyLine> refused{};     ///< A condition, and the framework's reason to refuse.
   std::vector<KeyLine> unmodelled{};  ///< A condition, and the name of what then takes memory.
   std::vector<KeyLine> fixes{};       ///< A fix of rules/ladder that no fact says, and the keys that ask for it.
+  std::vector<KeyLine> until{};       ///< A key, and the first version without it: "trl 0.20; it is max_length now".
+  std::vector<KeyLine> since{};       ///< A key, and the first version with it: "trl 0.23".
   std::vector<KeyLine> others{};      ///< A mapping, and what a key in it that is not known may change.
 };
 

@@ -117,6 +117,20 @@ void check_stacks(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
+// What of the models' code changed in an old version, only a run of it tells.
+void check_family(TrainingPlan& plan, const Architecture& model) {
+  const std::string_view read = transformers_in(plan.framework);
+  const auto is_read = [&](const ingestion::StackLayer& layer) {
+    return layer.package == "transformers" && ingestion::covers(layer, read) && !layer.families.empty();
+  };
+  const auto& layers = ingestion::stack_layers();
+  const auto found = read.empty() ? layers.end() : std::ranges::find_if(layers, is_read);
+  if (found == layers.end() || std::ranges::count(found->families, model.model_type) > 0) return;
+  plan.unmodelled.push_back(
+      {"the code of transformers " + std::string(read) + " for this family, of which no run was measured,",
+       model.model_type, plan.model.name.origin.where});
+}
+
 using OpAttribute = std::pair<std::string, Attribute>;
 
 bool has_op(const Architecture& model, std::string_view op, std::string_view attribute = {}) {
@@ -196,6 +210,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   add_router_loss(plan, model);
   check_scans(plan, model);
   check_stacks(plan, model);
+  if (runs_before(plan, played_transformers())) check_family(plan, model);
   check_patched_attention(plan, model);
   check_towers(plan, model);
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);

@@ -27,6 +27,14 @@ std::vector<std::string> texts_at(const Node& node, std::string_view key) {
   return out;
 }
 
+std::vector<std::pair<std::string, std::string>> pairs_at(const Node& node, std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (const Node* found = node.find(key)) {
+    for (const Entry& entry : found->entries) out.emplace_back(entry.key, entry.value.text);
+  }
+  return out;
+}
+
 StackLayer::Default default_at(const Entry& entry) {
   const Node* value = entry.value.find("value");
   const std::string assumption = text_at(entry.value, "assumed");
@@ -47,7 +55,15 @@ StackLayer read_layer(std::string_view name) {
   if (!document) return out;
   out.package = text_at(document->root, "package");
   out.version = text_at(document->root, "version");
+  out.since = text_at(document->root, "since");
+  out.under = text_at(document->root, "under");
   out.on = texts_at(document->root, "on");
+  out.with = texts_at(document->root, "with");
+  out.families = texts_at(document->root, "families");
+  out.needs = pairs_at(document->root, "needs");
+  out.before = pairs_at(document->root, "before");
+  out.unplayed_keys = pairs_at(document->root, "unplayed_keys");
+  out.unplayed_facts = pairs_at(document->root, "unplayed_facts");
   out.needed = texts_at(document->root, "needed");
   if (const Node* defaults = document->root.find("defaults")) {
     for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
@@ -62,10 +78,14 @@ void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
   if (std::ranges::count(layers, name, &StackLayer::name) > 0) return;
   const StackLayer layer = read_layer(name);
   const ChosenVersions* chosen = ChosenVersions::current();
-  if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer); !other.empty()) {
-    layers.push_back(read_layer(other));
-  }
-  layers.push_back(layer);
+  const std::string top = layers.empty() ? layer.package : layers.front().package;
+  const auto push = [&](StackLayer one) {
+    if (chosen != nullptr) one.version = chosen->version_of(one, top);
+    layers.push_back(std::move(one));
+  };
+  if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer, top); !other.empty())
+    push(read_layer(other));
+  push(layer);
   for (const std::string& one : layer.on) add_layers(one, layers);
 }
 

@@ -23,9 +23,20 @@ struct StackLayer {
   std::string name{};     ///< The file's: "trl-1.16".
   std::string package{};  ///< As sources have it: "trl".
   std::string version{};  ///< "1.16.0"; empty where it has none.
+  std::string since{};    ///< The oldest version that it was held against and found true of; empty: its own alone.
+  std::string under{};    ///< The package on top of the stacks that it is chosen for; empty: any.
   std::vector<std::string> on{};
+  std::vector<std::string> with{};    ///< Layers of other packages, chosen with it where nobody names their version.
   std::vector<std::string> needed{};  ///< Facts that a config has to give, whatever the layers below have.
   std::vector<Default> defaults{};
+  std::vector<std::pair<std::string, std::string>> needs{};  ///< A package, and its oldest version of these defaults.
+  std::vector<std::pair<std::string, std::string>>
+      before{};  ///< A package, and the first version that it never ran on.
+  /// What of it is not played: a condition (condition.hpp) on a config's keys, or on facts by their names; and what
+  /// then takes memory.
+  std::vector<std::pair<std::string, std::string>> unplayed_keys{};
+  std::vector<std::pair<std::string, std::string>> unplayed_facts{};
+  std::vector<std::string> families{};  ///< Of transformers: the model_types held against runs; empty: all.
   std::vector<std::pair<std::string, std::vector<std::string>>> targets{};  ///< Of peft: LoRA's modules by model_type.
 };
 

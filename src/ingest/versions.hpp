@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +21,16 @@ bool is_version(std::string_view wanted, std::string_view version);
 /// Whether `version` comes before `other`, number by number.
 bool is_older(std::string_view version, std::string_view other);
 
+/// Whether the layer was held against this version: one from its `since` to its own, or a patch of its own.
+bool covers(const StackLayer& layer, std::string_view version);
+
 /// While it lives, a stack that stack_of() makes on this thread has, in front of each layer of a package that is named,
-/// the layer of the nearest version; defaults that this has not stay those of the layer behind. A dialect asks for its
-/// stack by name wherever it needs it, so that this goes beside its arguments. One at a time.
+/// the layer that covers the version, else that of the nearest; defaults that this has not stay those of the layer
+/// behind. A dialect asks for its stack by name wherever it needs it, so that this goes beside its arguments. One at a
+/// time.
 class ChosenVersions {
  public:
-  explicit ChosenVersions(const std::vector<NamedVersion>& named) : named_(named) { current_ = this; }
+  explicit ChosenVersions(const std::vector<NamedVersion>& named);
   ChosenVersions(const ChosenVersions&) = delete;
   ChosenVersions& operator=(const ChosenVersions&) = delete;
   ~ChosenVersions() { current_ = nullptr; }
@@ -35,24 +38,38 @@ class ChosenVersions {
   /// Null where there is none.
   static ChosenVersions* current() { return current_; }
 
-  /// The file that goes in front of this layer; empty where none does.
-  std::string in_front_of(const StackLayer& layer) const;
+  /// The file that goes in front of this layer in a stack whose top is a layer of the package `top`; empty where none
+  /// does.
+  std::string in_front_of(const StackLayer& layer, std::string_view top) const;
 
-  /// Remembers the packages of a stack that was asked for.
+  /// The version that it stands for: the one that is named, where it covers that; else its own.
+  std::string version_of(const StackLayer& layer, std::string_view top) const;
+
+  /// Remembers the layers of a stack that was asked for.
   void use(const std::vector<StackLayer>& layers);
 
   /// What a stack depends on, for a cache: "transformers==5.14.1;".
   std::string key() const;
 
-  /// Warnings (ingest/nearest-version, ingest/unused-version) and gaps of the plan (another major version).
+  /// Warnings (ingest/nearest-version, ingest/unused-version) and gaps of the plan (a version whose behaviour is not
+  /// known).
   void report(Draft& draft) const;
+
+  /// Gaps of the plan: what the config asks for that the versions in use do in a way that is not played. Wants the
+  /// facts as they are in the end.
+  void note_unplayed(const Inputs& inputs, Draft& draft) const;
 
  private:
   const NamedVersion* named(std::string_view package) const;
+  const StackLayer* chosen(const NamedVersion& named, std::string_view top) const;
+  void report_one(const NamedVersion& named, Draft& draft) const;
+  void report_needs(Draft& draft) const;
 
   static thread_local ChosenVersions* current_;
   const std::vector<NamedVersion>& named_;
-  std::set<std::string> packages_{};  ///< Of the stacks that were made.
+  std::vector<NamedVersion> implied_{};      ///< By `with` of the layers of those.
+  std::vector<const StackLayer*> layers_{};  ///< Of each package the topmost that was asked for.
+  std::string top_{};                        ///< The package on top of the first stack.
 };
 
 }  // namespace oomplan::ingestion

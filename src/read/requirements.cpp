@@ -61,12 +61,37 @@ void add_packages(const Document& document, std::string_view key, std::vector<Pi
 
 bool is_toml(const std::string& path) { return path.ends_with(".lock") || path.ends_with(".toml"); }
 
+// PEP 621's [project] dependencies, and those of its groups.
+void add_requirements(const Document& document, const Node* list, std::vector<Pin>& pins) {
+  if (list == nullptr) return;
+  for (const Node& one : list->items) {
+    for (Pin& pin : pins_of_requirements(one.is_scalar() ? one.text : std::string(), document.file)) {
+      pin.where = document.at(one);
+      pins.push_back(std::move(pin));
+    }
+  }
+}
+
+void add_project(const Document& document, std::vector<Pin>& pins) {
+  const Node* project = document.root.find("project");
+  if (project != nullptr) add_requirements(document, project->find("dependencies"), pins);
+  const Node* extras = project == nullptr ? nullptr : project->find("optional-dependencies");
+  for (const Node* groups : {extras, document.root.find("dependency-groups")}) {
+    if (groups == nullptr) continue;
+    for (const Entry& group : groups->entries) add_requirements(document, &group.value, pins);
+  }
+}
+
+// A lock file has three values for each file of each package.
+constexpr int most_nodes = 1'000'000;
+
 Result<std::vector<Pin>> pins_of_lock(std::string text, const std::string& path) {
-  const auto document = parse_document(std::move(text), path, Syntax::toml);
+  const auto document = parse_document(std::move(text), path, Syntax::toml, {.nodes = most_nodes});
   if (!document) return document.errors();
   std::vector<Pin> out;
   add_packages(*document, "package", out);
   add_packages(*document, "packages", out);
+  add_project(*document, out);
   return out;
 }
 

@@ -44,8 +44,10 @@ inline constexpr std::size_t own_tasks = 3;
 struct Segment {
   std::string module{};  ///< "model.layers".
   std::vector<OpSpec> stem{};
-  std::vector<std::vector<OpSpec>> kinds{};  ///< The block of each kind of layer.
-  std::vector<std::uint8_t> layers{};        ///< The kind of each layer.
+  std::vector<std::vector<OpSpec>> kinds{};   ///< The block of each kind of layer.
+  std::vector<std::vector<OpSpec>> before{};  ///< Of each kind, what the model does before it calls such a layer,
+  std::vector<std::vector<OpSpec>> after{};   ///< … and with what the layer gives.
+  std::vector<std::uint8_t> layers{};         ///< The kind of each layer.
   std::int64_t groups = 0;     ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
   bool decodes = false;        ///< It runs on the targets, not on the rows.
   bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.

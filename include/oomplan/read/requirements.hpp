@@ -21,9 +21,9 @@ struct Pin {
 std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file);
 
 /// The pins of a requirements.txt, or, by the name's end, of a uv.lock, poetry.lock or pylock.toml, whose [[package]]
-/// or [[packages]] have a name and a version. Of a folder, an environment of Python or its site-packages, what is
-/// installed there, by the names of the *.dist-info folders (PyPA: Recording installed projects). Errors: those of
-/// read_document; read/no-packages.
+/// or [[packages]] have a name and a version; and of a pyproject.toml, what [project] and its groups depend on. Of a
+/// folder, an environment of Python or its site-packages, what is installed there, by the names of the *.dist-info
+/// folders (PyPA: Recording installed projects). Errors: those of read_document; read/no-packages.
 Result<std::vector<Pin>> read_pins(const std::string& path);
 
 }  // namespace oomplan

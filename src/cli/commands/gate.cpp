@@ -198,6 +198,8 @@ GateItem judge_one(const std::string& config, const Court& court) {
   };
   GateQuestion question{.config = config, .ingest = ingest_options({.trainer = court.trainer}), .models = model};
   question.ingest.loader = loader_within(fence);
+  name_versions_beside(config, question.ingest,
+                       [&](const std::string& path) { return !fence.objection(path).has_value(); });
   const std::optional<Result<Document>> former = court.baseline ? court.baseline->read(config) : std::nullopt;
   if (former) {
     question.baseline = &*former;

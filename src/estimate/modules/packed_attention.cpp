@@ -102,21 +102,33 @@ void score(Torch& t, const Dims& square, DType dtype) {
   const Tensor scaled = t.empty(square, dtype, "aten::mul");
 }
 
+/// Pieces go one after the other, and what one kept goes when it is done with. Where there is one only that counts.
 void eager_backward(Torch& t, Node& n, Grads& g) {
   const Tensor q = t.unpack(n, 0);
   const Tensor k = t.unpack(n, 1);
   const Tensor v = t.unpack(n, 2);
   const Dims square{q->sizes[1], n.ints[0], n.ints[0]};
+  const bool alone = n.ints[1] == 1;
+  const DType of_softmax = n.ints[2] != 0 ? DType::fp32 : q->dtype;
+  const auto let_go = [&](int slot, Tensor& held) {
+    if (!alone) return;
+    held.reset();
+    n.saved[static_cast<std::size_t>(slot)].clear();
+  };
   std::array<Tensor, 3> parts{};
   {
-    const Tensor probabilities = t.unpack(n, 3);
-    const Tensor weights = t.unpack(n, 4);
+    Tensor probabilities = t.unpack(n, 3);
+    Tensor weights = t.unpack(n, 4);
     InBucket scores(t, Bucket::attention_scores);
-    Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
     parts[2] = t.empty(q->sizes, q->dtype, "aten::bmm");
-    const Tensor raised = t.to(of_weights, DType::fp32);
+    Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
+    let_go(4, weights);
+    Tensor raised = t.to(of_weights, DType::fp32);
     of_weights.reset();
-    Tensor of_scores = t.empty(square, q->dtype, "aten::_softmax_backward_data");
+    Tensor of_scores = t.empty(square, of_softmax, "aten::_softmax_backward_data");
+    raised.reset();
+    let_go(3, probabilities);
+    of_scores = t.to(of_scores, q->dtype);
     of_scores = t.empty(square, q->dtype, "aten::mul");
     parts[0] = t.empty(q->sizes, q->dtype, "aten::bmm");
     parts[1] = t.empty(q->sizes, q->dtype, "aten::bmm");
@@ -130,13 +142,19 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   const Tensor k = t.lowered(key);
   const Tensor v = t.lowered(value);
   NodeRef node = t.record("EagerPiecesBackward", {&q, &k, &v}, eager_backward);
+  std::int64_t count = 0;
   std::int64_t longest = 0;
   std::int64_t squares = 0;
   for (const Pieces& p : pieces) {
+    count = saturating_add(count, p.count);
     longest = std::max(longest, p.length);
     squares = saturating_add(squares, saturating_mul(p.count, saturating_mul(p.length, p.length)));
   }
-  if (node) node->ints[0] = longest;
+  if (node) {
+    node->ints[0] = longest;
+    node->ints[1] = count;
+    node->ints[2] = t.autocast() ? 1 : 0;  // Which takes the softmax in fp32 of scores that are cast before it.
+  }
   const Dims last{q->sizes[1], longest, longest};
   // Where nothing is kept for backward, one piece's are gone before the next's.
   const Dims kept = node ? Dims{q->sizes[1], squares} : Dims{q->sizes[1], longest, longest};

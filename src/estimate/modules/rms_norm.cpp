@@ -7,7 +7,7 @@
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 4> names{"llama", "gemma", "in_fp32", "t5"};
+  constexpr std::array<std::string_view, 5> names{"llama", "gemma", "in_fp32", "t5", "raised"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -29,11 +29,13 @@ Tensor llama(Torch& t, const Tensor& x, const Tensor& weight, bool in_fp32) {
 Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
+  if (!weight_) return raised(t, x);
   const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
   const auto output = [&] {
     if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, !play.facts.liger_norm_copies);
     if (style_ == RmsStyle::gemma) return gemma(t, entered);
     if (style_ == RmsStyle::t5) return t5(t, entered);
+    if (style_ == RmsStyle::raised) return raised(t, entered);
     return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);
   };
   return play.policy.leave_leaf(t, {&weight_}, output());
@@ -48,6 +50,17 @@ Tensor RmsNorm::t5(Torch& t, const Tensor& x) const {
   scale.reset();
   if (bytes_of(weight_->dtype) == 2) hidden = t.to(hidden, weight_->dtype);
   return t.mul(weight_, hidden);
+}
+
+Tensor RmsNorm::raised(Torch& t, const Tensor& x) const {
+  Tensor output;
+  {  // _norm
+    const Tensor hidden = t.to(x, DType::fp32);
+    const Tensor mean_squared = t.add_scalar(t.mean_last(t.pow_scalar(hidden)));
+    output = t.mul(hidden, t.pow_scalar(mean_squared));
+  }
+  if (weight_) output = t.mul(output, t.to(weight_, DType::fp32));
+  return t.to(output, x->dtype);
 }
 
 Tensor RmsNorm::gemma(Torch& t, const Tensor& x) const {

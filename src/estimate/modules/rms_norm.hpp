@@ -13,9 +13,10 @@ enum class RmsStyle {
   gemma,    ///< (hidden * (1.0 + weight.float())).type_as(x)
   in_fp32,  ///< (weight * hidden).to(input_dtype), as OLMo 2
   t5,       ///< weight * hidden, of which only the sum of squares is in fp32
+  raised,   ///< (hidden * weight.float()).type_as(x), as Gemma 4
 };
 
-/// The style of that name ("llama", "gemma", "in_fp32", "t5").
+/// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {
@@ -25,12 +26,20 @@ class RmsNorm {
       : weight_(builder.weight(name + ".weight", {width}, Part::norm)),
         module_(builder.module_id(name)),
         style_(style) {}
+  /// Gemma 4's with_scale=False, which has no weight.
+  static RmsNorm unscaled(Builder& builder, const std::string& name) {
+    RmsNorm out;
+    out.module_ = builder.module_id(name);
+    out.style_ = RmsStyle::raised;
+    return out;
+  }
   Tensor operator()(Play& play, const Tensor& x) const;
   explicit operator bool() const { return bool(weight_); }
 
  private:
   Tensor gemma(Torch& t, const Tensor& x) const;
   Tensor t5(Torch& t, const Tensor& x) const;
+  Tensor raised(Torch& t, const Tensor& x) const;
 
   Tensor weight_{};
   std::int32_t module_ = -1;

@@ -12,7 +12,8 @@ class CausalMask final : public Module {
       : window_(a.integer("window", 0)),
         span_(a.span("span")),
         always_(a.flag("always", false)),
-        boolean_(a.flag("boolean", false)) {
+        boolean_(a.flag("boolean", false)),
+        unused_(a.flag("unused", false)) {
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
     if (kept == 0) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -28,9 +29,11 @@ class CausalMask final : public Module {
     if (f.attention == Attention::flash_attention_2) return;
     const bool padded = f.padding_mask && !f.equal_rows;
     if (f.attention == Attention::sdpa && !padded && !windowed && !always_) return;
-    // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, but for these.
-    const bool sent = padded || always_;
+    // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
+    // nothing that the kernel cannot do by itself.
+    const bool sent = padded || always_ || (windowed && f.mask_sent);
     const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
+    if (unused_) return s.seen.kept.push_back(mask);
     s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_;
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
   }
@@ -49,6 +52,7 @@ class CausalMask final : public Module {
   Span span_;
   bool always_;
   bool boolean_;
+  bool unused_;  ///< No layer is given it: it goes with the model's forward function.
   Tensor buffer_{};
 };
 

@@ -21,6 +21,10 @@ class MergeImages final : public Module {
     s.seen.mask = t.unsqueeze(t.empty(s.input_ids->sizes, DType::boolean, "aten::eq"), 2);
     s.inputs_embeds = masked_scatter(t, s.inputs_embeds, s.seen.mask, s.seen.features);
     s.hidden = s.inputs_embeds;
+    for (Tensor& deep : s.seen.deep) {
+      s.seen.kept.push_back(deep);
+      deep = in_rows(t, deep);
+    }
   }
 
  private:

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -300,14 +301,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
-        Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
-               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
-               "default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
-        Broken{"{type: boolean, default: false}", "boolean",
-               "\"bias\" must be declared as {type: integer, number, boolean, string or words, required: true or "
-               "default: …, "
-               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
+        Broken{
+            "{type: boolean, default: false}", "{type: colour, default: false}",
+            "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
+            "default: …, "
+            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
+        Broken{
+            "{type: boolean, default: false}", "boolean",
+            "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
+            "default: …, "
+            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));
@@ -395,6 +398,61 @@ TEST(ArchitectureFile, KindsOfLayersByRule) {
             "-(e)(e)(e)-(e)");
   EXPECT_EQ(kinds("  a: [{unless: $bias, is: full}, {is: sliding}]\n"), "------");
   EXPECT_EQ(kinds("  a: [{if: $window, is: sliding}, {is: full}]\n"), "(s)(s)(s)(s)(s)(s)");
+}
+
+TEST(ArchitectureFile, ARuleForANumberHoldsWhereItIsNotZero) {
+  EXPECT_EQ(kinds("  a: [{if: $experts, is: experts}, {is: full}]\n"), "------");
+  EXPECT_EQ(kinds("  a: [{if: $experts, is: experts}, {is: full}]\n", R"(, "experts": 2)"), "(e)(e)(e)(e)(e)(e)");
+}
+
+TEST(ArchitectureFile, TheLastLayerOfEachKindBeforeANumber) {
+  const std::string other = "  a: [{pattern: [near, near, far]}]\n";
+  EXPECT_EQ(kinds(other + "  b: [{last: a, before: 5, is: experts}, {is: full}]\n"), "--(e)-(e)-");
+  EXPECT_EQ(kinds("  b: [{last: a, before: 5, is: experts}, {is: full}]\n"), "\"a\" is no list of kinds above");
+}
+
+TEST(ArchitectureFile, AListOfLayersInOrder) {
+  const std::string rules = "  a: [{listed: taken, in_order: true, is: experts}, {is: full}]\n";
+  EXPECT_EQ(kinds(rules, R"(, "taken": [1, 4])"), "-(e)--(e)-");
+  EXPECT_EQ(kinds(rules, R"(, "taken": [4, 1])"), "1 is not the number of a later layer of the 6");
+  EXPECT_EQ(kinds(rules, R"(, "taken": [6])"), "6 is not the number of a later layer of the 6");
+}
+
+TEST(ArchitectureFile, AnOpForLayersOfTwoKinds) {
+  std::string file = with(
+      "layers: 3\n", "layers: 4\nkinds:\n  a: [{pattern: [near, far]}]\n  b: [{first: 2, is: dense}, {is: rest}]\n");
+  file.insert(file.find("  - {op: mlp"), "  - {op: both, only: [near, rest]}\n");
+  const Result<Architecture> out = read(good, file);
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  std::vector<std::size_t> ops;
+  for (const std::uint8_t kind : out->body[0].layers) ops.push_back(out->body[0].kinds[kind].size());
+  EXPECT_EQ(ops, (std::vector<std::size_t>{2, 2, 3, 2}));
+}
+
+TEST(ArchitectureFile, StepsBesideALayer) {
+  std::string file = with("layers: 3\n", "layers: 3\nkinds:\n  a: [{first: 1, is: first}, {is: rest}]\n");
+  file.insert(file.find("tail:"), "before:\n  - {op: take}\nafter:\n  - {op: add, only: first}\n");
+  const Result<Architecture> out = read(good, file);
+  ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
+  const Segment& segment = out->body[0];
+  EXPECT_EQ(segment.before[segment.layers[2]].size(), 1U);
+  EXPECT_EQ(segment.after[segment.layers[0]].front().op, "add");
+  EXPECT_TRUE(segment.after[segment.layers[1]].empty());
+}
+
+TEST(ArchitectureFile, TheLengthOfAList) {
+  const std::string file =
+      with("  experts: {type: integer, default: 0}", "  experts: {type: length, required: true, minimum: 0}");
+  const auto layers = [&](const std::string& list) {
+    const Result<Architecture> out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 512, "experts": )" + list + "}", file);
+    return out ? std::to_string(std::get<std::int64_t>(
+                     std::ranges::find(out->config, "experts", &std::pair<std::string, Attribute>::first)->second))
+               : out.errors()[0].message;
+  };
+  EXPECT_EQ(layers("[5, 11, 17]"), "3");
+  EXPECT_EQ(layers("[]"), "0");
+  EXPECT_EQ(layers("3"), "\"experts\" must be a list, not 3");
 }
 
 TEST(ArchitectureFile, KindsOfTwoThingsMeet) {

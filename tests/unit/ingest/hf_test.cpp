@@ -267,9 +267,11 @@ TEST(Hf, KeysWithoutEffectAreKnown) {
 TEST(Hf, WhatTransformersNoLongerHasIsRefused) {
   EXPECT_THAT(errors_from(sft + "warmup_ratio: 0.1\nevaluation_strategy:\n"),
               ElementsAre("c.yaml:3:15: ingest/refused: warmup_ratio: transformers 5.23.0 has no such argument; a "
-                          "warmup_steps below 1 is the ratio now",
+                          "warmup_steps below 1 is the ratio now (transformers before 5.16 has it: --framework "
+                          "transformers==… says which runs)",
                           "c.yaml:4:21: ingest/refused: evaluation_strategy: transformers 5.23.0 has no such argument; "
-                          "it is eval_strategy now"));
+                          "it is eval_strategy now (transformers before 4.51 has it: --framework transformers==… says "
+                          "which runs)"));
 }
 
 TEST(Hf, WhatTakesMemoryInSomeCompanyIsNamedThere) {
@@ -373,9 +375,10 @@ TEST(Hf, OldNamesAreReadWhereAScriptMayHaveThem) {
 TEST(Hf, TrlHasNoOldNames) {
   EXPECT_THAT(
       errors_from("trainer: sft\nmodel_name_or_path: a\nmax_seq_length: 300\ntorch_dtype: bfloat16\n"),
-      ElementsAre("c.yaml:3:1: ingest/refused: max_seq_length: trl 1.16.0 has no such argument; it is max_length "
-                  "now",
-                  "c.yaml:4:1: ingest/refused: torch_dtype: trl 1.16.0 has no such argument; it is dtype now"));
+      ElementsAre("c.yaml:3:17: ingest/refused: max_seq_length: trl 1.16.0 has no such argument; it is max_length now "
+                  "(trl before 0.20 has it: --framework trl==… says which runs)",
+                  "c.yaml:4:14: ingest/refused: torch_dtype: trl 1.16.0 has no such argument; it is dtype now (trl "
+                  "before 0.27 has it: --framework trl==… says which runs)"));
   EXPECT_THAT(errors_from("model_name_or_path: a\nmax_seq_length: 300\n"),
               ElementsAre(AllOf(HasSubstr("it is max_length now"), HasSubstr("--trainer trainer, if a script"))));
   EXPECT_THAT(errors_from(plain + "per_gpu_train_batch_size: 4\n"),

@@ -8,7 +8,9 @@
 #include "condition.hpp"
 #include "dialect.hpp"
 #include "from_text.hpp"
+#include "key_versions.hpp"
 #include "project.hpp"
+#include "versions.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -48,6 +50,8 @@ TEST_P(KeyFiles, AreReadByLinesAsYamlReadsThem) {
   EXPECT_EQ(lines_of(file().keys), lines_of(document.root.find("keys")));
   EXPECT_EQ(lines_of(file().others), lines_of(document.root.find("others")));
   EXPECT_EQ(lines_of(file().fixes), lines_of(document.root.find("fixes")));
+  EXPECT_EQ(lines_of(file().until), lines_of(document.root.find("until")));
+  EXPECT_EQ(lines_of(file().since), lines_of(document.root.find("since")));
   EXPECT_GT(file().no_effect.size() + file().unmodelled.size(), 10U);
 }
 
@@ -129,6 +133,42 @@ TEST(ArgumentClasses, HaveNoFieldThatTheDialectDoesNotKnow) {
   EXPECT_THAT(not_in(llamafactory_fields(), find_dialect("llamafactory")->keys()), IsEmpty());
 }
 
+/// The classes of a version of TRL on one of transformers.
+struct OldClasses {
+  const char* trl = nullptr;
+  const char* transformers = nullptr;
+  bool mixes = true;  ///< It has DatasetMixtureConfig.
+};
+
+Names fields_of(const OldClasses& old) {
+  const std::string trl = std::string("trl-") + old.trl;
+  const std::string transformers = std::string("transformers-") + old.transformers;
+  Names out = fields_of({(trl + ".SFTConfig").c_str(), (trl + ".ModelConfig").c_str(),
+                         (trl + ".ScriptArguments").c_str(), (transformers + ".TrainingArguments").c_str()});
+  if (old.mixes) out.merge(fields_of({(trl + ".DatasetMixtureConfig").c_str()}));
+  return out;
+}
+
+// Each field of an old version is known and is that version's; each key that has versions is its field or not, as they
+// say.
+TEST(ArgumentClasses, HaveTheKeysOfTheirVersion) {
+  const KeyFile& file = key_file("hf");
+  for (const OldClasses& old :
+       {OldClasses{"0.18.2", "4.50.3", false}, OldClasses{"0.19.1", "4.53.3", false}, OldClasses{"0.24.0", "4.57.6"},
+        OldClasses{"0.28.0", "4.57.6"}, OldClasses{"1.16.0", "5.23.0"}}) {
+    const std::vector<NamedVersion> named{{"trl", old.trl, {}, true}, {"transformers", old.transformers, {}, true}};
+    const ChosenVersions chosen(named);
+    const Stack& stack = stack_of("trl-1.16");
+    const Names fields = fields_of(old);
+    EXPECT_THAT(not_in(fields, find_dialect("hf")->keys()), IsEmpty()) << old.trl;
+    for (const std::string& field : fields) EXPECT_TRUE(has_key(file, stack, field)) << old.trl << ": " << field;
+    for (const auto* lines : {&file.until, &file.since}) {
+      for (const KeyLine& line : *lines)
+        EXPECT_EQ(fields.contains(line.what), has_key(file, stack, line.what)) << old.trl << ": " << line.what;
+    }
+  }
+}
+
 // "dropped" and the fields are each other's opposite; so are "script" and the fields of Hugging Face's.
 void expect_said_of(const KeyFile& file, const Names& fields, std::string_view outside, const Names& besides) {
   for (const KeyLine& line : file.no_effect) {
@@ -139,8 +179,9 @@ void expect_said_of(const KeyFile& file, const Names& fields, std::string_view o
 
 TEST(ArgumentClasses, HaveTheKeysWithoutEffectThatAreNotDropped) {
   expect_said_of(key_file("axolotl"), axolotl_fields(), "dropped", {});
-  expect_said_of(key_file("hf"), hf_fields(), "script",
-                 {"config", "predict_with_generate"});  // the command line's own, and Seq2SeqTrainingArguments'
+  Names besides{"config", "predict_with_generate"};  // the command line's own, and Seq2SeqTrainingArguments'
+  for (const KeyLine& line : key_file("hf").until) besides.emplace(line.what);
+  expect_said_of(key_file("hf"), hf_fields(), "script", besides);
 }
 
 TEST(ArgumentClasses, HaveTheKeysOfRules) {
@@ -161,6 +202,10 @@ TEST(ArgumentClasses, HaveLostTheArgumentsThatAreGone) {
     if (rule.text.find("has no such argument") == std::string_view::npos) continue;
     ++gone;
     EXPECT_FALSE(fields.contains(subject_of(rule.what))) << rule.what;
+  }
+  for (const KeyLine& line : key_file("hf").until) {
+    ++gone;
+    EXPECT_FALSE(fields.contains(line.what)) << line.what;
   }
   EXPECT_GE(gone, 29);
 }

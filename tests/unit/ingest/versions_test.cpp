@@ -1,6 +1,7 @@
 #include "versions.hpp"
 
 #include "from_text.hpp"
+#include "key_versions.hpp"
 #include "oomplan/read/requirements.hpp"
 
 namespace oomplan::ingestion {
@@ -76,21 +77,122 @@ std::vector<std::string> warnings_with(std::vector<NamedVersion> versions) {
   return out;
 }
 
+std::vector<std::string> gaps_with(std::vector<NamedVersion> versions, const std::string& keys = "max_length: 8\n") {
+  IngestOptions options;
+  options.versions = std::move(versions);
+  return features(plan_from("model_name_or_path: a/b\n" + keys, options));
+}
+
 TEST(Versions, OneThatIsNotThereIsWarnedOf) {
   EXPECT_THAT(warnings_with({named("trl", "1.16.0")}), IsEmpty());
-  EXPECT_THAT(warnings_with({named("trl", "1.14.0")}),
-              ElementsAre(HasSubstr("ingest/nearest-version: trl==1.14.0: its defaults are not known; those of trl "
-                                    "1.16.0 are taken")));
+  EXPECT_THAT(warnings_with({named("peft", "0.20.0")}),
+              ElementsAre(HasSubstr("ingest/nearest-version: peft==0.20.0: its defaults are not known; those of peft "
+                                    "0.21.2 are taken")));
   EXPECT_THAT(warnings_with({named("axolotl", "0.18.0")}), ElementsAre(HasSubstr("ingest/unused-version")));
   EXPECT_THAT(warnings_with({{"numpy", "2.0", {}, false}}), IsEmpty());
 }
 
 TEST(Versions, AnotherMajorVersionIsAGap) {
+  EXPECT_THAT(gaps_with({named("peft", "1.0.0")}), ElementsAre(HasSubstr("peft==1.0.0: a major version")));
+  EXPECT_THAT(gaps_with({named("transformers", "3.5.0")}),
+              ElementsAre(HasSubstr("transformers==3.5.0: trl 1.16.0 beside a transformers before 5.0"),
+                          HasSubstr("transformers==3.5.0: a major version")));
+}
+
+// The versions of TRL and transformers between which runs were measured stand for those between them, and for no other.
+TEST(Versions, OneThatNoRunWasHeldAgainstIsAGap) {
+  EXPECT_THAT(gaps_with({named("trl", "1.10.0")}),
+              ElementsAre("trl==1.10.0: what this version does, of which no run was measured,"));
+  EXPECT_THAT(gaps_with({named("trl", "0.12.2")}),
+              ElementsAre("trl==0.12.2: what this version does, of which no run was measured,"));
+  EXPECT_THAT(gaps_with({named("trl", "1.15.0")}, "max_length: 512\n"), IsEmpty());
+  EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 512\n"), IsEmpty());
+  EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 511\n"),
+              ElementsAre("sequence_length: trl 0.24.0's entropy of few tokens"));
+  EXPECT_THAT(gaps_with({named("trl", "0.24.0"), named("transformers", "5.6.0")}, "max_length: 512\n"),
+              ElementsAre("transformers==5.6.0: trl 0.24.0 beside transformers 5.0 or later"));
+  EXPECT_THAT(gaps_with({named("trl", "0.24.0"), named("torch", "2.7.1")}, "max_length: 512\n"),
+              ElementsAre("torch==2.7.1: transformers 4.57.6 beside a torch before 2.8"));
+}
+
+TEST(Versions, ALayerCoversWhatItWasHeldAgainst) {
+  const StackLayer layer{.name = "a-2.5", .package = "a", .version = "2.5.1", .since = "2.3.0"};
+  EXPECT_TRUE(covers(layer, "2.3.0"));
+  EXPECT_TRUE(covers(layer, "2.4"));
+  EXPECT_TRUE(covers(layer, "2.5.9")) << "a patch of its own";
+  EXPECT_FALSE(covers(layer, "2.2.9"));
+  EXPECT_FALSE(covers(layer, "2.6.0"));
+  EXPECT_FALSE(covers(layer, "main"));
+}
+
+TEST(Versions, AnOldTrlHasItsOwnDefaultsAndTransformers) {
+  const std::vector<NamedVersion> wanted{named("trl", "0.19.1")};
+  const ChosenVersions chosen(wanted);
+  const Stack& stack = stack_of("trl-1.16");
+  EXPECT_EQ(stack.name_of("trl"), "trl 0.19.1");
+  EXPECT_EQ(stack.name_of("transformers"), "transformers 4.53.3");
+  EXPECT_EQ(stack.plan().recipe.loss.value, Loss::full_logits);
+  EXPECT_FALSE(stack.plan().checkpointing.on.value);
+  EXPECT_TRUE(stack.plan().checkpointing.reentrant.value);
+  EXPECT_EQ(stack.plan().precision.autocast.value, Autocast::bf16);
+  EXPECT_EQ(stack.plan().optimizer.name.value, "adamw_foreach");
+  EXPECT_EQ(stack.plan().optimizer.name.origin.source, "transformers 4.53.3: TrainingArguments");
+}
+
+TEST(Versions, BeforeTrl019NothingIsCastByDefault) {
+  const std::vector<NamedVersion> wanted{named("trl", "0.18.2"), named("transformers", "4.57.1")};
+  const ChosenVersions chosen(wanted);
+  const Stack& stack = stack_of("trl-1.16");
+  EXPECT_EQ(stack.plan().precision.autocast.value, Autocast::none);
+  EXPECT_EQ(stack.name_of("transformers"), "transformers 4.57.1");
+  EXPECT_EQ(stack.plan().optimizer.name.value, "adamw_fused");
+}
+
+// ---- Keys ----------------------------------------------------------------------------------------------------------
+
+TEST(KeyVersions, AreReadOfALine) {
+  const KeyVersion bound = key_version("trl 0.20; it is max_length now");
+  EXPECT_EQ(bound.package, "trl");
+  EXPECT_EQ(bound.version, "0.20");
+  EXPECT_EQ(bound.note, "it is max_length now");
+  EXPECT_EQ(key_version("trl").version, "");
+}
+
+TEST(KeyVersions, AnOldKeyMeansWhatItMeant) {
   IngestOptions options;
-  options.versions = {named("transformers", "4.57.1")};
-  const TrainingPlan plan = plan_from("model_name_or_path: a/b\nmax_length: 8\n", options);
-  ASSERT_EQ(plan.unmodelled.size(), 1U);
-  EXPECT_EQ(plan.unmodelled.front().key, "transformers==4.57.1");
+  options.versions = {named("trl", "0.19.1")};
+  const TrainingPlan plan = plan_from(
+      "model_name_or_path: a/b\ntrainer: sft\nmax_seq_length: 300\ntorch_dtype: bfloat16\n"
+      "warmup_ratio: 0.1\noverwrite_output_dir: true\ngradient_checkpointing: true\n",
+      options);
+  EXPECT_EQ(plan.batch.sequence_length.value, 300);
+  EXPECT_EQ(plan.precision.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_FALSE(plan.recipe.use_cache.value);
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+TEST(KeyVersions, AKeyThatIsYetToComeIsRefused) {
+  IngestOptions options;
+  options.versions = {named("trl", "0.19.1")};
+  EXPECT_THAT(
+      errors_from("model_name_or_path: a/b\ntrainer: sft\nmax_length: 200\nloss_type: nll\n", options),
+      ElementsAre("c.yaml:4:12: ingest/refused: loss_type: trl 0.19.1 has no such argument yet (trl from 0.23 has "
+                  "it: --framework trl==… says which runs)"));
+}
+
+TEST(KeyVersions, WhatAnOldTrainerDoesOtherwiseIsAGap) {
+  const std::vector<NamedVersion> old{named("trl", "0.19.1")};
+  EXPECT_THAT(gaps_with(old, "trainer: dpo\nmax_length: 8\ngradient_checkpointing: true\n"),
+              testing::Contains("trainer: trl 0.19.1's trainers of preferences and rewards"));
+  EXPECT_THAT(gaps_with(old, "trainer: sft\nmax_length: 8\n"),
+              testing::Contains("use_cache: transformers 4.53.3's key-value cache"));
+  EXPECT_THAT(gaps_with(old, "trainer: sft\nmax_length: 8\ngradient_checkpointing: true\npacking: true\n"),
+              testing::Contains("packing: trl 0.19.1's packing"));
+  EXPECT_THAT(gaps_with(old,
+                        "trainer: sft\nper_device_train_batch_size: 1\nmax_length: 8\n"
+                        "gradient_checkpointing: true\n"),
+              ElementsAre("padding_mask: transformers 4.53.3's sdpa attention without a mask"));
 }
 
 TEST(Versions, ARequirementsFilePinsWhatHasTwoEqualSigns) {

@@ -7,6 +7,7 @@
 
 #include "../../condition.hpp"
 #include "../../dialect.hpp"
+#include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
 #include "../trainer/arguments.hpp"
@@ -90,6 +91,7 @@ void plan_length(const Run& run, TrainingPlan& plan) {
   const auto by = [&](std::string_view key) { give(plan.batch.sequence_length, run.hf.get<std::int64_t>(key)); };
   if (run.sft) {
     by("max_length");
+    if (has_key(key_file("hf"), run.stack, "max_seq_length")) by("max_seq_length");
   } else {
     std::ranges::for_each(scripts, by);
   }
@@ -213,23 +215,11 @@ void warn_renamed(const Inputs& inputs, TrainingPlan& plan) {
 }
 
 // `trl sft` hands keys that no argument class has on to accelerate's parser, which knows none; trl.scripts.sft leaves
-// them out.
-void refuse_old_names(const Inputs& inputs, const Stack& stack, Draft& draft) {
-  constexpr std::array<std::array<std::string_view, 2>, 2> old_names{
-      {{"max_seq_length", "max_length"}, {"torch_dtype", "dtype"}}};
-  const bool assumed = draft.plan.recipe.trainer.origin.kind == Origin::Kind::assumed;
-  for (const Input& input : inputs) {
-    const auto* found = std::ranges::find(old_names, input.key, [](const auto& pair) { return pair[0]; });
-    const bool taken_out = !input.command_line.empty() && input.value->kind == Node::Kind::null;
-    if (found == old_names.end() || taken_out) continue;
-    const std::string now =
-        input.key + ": " + stack.name_of("trl") + " has no such argument; it is " + std::string((*found)[1]) + " now";
-    draft.errors.push_back(
-        at_key(input, Severity::error, "ingest/refused", now,
-               assumed ? "--trainer trainer, if a script around transformers' Trainer reads this file" : ""));
-    draft.bad_keys.push_back(input.key);
-  }
-}
+// them out. The fields of TRL's other trainers are in no list of versions, and scripts around a plain Trainer have keys
+// of their own.
+constexpr KeyReaders readers{
+    [](std::string_view package, std::string_view trainer) { return package != "trl" || trainer != "trainer"; },
+    [](std::string_view /*package*/, std::string_view trainer) { return trainer == "sft"; }};
 
 // TRL parses texts; transformers' parse_yaml_file and parse_json_file pass them on as they are: as a flag any text is
 // true, and as a number none is one.
@@ -250,12 +240,21 @@ void refuse_texts(const Inputs& inputs, Draft& draft) {
   }
 }
 
+// TRL's scripts, before the trainer said so itself, loaded models without a cache where they are checkpointed.
+void plan_cache(const Run& run, TrainingPlan& plan) {
+  auto& cache = plan.recipe.use_cache;
+  if (!run.sft || !cache.value || !plan.checkpointing.on.value) return;
+  cache = {false, plan.checkpointing.on.origin};
+  derive(cache.origin, "beside which TRL's script loads the model without a cache");
+}
+
 void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
   plan.framework = run.sft ? run.stack.name_of("trl") + " on " + run.stack.name_of("transformers")
                            : run.stack.name_of("transformers");
   plan_precision(run, plan);
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
+  plan_cache(run, plan);
   plan_supervised(plan);
   plan_liger(run, draft, document);
   plan_length(run, plan);
@@ -288,9 +287,8 @@ Draft read(const Inputs& inputs, const Document& document) {
   draft.plan.recipe.trainer = trainer;
   plan_facts(run, inputs, draft, document);
   const std::int64_t row = draft.plan.batch.sequence_length.value;
-  if (sft) {
-    refuse_old_names(inputs, run.stack, draft);
-  } else {
+  refuse_by_version(key_file("hf"), run.stack, readers, inputs, draft);
+  if (!sft) {
     warn_renamed(inputs, draft.plan);
     refuse_texts(inputs, draft);
   }
@@ -299,7 +297,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   hf::check_refused(hf, inputs, trainer.value == "sft", draft, document);
   if (!sft) check_own_script(hf, draft, document);
   if (draft.bad_keys.empty() && std::ranges::count(draft.missing, "trainer", &Missing::field) == 0) {
-    hf::note_unused(inputs, sft, row, draft);
+    hf::note_unused(inputs, {sft, has_key(key_file("hf"), run.stack, "max_seq_length")}, row, draft);
   }
   return draft;
 }

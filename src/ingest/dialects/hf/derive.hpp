@@ -23,9 +23,15 @@ std::span<const Feature> features();
 /// assumed. Keys of two that exclude each other are a missing fact (ingest/ambiguous-trainer).
 Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft);
 
+/// Who reads the keys of lengths: one of TRL's trainers, and whether its version has max_seq_length.
+struct Reader {
+  bool sft = false;
+  bool old_length = false;
+};
+
 /// Notes, as a missing fact (ingest/unused-key), each key that sets the rows' length or their packing and that this
 /// trainer does not read, unless its rows are of that `length` anyway.
-void note_unused(const Inputs& inputs, bool sft, std::int64_t length, Draft& draft);
+void note_unused(const Inputs& inputs, const Reader& reader, std::int64_t length, Draft& draft);
 
 // TRL's trainers of preferences that are played: DPO, ORPO, CPO, KTO and reward models (trl 1.16.0: trainer and
 // experimental, each trainer's config and trainer).

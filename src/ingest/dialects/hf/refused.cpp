@@ -89,7 +89,8 @@ void check_targets(const Arguments& hf, Draft& draft, const Document& document) 
   if (!is(hf.get<bool>("use_peft"), true) || !targets.value) return;
   constexpr std::array<std::string_view, 4> fused_heads{"sft", "dpo", "kto", "grpo"};
   const TrainerName* trainer = find_trainer(draft.plan.recipe.trainer.value);
-  const bool fused = trainer != nullptr && std::ranges::count(fused_heads, trainer->name) > 0;
+  const bool reads_head = draft.plan.recipe.loss.value == Loss::chunked_logprob;
+  const bool fused = reads_head && trainer != nullptr && std::ranges::count(fused_heads, trainer->name) > 0;
   if (fused && std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,
              std::string(trainer->title) + " refuses LoRA on lm_head: its loss reads lm_head.weight itself, so the " +

@@ -112,10 +112,12 @@ constexpr auto lengths = std::to_array<Unused>({
 });
 
 // Where more than one is given, the one that says the length is the origin of it.
-bool is_length_used(const Input& input, const Unused& row, bool sft, const TrainingPlan& plan, std::int64_t length) {
+bool is_length_used(const Input& input, const Unused& row, const Reader& reader, const TrainingPlan& plan,
+                    std::int64_t length) {
   const Origin& origin = plan.batch.sequence_length.origin;
   const bool same = origin.source == input.key || origin.source == input.command_line;
-  if ((sft ? row.in_sft : row.in_plain) && same) return true;
+  const bool old = reader.old_length && input.key == "max_seq_length";
+  if ((reader.sft ? row.in_sft || old : row.in_plain) && same) return true;
   return input.value->kind == Node::Kind::null || input.value->as_integer() == length;
 }
 
@@ -149,13 +151,13 @@ Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft
   return {"sft", assumed("no key says whose trainer reads this")};
 }
 
-void note_unused(const Inputs& inputs, bool sft, std::int64_t length, Draft& draft) {
+void note_unused(const Inputs& inputs, const Reader& reader, std::int64_t length, Draft& draft) {
   for (const Input& input : inputs) {
     const auto* row = std::ranges::find(lengths, input.key, &Unused::key);
-    if (row != lengths.end() && !is_length_used(input, *row, sft, draft.plan, length))
-      note(input, "sequence_length", sft, draft);
+    if (row != lengths.end() && !is_length_used(input, *row, reader, draft.plan, length))
+      note(input, "sequence_length", reader.sft, draft);
     const bool packs = input.key == "packing" || input.key == "padding_free";
-    if (packs && !sft && is_set(*input.value)) note(input, "padding_mask", sft, draft);
+    if (packs && !reader.sft && is_set(*input.value)) note(input, "padding_mask", reader.sft, draft);
   }
 }
 

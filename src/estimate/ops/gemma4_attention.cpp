@@ -1,0 +1,105 @@
+// Gemma4TextAttention: norms of the heads of q, k and v, each head turned before it is brought to the front. Of layers
+// that share keys and values the last one with weights of its own leaves them to all after it of its kind.
+#include "modules/attention_core.hpp"
+#include "modules/linear.hpp"
+#include "modules/rms_norm.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+enum class Sharing { none, store, reuse };
+constexpr std::array<std::string_view, 3> sharings{"none", "store", "reuse"};
+
+class Gemma4Attention final : public Module {
+ public:
+  Gemma4Attention(const Attributes& a, Builder& b)
+      : head_dim_(a.integer("head_dim")),
+        kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
+        sharing_(static_cast<Sharing>(a.choice("sharing", sharings))),
+        module_(b.module_id(a.module())) {
+    const std::string m = a.module() + ".";
+    const std::int64_t width = a.integer("width");
+    const std::int64_t q = saturating_mul(a.integer("heads"), head_dim_);
+    const bool bias = a.flag("bias", false);
+    q_proj_ = Linear(b, m + "q_proj", width, q, bias);
+    q_norm_ = RmsNorm(b, m + "q_norm", head_dim_, RmsStyle::raised);
+    if (sharing_ != Sharing::reuse) {
+      const std::int64_t kv = q / a.quotient("heads", "kv_heads");
+      k_norm_ = RmsNorm(b, m + "k_norm", head_dim_, RmsStyle::raised);
+      v_norm_ = RmsNorm::unscaled(b, m + "v_norm");
+      k_proj_ = Linear(b, m + "k_proj", width, kv, bias);
+      keys_are_values_ = a.flag("keys_are_values", false);
+      if (!keys_are_values_) v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
+    }
+    o_proj_ = Linear(b, m + "o_proj", q, width, bias);
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    Torch& t = play.torch;
+    Restore module(t.recorder.scope.module, std::int32_t{module_});
+    const Tensor& x = s.hidden;
+    const std::size_t span = static_cast<std::size_t>(kind_.span);
+    const Tensor& cos = s.arguments.cos[span];
+    const Tensor& sin = s.arguments.sin[span];
+    Tensor q = heads(play, q_proj_, x);
+    q = q_norm_(play, q);
+    q = turned(t, q, cos, sin);
+    q = t.transpose(q, 1, 2);
+    auto [k, v] = sharing_ == Sharing::reuse ? s.arguments.shared->of[span] : keys_and_values(play, s, cos, sin);
+    if (sharing_ == Sharing::store) s.arguments.shared->of[span] = {k, v};
+    s.arguments.cache.reset();  // Of this call of the block: they are in it.
+    const Tensor out = attend(play, s, q, k, v, kind_);
+    s.hidden = o_proj_(play, t.reshape(out, {x->sizes[0], x->sizes[1], -1}));
+  }
+
+ private:
+  Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
+    return play.torch.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_});
+  }
+
+  std::array<Tensor, 2> keys_and_values(Play& play, Stream& s, const Tensor& cos, const Tensor& sin) const {
+    Torch& t = play.torch;
+    Tensor k = heads(play, k_proj_, s.hidden);
+    Tensor v = keys_are_values_ ? k : heads(play, v_proj_, s.hidden);
+    k = k_norm_(play, k);
+    k = turned(t, k, cos, sin);
+    k = t.transpose(k, 1, 2);
+    v = v_norm_(play, v);
+    v = t.transpose(v, 1, 2);
+    KeyValues* const cache = s.arguments.cache.get();
+    if (cache == nullptr) return {k, v};
+    const Tensor keys = cache->add(k);
+    return {keys, cache->add(t.to(v, keys->dtype))};
+  }
+
+  /// apply_rotary_pos_emb(x, cos, sin, unsqueeze_dim=2) of batch × length × heads × width.
+  static Tensor turned(Torch& t, const Tensor& x, const Tensor& cos_of, const Tensor& sin_of) {
+    const Tensor cos = t.unsqueeze(cos_of, 2);
+    const Tensor sin = t.unsqueeze(sin_of, 2);
+    const Tensor straight = t.mul(x, cos);
+    const std::int64_t half = x->sizes.back() / 2;
+    Tensor crossed;
+    {
+      const Tensor x1 = t.slice(x, 3, 0, half);
+      const Tensor x2 = t.slice(x, 3, half, half);
+      crossed = t.cat({t.neg(x2), x1}, 3);
+    }
+    crossed = t.mul(crossed, sin);
+    return t.add(straight, crossed);
+  }
+
+  std::int64_t head_dim_;
+  AttentionKind kind_;
+  Sharing sharing_;
+  bool keys_are_values_ = false;  ///< attention_k_eq_v: one projection makes both.
+  std::int32_t module_;
+  Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
+  RmsNorm q_norm_{}, k_norm_{}, v_norm_{};
+};
+
+}  // namespace
+
+extern const OpType gemma4_attention;
+const OpType gemma4_attention{"gemma4_attention", make_module<Gemma4Attention>};
+
+}  // namespace oomplan::estimator::ops
