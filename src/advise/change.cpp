@@ -89,12 +89,14 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
     return;
   }
   Result<TrainingPlan> read = read_with(keys, question);
+  change.is_refused = true;
   if (!read) {
     change.in_words = "the config would be refused: " + read.errors().front().message;
     return;
   }
   change.in_words = difference(*read, change, choices, ladder);
   if (!change.in_words.empty()) return;
+  change.is_refused = false;
   change.plan = std::move(*read);
   change.keys = std::move(keys);
 }
@@ -129,10 +131,12 @@ std::string take_once(Change& change, const Rung& rung) {
   return move(change.facts, rung, factor) ? "" : "the rows are not alike";
 }
 
-/// Only the framework itself can say what fewer packed rows come to.
-bool has_to_be_read(const Choices& choices, const Ladder& ladder) {
-  return std::ranges::any_of(
-      choices, [&](const Choice& choice) { return ladder.rungs()[static_cast<std::size_t>(choice.rung)].packed_rows; });
+/// Only the framework itself can say what fewer packed rows come to, and whether it has a loss.
+bool has_to_be_read(const Choices& choices, const Ladder& ladder, bool is_refused) {
+  return std::ranges::any_of(choices, [&](const Choice& choice) {
+    const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
+    return rung.packed_rows || rung.needs_key || (rung.key_decides && is_refused);
+  });
 }
 
 std::string change_facts(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
@@ -183,7 +187,8 @@ Changing change_by(const Choices& choices, const AdviceQuestion& question, const
   if (why.empty()) why = change_facts(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};
   read_as_config(change, choices, question, ladder);
-  if (!change.in_words.empty() && has_to_be_read(choices, ladder)) return {.objection = change.in_words};
+  if (!change.in_words.empty() && has_to_be_read(choices, ladder, change.is_refused))
+    return {.objection = change.in_words};
   why = not_kept(change.plan, question);
   if (!why.empty()) return {.objection = std::move(why)};
   return {.change = std::move(change)};

@@ -23,7 +23,8 @@ struct Change {
   TrainingPlan plan{};    ///< What the framework makes of `keys`; `facts` where it has no keys for them.
   std::int64_t rows = 1;  ///< As the config counts them, where it packs them into one.
   std::vector<KeyChange> keys{};
-  std::string in_words{};  ///< Why `keys` is empty.
+  std::string in_words{};   ///< Why `keys` is empty.
+  bool is_refused = false;  ///< There are keys, but the framework does not read them as they are meant.
 };
 
 /// Why the set cannot be taken, or what it makes of the plan.

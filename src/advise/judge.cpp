@@ -20,8 +20,9 @@ Trial Judge::judge(const Choices& choices, const TrainingPlan& plan) const {
   Trial trial{.cost = cost_of(choices)};
   for (const Choice& choice : choices)
     trial.fixes.push_back({ladder_.rungs()[static_cast<std::size_t>(choice.rung)].fix.id, choice.times});
-  const CheckedFit fit =
-      FitCheck(plan, question_.architecture).on(question_.gpu, limit_of(question_.gpu, question_.headroom));
+  FitCheck check(plan, question_.architecture);
+  const CheckedFit fit = check.on(question_.gpu, limit_of(question_.gpu, question_.headroom));
+  if (check.peaks()) trial.by_bucket = check.peaks()->peak.by_bucket;
   trial.needed = fit.needed;
   trial.at_least = fit.at_least;
   trial.fits = fit.fits;

@@ -9,11 +9,11 @@
 namespace oomplan::advise {
 namespace {
 
-constexpr std::array<std::string_view, 20> known{
-    "packed_rows", "title",    "order",  "effect",        "guard",
-    "edit",        "move",     "repeat", "only_against",  "needs_capability",
-    "conflicts",   "relieves", "slower", "slower_source", "science",
-    "effort",      "verify",   "how",    "source",        "examples"};
+constexpr std::array<std::string_view, 21> known{
+    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
+    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
+    "slower",      "slower_source", "science",      "effort",           "verify",    "how",
+    "source",      "examples",      "key"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);
@@ -138,6 +138,10 @@ class Reader {
       rung_.move_from = text_at(*move, "from");
       rung_.move_to = text_at(*move, "to");
     }
+    const std::string key = text_at(root_, "key");
+    rung_.needs_key = key == "required";
+    rung_.key_decides = rung_.needs_key || key == "decides";
+    if (!key.empty() && !rung_.key_decides) errors_.push_back(bad("key is 'required' or 'decides'"));
     rung_.packed_rows = text_at(root_, "packed_rows") == "true";
     if (const Node* repeat = root_.find("repeat")) rung_.repeat = static_cast<int>(repeat->as_integer().value_or(1));
   }

@@ -1,7 +1,5 @@
 // The walk: sets of fixes from the cheapest on.
 #include <algorithm>
-#include <queue>
-#include <tuple>
 
 #include "change.hpp"
 #include "facts.hpp"
@@ -9,25 +7,16 @@
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/ingest/keys.hpp"
 #include "oomplan/plan/trainer.hpp"
+#include "search.hpp"
 
 namespace oomplan {
 namespace advise {
 namespace {
 
-/// A set that waits for its turn. Of equal costs the smaller set goes first, then the one earlier in the ladder.
-struct Waiting {
-  Cost cost{};
-  Choices choices{};
-  bool operator>(const Waiting& other) const {
-    const auto key = [](const Choices& of) {
-      std::vector<std::pair<int, int>> out;
-      for (const Choice& choice : of) out.emplace_back(choice.rung, choice.times);
-      return out;
-    };
-    return std::tuple(cost, choices.size(), key(choices)) >
-           std::tuple(other.cost, other.choices.size(), key(other.choices));
-  }
-};
+/// Of an alternative, which is worth a short search only.
+constexpr std::int64_t most_sets_beside = 200;
+/// Per cent by which the fastest is quicker than the cheapest at the least.
+constexpr int worth_naming = 10;
 
 class Walk {
  public:
@@ -43,8 +32,9 @@ class Walk {
     offer_words();
     if (advice_.now.fits) return std::move(advice_);
     try_each();
-    search();
+    search_cheapest();
     if (advice_.found) describe();
+    if (advice_.found) add_alternatives();
     return std::move(advice_);
   }
 
@@ -109,58 +99,55 @@ class Walk {
     if (!last) return pass(rung(i), why);
     if (!last->undecided.empty()) return pass(rung(i), last->undecided);
     advice_.tried.push_back(std::move(*last));
+    advice_.rungs.push_back(fix_of(rung(i)));
   }
 
-  void search() {
-    push_after({}, true);
-    while (!waiting_.empty()) {
-      if (advice_.sets == question_.most_sets) {
-        advice_.whole = false;
-        return;
-      }
-      const Waiting next = waiting_.top();
-      waiting_.pop();
-      if (look_at(next.choices)) return;
-    }
+  void search_cheapest() {
+    Searched searched =
+        search({.rungs = usable_, .stranded = advice_.now.fragmentation, .most_sets = question_.most_sets}, question_,
+               ladder_);
+    advice_.sets = searched.sets;
+    advice_.whole = searched.whole;
+    if (!searched.found) return;
+    advice_.found = searched.found->trial;
+    found_ = std::move(*searched.found);
   }
 
-  /// True where it is the one. What cannot be taken takes all that go on from it along.
-  bool look_at(const Choices& choices) {
-    const Changing changing = change_by(choices, question_, ladder_);
-    if (!changing.change) return false;
-    ++advice_.sets;
-    Trial trial = judge_.judge(choices, changing.change->plan);
-    if (trial.fits) {
-      found_ = *changing.change;
-      chosen_ = choices;
-      advice_.found = std::move(trial);
-      return true;
-    }
-    push_after(choices, trial.fragmentation);
-    Choices again = choices;
-    if (++again.back().times <= rung(again.back().rung).repeat) push(std::move(again));
-    return false;
+  std::vector<int> usable_without(Science science) const {
+    std::vector<int> out = usable_;
+    std::erase_if(out, [&](int i) { return rung(i).fix.science == science; });
+    return out;
   }
 
-  void push(Choices choices) {
-    Cost cost = judge_.cost_of(choices);
-    waiting_.push({cost, std::move(choices)});
+  void add_alternative(std::string name, Wish wish) {
+    wish.stranded = advice_.now.fragmentation;
+    wish.most_sets = most_sets_beside;
+    Searched searched = search(wish, question_, ladder_);
+    if (!searched.found || searched.found->choices == found_.choices) return;
+    const auto same = [&](const Alternative& one) { return one.trial.fixes == searched.found->trial.fixes; };
+    if (std::ranges::any_of(advice_.alternatives, same)) return;
+    Alternative out{.name = std::move(name), .trial = std::move(searched.found->trial)};
+    for (const Choice& choice : searched.found->choices) out.taken.push_back(fix_of(rung(choice.rung)));
+    advice_.alternatives.push_back(std::move(out));
   }
 
-  void push_after(const Choices& choices, bool fragmentation) {
-    for (const int i : usable_) {
-      if (!choices.empty() && i <= choices.back().rung) continue;
-      const bool stranded = choices.empty() ? advice_.now.fragmentation : fragmentation;
-      if (rung(i).only_against_fragmentation && !stranded) continue;
-      Choices more = choices;
-      more.push_back({i, 1});
-      push(std::move(more));
-    }
+  /// The cheapest changes as little as can be: who would rather have another experiment than less precision, or less
+  /// precision than a slower step, has other sets.
+  void add_alternatives() {
+    const Cost& cost = advice_.found->cost;
+    const bool is_bf16 = question_.plan.precision.autocast.value == Autocast::bf16;
+    if (cost.science[1] > 0)
+      add_alternative(is_bf16 ? "keeps bf16" : "keeps the precision", {.rungs = usable_without(Science::numerics)});
+    const bool same_experiment = cost.science[0] == 0;
+    if (cost.slower >= worth_naming)
+      add_alternative("fastest", {.rungs = same_experiment ? usable_without(Science::changes_experiment) : usable_,
+                                  .speed_first = true,
+                                  .below = Cost{.slower = cost.slower - worth_naming + 1}});
   }
 
   void describe() {
     Choices part;
-    for (const Choice& choice : chosen_) {
+    for (const Choice& choice : found_.choices) {
       part.push_back(choice);
       const Changing changing = change_by(part, question_, ladder_);
       if (changing.change) advice_.steps.push_back(judge_.judge(part, changing.change->plan));
@@ -168,12 +155,12 @@ class Walk {
     }
     for (const std::string_view fact : fact_names()) {
       const std::string before = fact_of(question_.plan, fact).value_or("");
-      const std::string after = fact_of(found_.plan, fact).value_or("");
+      const std::string after = fact_of(found_.change.plan, fact).value_or("");
       if (before != after) advice_.changes.push_back({std::string(fact), before, after});
     }
     std::erase_if(advice_.passed, [&](const Passed& one) { return is_taken(one.id); });
-    advice_.keys = found_.keys;
-    advice_.no_patch = found_.in_words;
+    advice_.keys = found_.change.keys;
+    advice_.no_patch = found_.change.in_words;
     write_patch();
   }
 
@@ -201,7 +188,7 @@ class Walk {
     if (!again) return false;
     Result<TrainingPlan> plan = ingest(*again, question_.ingest);
     if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
-    return plan && same_plan(*plan, found_.plan);
+    return plan && same_plan(*plan, found_.change.plan);
   }
 
   const AdviceQuestion& question_;
@@ -209,9 +196,7 @@ class Walk {
   Judge judge_;
   Advice advice_{};
   std::vector<int> usable_{};
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_{};
-  Change found_{};
-  Choices chosen_{};
+  FoundSet found_{};
 };
 
 }  // namespace

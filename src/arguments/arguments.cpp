@@ -1,8 +1,12 @@
 #include "oomplan/arguments/arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+
+#include "help.hpp"
 
 namespace oomplan {
 namespace {
@@ -24,6 +28,19 @@ std::vector<std::string> names_in(const CLI::App& app) {
 
 std::string full_name(const CLI::App& app) {
   return app.get_parent() ? app.get_parent()->get_name() + " " + app.get_name() : app.get_name();
+}
+
+/// From the last to the first, as CLI11 takes them.
+std::vector<std::string> words_of(const CLI::App& program, int argc, char** argv) {
+  std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
+  if (!out.empty() && out.front() == "help") {
+    out.erase(out.begin());
+    out.resize(std::min<std::size_t>(out.size(), 1));
+    const std::vector<std::string> names = names_in(program);
+    if (out.empty() || std::ranges::count(names, out.front()) > 0) out.emplace_back("--help");
+  }
+  std::ranges::reverse(out);
+  return out;
 }
 
 }  // namespace
@@ -51,6 +68,14 @@ ArgumentParser ArgumentParser::command(const std::string& name, const std::strin
   return ArgumentParser(app_->add_subcommand(name, about));
 }
 
+ArgumentParser ArgumentParser::in(const std::string& group) const { return ArgumentParser(app_->group(group)); }
+
+ArgumentParser ArgumentParser::examples(const std::vector<std::string>& command_lines) const {
+  std::string out = "Examples:\n";
+  for (const std::string& line : command_lines) out += "  " + line + "\n";
+  return ArgumentParser(app_->footer(out));
+}
+
 template <class T>
 Option ArgumentParser::option(const std::string& name, T& to, const std::string& about) const {
   return Option(app_->add_option(name, to, about));
@@ -65,6 +90,7 @@ OOMPLAN_OPTION(int)
 OOMPLAN_OPTION(double)
 OOMPLAN_OPTION(std::int64_t)
 OOMPLAN_OPTION(std::uint64_t)
+OOMPLAN_OPTION(std::optional<std::int64_t>)
 #undef OOMPLAN_OPTION
 
 Option ArgumentParser::flag(const std::string& name, bool& to, const std::string& about) const {
@@ -83,8 +109,10 @@ std::vector<std::string> ArgumentParser::handed_on() const { return app_->remain
 
 bool ArgumentParser::is_asked() const { return app_->parsed(); }
 
-Arguments::Arguments(const std::string& name, const std::string& about)
+Arguments::Arguments(const std::string& name, const std::string& about, const std::vector<std::string>& groups)
     : app_(std::make_unique<CLI::App>(about, name)) {
+  app_->formatter(std::make_shared<HelpFormatter>(groups));
+  app_->set_help_flag("-h,--help", "Print this help and exit");
   app_->require_subcommand(1);
   app_->fallthrough();
 }
@@ -96,7 +124,7 @@ void Arguments::add_version(const std::string& text) { app_->set_version_flag("-
 ParsedArguments Arguments::parse(int argc, char** argv) {
   using Kind = ParsedArguments::Kind;
   try {
-    app_->parse(argc, argv);
+    app_->parse(words_of(*app_, argc, argv));
   } catch (const CLI::CallForVersion& wanted) {
     return {.kind = Kind::print, .text = std::string(wanted.what()) + "\n"};
   } catch (const CLI::Success&) {

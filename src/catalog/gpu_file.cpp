@@ -14,8 +14,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 7> gpu_keys{"title", "aliases",       "generation", "compute_capability",
-                                                   "total", "total_highest", "evidence"};
+constexpr std::array<std::string_view, 10> gpu_keys{"title",      "aliases", "generation",    "compute_capability",
+                                                    "nominal_gb", "total",   "total_highest", "evidence",
+                                                    "assumed",    "apart"};
 constexpr std::array<std::string_view, 4> generation_keys{"title", "context", "context_source", "cublas_workspace"};
 
 /// "23.52 GiB" as PyTorch prints it is rounded to hundredths. The least of the sizes that print so is the safe one.
@@ -45,9 +46,23 @@ Bytes total_in(Fields& fields, std::string_view key) {
   return {};
 }
 
+std::int64_t nominal_in(Fields& fields) {
+  constexpr std::int64_t most = 10'000;
+  const Node* node = fields.find("nominal_gb");
+  if (node == nullptr) return 0;
+  const std::optional<std::int64_t> value = node->as_integer();
+  if (value && *value > 0 && *value <= most) return *value;
+  fields.refuse(*node, "\"nominal_gb\" must be a number of GB, not " + shown(*node));
+  return 0;
+}
+
 std::string total_source(Fields& fields) {
   const std::string highest = fields.text("total_highest", false);
-  const std::string evidence = fields.text("evidence");
+  const std::string assumed = fields.text("assumed", false);
+  const std::string evidence = fields.text("evidence", assumed.empty());
+  if (!assumed.empty() && !evidence.empty())
+    fields.refuse(*fields.find("assumed"), "\"assumed\" stands where there is no \"evidence\"");
+  if (!assumed.empty()) return assumed;
   return highest.empty() ? evidence : evidence + "; up to " + highest + " seen";
 }
 
@@ -56,8 +71,11 @@ Gpu gpu_of(Fields& fields, const Generation& generation, std::string name) {
   gpu.name = std::move(name);
   gpu.title = fields.text("title");
   gpu.compute_capability = fields.text("compute_capability", false);
+  gpu.nominal_gb = nominal_in(fields);
   gpu.total = total_in(fields, "total");
   gpu.total_source = total_source(fields);
+  gpu.total_assumed = fields.find("assumed") != nullptr;
+  gpu.apart = fields.text("apart", false);
   gpu.context = generation.context;
   gpu.context_source = generation.context_source;
   gpu.cublas_workspace = generation.cublas_workspace;

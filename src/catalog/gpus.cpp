@@ -1,6 +1,8 @@
 // find_gpu and known_gpus.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -34,14 +36,25 @@ bool is_called(const Gpu& gpu, std::string_view name) {
   return same(gpu.name) || same(gpu.title) || std::any_of(gpu.aliases.begin(), gpu.aliases.end(), same);
 }
 
+/// Cards of several sizes may go by one name.
+Diagnostic ambiguous(std::string_view name, const std::vector<Gpu>& called) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : called) names.push_back(gpu.name + " (" + to_text(gpu.total) + ")");
+  return error_in({}, "catalog/ambiguous-gpu", "several GPUs are called " + shown(name),
+                  "say which: " + joined(names) + ".");
+}
+
 std::optional<Result<Gpu>> find_listed(std::string_view name, const std::vector<DataFile>& files,
                                        const Catalog& catalog) {
   const std::string wanted = plain(name);
   for (const DataFile& file : files)
     if (squeezed(file.name) == wanted) return read_gpu(file, catalog);
+  std::vector<Gpu> called;
   for (const DataFile& file : mentioning(wanted, files))
-    if (Result<Gpu> gpu = read_gpu(file, catalog); gpu && is_called(*gpu, wanted)) return gpu;
-  return std::nullopt;
+    if (Result<Gpu> gpu = read_gpu(file, catalog); gpu && is_called(*gpu, wanted)) called.push_back(*std::move(gpu));
+  if (called.empty()) return std::nullopt;
+  if (called.size() > 1) return Result<Gpu>(ambiguous(name, called));
+  return Result<Gpu>(std::move(called.front()));
 }
 
 std::string size_name(Bytes size) {
@@ -94,6 +107,49 @@ Result<Gpu> find_gpu(std::string_view name, const Catalog& catalog) {
   if (!size) return unknown(name, files);
   if (*size >= smallest && *size <= largest) return gpu_of_size(*size, catalog);
   return no_such_size(name, *size);
+}
+
+namespace {
+
+/// "80", "80GB", "80 GiB" as sizes on a box are asked for.
+std::optional<std::int64_t> gigabytes_in(std::string_view part) {
+  const std::string text = squeezed(part);
+  std::string_view digits = text;
+  for (const std::string_view unit : {"gib", "gb", "g"}) {
+    if (!digits.ends_with(unit)) continue;
+    digits.remove_suffix(unit.size());
+    break;
+  }
+  return parse_integer(digits);
+}
+
+/// As on the box, else the total rounded up.
+std::int64_t size_on_box(const Gpu& gpu) {
+  constexpr std::int64_t gib = std::int64_t{1} << 30;
+  return gpu.nominal_gb > 0 ? gpu.nominal_gb : (gpu.total.count() + gib - 1) / gib;
+}
+
+bool mentions(const Gpu& gpu, const std::string& part) {
+  const auto has = [&part](const std::string& text) { return squeezed(text).find(part) != std::string::npos; };
+  return has(gpu.name) || has(gpu.title) || std::any_of(gpu.aliases.begin(), gpu.aliases.end(), has);
+}
+
+}  // namespace
+
+Result<std::vector<Gpu>> known_gpus_like(std::string_view part, const Catalog& catalog) {
+  const std::vector<Gpu> all = known_gpus(catalog);
+  const auto that = [&all](const auto& matches) {
+    std::vector<Gpu> out;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(out), matches);
+    return out;
+  };
+  if (const std::optional<std::int64_t> size = gigabytes_in(part))
+    if (std::vector<Gpu> out = that([&](const Gpu& gpu) { return size_on_box(gpu) == *size; }); !out.empty())
+      return out;
+  const std::string wanted = plain(part);
+  std::vector<Gpu> out = that([&](const Gpu& gpu) { return !wanted.empty() && mentions(gpu, wanted); });
+  if (out.empty()) return unknown(part, files_in("gpus", catalog));
+  return out;
 }
 
 std::vector<Gpu> known_gpus(const Catalog& catalog) {

@@ -8,6 +8,7 @@
 #include "architecture_file.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "hub_cache.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "preset_file.hpp"
@@ -45,6 +46,13 @@ Result<Architecture> from_preset(Preset preset, const Catalog& catalog) {
   return out;
 }
 
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 bool looks_like_path(std::string_view text) {
   return text.starts_with('/') || text.starts_with('.') || text.starts_with('~') || text.ends_with(".json");
 }
@@ -74,7 +82,10 @@ Result<Architecture> find_model(const std::string& id_or_path, const Catalog& ca
   std::error_code error;
   if (!id_or_path.empty() && fs::exists(id_or_path, error)) return from_path(id_or_path, catalog);
   std::optional<Result<Preset>> preset = find_preset(id_or_path, catalog);
-  if (!preset) return unknown_model(id_or_path, catalog);
+  if (!preset) {
+    if (const auto cached = cached_config(catalog.hub_cache, id_or_path)) return from_path(*cached, catalog);
+    return unknown_model(id_or_path, catalog);
+  }
   if (!*preset) return preset->errors();
   return from_preset(**std::move(preset), catalog);
 }
@@ -84,6 +95,15 @@ std::vector<std::string> known_models(const Catalog& catalog) {
   for (const DataFile& file : files_in("presets", catalog))
     for (std::string& id : ids_of(file)) out.push_back(std::move(id));
   std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<std::vector<std::string>> known_models_like(std::string_view part, const Catalog& catalog) {
+  const std::string wanted = lowered(part);
+  std::vector<std::string> out;
+  for (std::string& id : known_models(catalog))
+    if (lowered(id).find(wanted) != std::string::npos) out.push_back(std::move(id));
+  if (out.empty()) return unknown_model(std::string(part), catalog);
   return out;
 }
 

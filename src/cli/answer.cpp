@@ -14,6 +14,7 @@
 #include "oomplan/read/named_document.hpp"
 #include "options.hpp"
 #include "outlook.hpp"
+#include "recipe.hpp"
 #include "replays.hpp"
 
 namespace oomplan::cli {
@@ -141,9 +142,10 @@ bool names_framework(const IngestOptions& options, const std::string& framework)
 
 void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
                        std::optional<Document>& document) {
-  Result<Document> read = read_config(question.config);
+  Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, catalog);
   if (!read) return append(findings.diagnostics, read.errors());
-  document = std::move(*read);
+  document = std::move(read->document);
+  findings.recipe = std::move(read->recipe);
   const IngestOptions options = ingest_options(question);
   Result<TrainingPlan> plan = ingest(*document, options);
   findings.versions_assumed = true;
@@ -154,6 +156,18 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
     find_and_estimate(findings, catalog);
   } else {
     append(findings.diagnostics, plan.errors());
+  }
+}
+
+void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {
+  for (const Gpu& gpu : gpus) {
+    if (!gpu.total_assumed) continue;
+    plan.warnings.push_back({Severity::warning,
+                             "catalog/assumed-total",
+                             "what CUDA reports of an " + gpu.title + " is worked out: " + gpu.total_source,
+                             {},
+                             {},
+                             "give what torch.cuda.mem_get_info()[1] says on the card as --gpu SIZE"});
   }
 }
 
@@ -224,6 +238,7 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
     append(findings.diagnostics, placed(settings.errors(), conf.origin));
     return findings.footprint.reset();
   }
+  warn_of_assumed_totals(*findings.plan, cards.gpus);
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));
   for (const Gpu& gpu : cards.gpus) {
@@ -288,7 +303,7 @@ IngestOptions ingest_options(const Question& question) {
 Findings answer(const Question& question, std::optional<Document>* kept) {
   Findings findings{.config = question.config};
   std::optional<Document> document;
-  if (const Result<Catalog> catalog = catalog_in(question.models)) {
+  if (const Result<Catalog> catalog = catalog_here(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
     if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
     const auto beyond = [&](Findings& found, Replays& replays) {

@@ -1,6 +1,7 @@
 // The estimate from a command line: every stage in order, and what it came to.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,17 @@
 
 namespace oomplan::cli {
 
+/// How a model that is named in place of a config is trained; the rest is as TRL has it.
+struct RecipeAsked {
+  std::string method{};  ///< "full", "lora" or "qlora"; "" for LoRA.
+  std::optional<std::int64_t> batch{};
+  std::optional<std::int64_t> length{};
+  bool is_asked() const { return !method.empty() || batch || length; }
+};
+
 struct Question {
-  std::string config{};  ///< A path, or "-" for standard input.
+  std::string config{};  ///< A path, "-" for standard input, or a model by id or folder.
+  RecipeAsked recipe{};
   std::string dialect{};
   std::string trainer{};       ///< As --trainer names it, or the command that starts the run; "" where neither does.
   std::string trainer_said{};  ///< Which of the two; "" for the option.

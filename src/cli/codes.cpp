@@ -12,6 +12,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"advise/no-patch", Verdict::invalid,
      "The config cannot be changed in place: a value is not on one line of its own, or there is nothing beside which a "
      "key could stand. The advice says in words what to write."},
+    {"catalog/ambiguous-gpu", Verdict::usage,
+     "Cards of several sizes are sold under that name. The message lists them with what CUDA reports of each."},
+    {"catalog/assumed-total", Verdict::answered,
+     "No figure of what CUDA reports of this card under Linux was found, so its total is worked out of others. "
+     "`torch.cuda.mem_get_info()[1]` says it on the card; give that as a size."},
     {"catalog/bad-file", Verdict::invalid,
      "A data file that describes a model, an architecture or a GPU is not what it should be. If it is your own,"
      " from --models, mend it as docs/catalog.md says; if it came with the program, please report it."},
@@ -34,7 +39,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "folder "
      "of --models says it; `oomplan measure --exec` measures it."},
     {"catalog/unknown-model", Verdict::undecided,
-     "The model is neither a path that exists nor a hub id that oomplan knows, and it never asks the network. "
+     "The model is neither a path that exists, nor a hub id that oomplan knows or that the local Hugging Face cache "
+     "has, "
+     "and it never asks the network. "
      "Give the path of the model's directory or of its config.json in the config, or for a what-if with --set."},
     {"catalog/unreadable-directory", Verdict::invalid,
      "The directory given with --models does not exist or may not be read."},

@@ -41,7 +41,7 @@ Outcome become(const std::string& name, std::vector<std::string> words) {
 }  // namespace
 
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description) {
-  const ArgumentParser app = program.command(name, description);
+  const ArgumentParser app = program.command(name, description).in("Data");
   app.hand_on();
   return {app, [app, name](const Terminal&) { return become(name, app.handed_on()); }};
 }

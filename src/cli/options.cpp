@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -18,6 +19,25 @@ std::string wrong_pin(const std::string& text) {
 
 void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {
   for (const Pin& pin : pins) options.versions.push_back({pin.package, pin.version, pin.where, asked});
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// huggingface_hub/constants.py: each variable over the next, "~" at the front as the shell has it.
+std::string hub_cache() {
+  const std::string home = variable("HOME");
+  const auto expanded = [&home](std::string path) {
+    if (path == "~" || path.starts_with("~/")) path.replace(0, 1, home);
+    return path;
+  };
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
+    if (const std::string path = variable(name); !path.empty()) return expanded(path);
+  if (const std::string path = variable("HF_HOME"); !path.empty()) return expanded(path) + "/hub";
+  if (const std::string path = variable("XDG_CACHE_HOME"); !path.empty()) return expanded(path) + "/huggingface/hub";
+  return home.empty() ? "" : home + "/.cache/huggingface/hub";
 }
 
 }  // namespace
@@ -52,6 +72,12 @@ void add_models_option(const ArgumentParser& app, std::string& directory) {
 
 Result<Catalog> catalog_in(const std::string& directory) {
   return directory.empty() ? Result<Catalog>(Catalog{}) : read_models(directory);
+}
+
+Result<Catalog> catalog_here(const std::string& directory) {
+  Result<Catalog> out = catalog_in(directory);
+  if (out) out->hub_cache = hub_cache();
+  return out;
 }
 
 void add_version_options(const ArgumentParser& app, VersionsAsked& asked) {

@@ -27,6 +27,10 @@ void add_models_option(const ArgumentParser& app, std::string& directory);
 /// The user's own data files; none without a directory.
 Result<Catalog> catalog_in(const std::string& directory);
 
+/// The same, and the models that huggingface_hub has downloaded, where HF_HUB_CACHE, HF_HOME or XDG_CACHE_HOME say that
+/// they are.
+Result<Catalog> catalog_here(const std::string& directory);
+
 /// What says the versions of frameworks: --framework and --requirements.
 struct VersionsAsked {
   std::vector<std::string> frameworks{};    ///< "trl==1.16.0"

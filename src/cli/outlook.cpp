@@ -32,6 +32,7 @@ Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_work
 /// Without a card of the user's all that do; with one the smallest, and those about as large.
 Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catalog, double headroom) {
   std::vector<Gpu> known = known_gpus(catalog);
+  std::erase_if(known, [](const Gpu& gpu) { return !gpu.apart.empty(); });
   std::ranges::stable_sort(known, {}, &Gpu::total);
   std::map<Sight, bool> judged;
   Cards out{.all = findings.fits.empty(), .known = known.size()};

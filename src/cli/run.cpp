@@ -67,7 +67,8 @@ std::vector<Command> add_commands(const ArgumentParser& program) {
 
 Outcome dispatch(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
-  Arguments program("oomplan", "Predicts whether a training run fits on a GPU, from its config, without a GPU.");
+  Arguments program("oomplan", "Predicts whether a training run fits on a GPU, from its config, without a GPU.",
+                    {"Plan", "Diagnose", "Data"});
   program.add_version(fmt::format("oomplan {}", version()));
   std::string colour = "auto";
   program.parser()

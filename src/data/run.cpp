@@ -56,7 +56,7 @@ Diagnostic out_of_memory() {
 }
 
 Outcome dispatch(int argc, char** argv) {
-  Arguments program("oomplan", "Reads datasets with bounded memory.");
+  Arguments program("oomplan", "Reads datasets with bounded memory.", {"Data"});
   std::vector<Command> commands;
 #define OOMPLAN_ENTRY(name) commands.push_back(data::commands::name(program.parser()));
 #include "registry/commands.inc"

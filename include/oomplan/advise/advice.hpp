@@ -67,6 +67,7 @@ struct Trial {
   std::vector<Taken> fixes{};
   Cost cost{};
   Bytes needed{};              ///< As in Fit.
+  ByBucket by_bucket{};        ///< The tensors at the peak.
   bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;           ///< With the headroom asked for.
   bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
@@ -99,6 +100,13 @@ struct Lever {
   Trial trial{};
 };
 
+/// Another set that fits, which somebody may prefer to the cheapest.
+struct Alternative {
+  std::string name{};  ///< Why: "keeps bf16", "fastest".
+  Trial trial{};
+  std::vector<LadderFix> taken{};  ///< The fixes of `trial`.
+};
+
 struct Advice {
   std::string config{};           ///< The file as its user named it.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
@@ -106,9 +114,11 @@ struct Advice {
   double headroom = 0;             ///< Of gpu.total, 0 to 1.
   Trial now{};                     ///< The plan as it is.
   std::vector<Trial> tried{};      ///< Each fix by itself, taken as often as it takes to fit.
+  std::vector<LadderFix> rungs{};  ///< The fix of each of `tried`.
   std::optional<Trial> found{};    ///< The cheapest set that fits; nothing where the plan fits, or no set does.
   std::vector<Trial> steps{};      ///< `found` from its first fix to all of them.
   std::vector<LadderFix> taken{};  ///< The fixes of `found`.
+  std::vector<Alternative> alternatives{};  ///< None of them `found`, and no two the same.
   std::vector<Changed> changes{};
   std::vector<KeyChange> keys{};      ///< What to write into the config; empty where it has to be said in words.
   std::vector<Passed> passed{};       ///< Left out of the walk.

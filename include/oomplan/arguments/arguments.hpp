@@ -46,8 +46,11 @@ class ArgumentParser {
   explicit ArgumentParser(CLI::App* app) : app_(app) {}
 
   ArgumentParser command(const std::string& name, const std::string& about) const;
+  ArgumentParser in(const std::string& group) const;                             ///< Among the program's commands.
+  ArgumentParser examples(const std::vector<std::string>& command_lines) const;  ///< At the end of its help.
 
-  /// T: std::string, a vector of them, std::optional of one, int, double, std::int64_t, std::uint64_t.
+  /// T: std::string, a vector of them, int, double, std::int64_t, std::uint64_t; std::optional of a string or
+  /// std::int64_t.
   template <class T>
   Option option(const std::string& name, T& to, const std::string& about) const;
   Option flag(const std::string& name, bool& to, const std::string& about) const;
@@ -76,13 +79,15 @@ struct ParsedArguments {
 /// A program of commands, one of which has to be asked for.
 class Arguments {
  public:
-  Arguments(const std::string& name, const std::string& about);
+  /// `groups`: of its commands, in the order in which help has them.
+  Arguments(const std::string& name, const std::string& about, const std::vector<std::string>& groups);
   ~Arguments();
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
   void add_version(const std::string& text);
   ArgumentParser parser() const { return ArgumentParser(app_.get()); }
+  /// "help COMMAND" is "COMMAND --help".
   ParsedArguments parse(int argc, char** argv);
 
  private:

@@ -25,6 +25,7 @@ struct ModelFile {
 /// Data files of the user's own. They add to the built-in ones, and replace those of the same path.
 struct Catalog {
   std::vector<ModelFile> files{};
+  std::string hub_cache{};  ///< The folder of huggingface_hub's cache, where models are found by id; "" for none.
 };
 
 /// The .yaml files in the folders architectures, generations, gpus, libraries, presets and runtimes of `directory`.
@@ -32,7 +33,8 @@ struct Catalog {
 Result<Catalog> read_models(const std::string& directory);
 
 /// A model by hub id ("meta-llama/Llama-3.1-8B", case counts nothing), or from a directory with a config.json, or a
-/// config.json itself. A path that exists wins over a preset. Errors: catalog/unknown-model (with near ids),
+/// config.json itself; an id that no preset has is looked for in catalog.hub_cache. A path that exists wins over a
+/// preset. Errors: catalog/unknown-model (with near ids),
 /// catalog/no-config, catalog/unknown-architecture (with the list of known model_types), catalog/missing-key,
 /// catalog/bad-value, catalog/bad-file (of our own data), and those of read_document.
 Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog = {});
@@ -41,7 +43,8 @@ Result<Architecture> find_model(const std::string& id_or_path, const Catalog& ca
 Result<Architecture> architecture_of(const Document& config, const Catalog& catalog = {});
 
 /// A GPU by name, alias, or size ("rtx-4090", "RTX 4090", "24GiB"). A size's context and workspace are those of the
-/// most common generation, and `context_source` says so. Error: catalog/unknown-gpu, with near names.
+/// most common generation, and `context_source` says so. Errors: catalog/unknown-gpu, with near names;
+/// catalog/ambiguous-gpu, with the cards that are all called so.
 Result<Gpu> find_gpu(std::string_view name, const Catalog& catalog = {});
 
 /// The libraries of these names and all that they import, each once. Errors: catalog/unknown-library, catalog/bad-file
@@ -57,7 +60,12 @@ const OptimizerFile* find_optimizer(std::string_view name);
 
 /// What there is, sorted by name; files that cannot be read are left out.
 std::vector<Gpu> known_gpus(const Catalog& catalog = {});
+/// Those of so many GB on the box ("80", "80GB"), else those with `part` in a name. Error: catalog/unknown-gpu, where
+/// there is none.
+Result<std::vector<Gpu>> known_gpus_like(std::string_view part, const Catalog& catalog = {});
 std::vector<std::string> known_models(const Catalog& catalog = {});
+/// Those with `part` in the id, in any case. Error: catalog/unknown-model, with near ids, where there is none.
+Result<std::vector<std::string>> known_models_like(std::string_view part, const Catalog& catalog = {});
 std::vector<std::string> known_model_types(const Catalog& catalog = {});
 std::vector<std::string> known_optimizers();
 

@@ -5,11 +5,13 @@
 
 #include "oomplan/advise/advice.hpp"
 #include "oomplan/core/result.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan {
 
 struct AdviceViewOptions {
-  bool colour = false;  ///< Escape sequences for a terminal.
+  bool colour = false;              ///< Escape sequences for a terminal.
+  std::size_t width = usual_width;  ///< Columns.
 };
 
 /// For people: the answer in one line, then the way there, what to write, and what was tried.

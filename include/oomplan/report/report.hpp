@@ -30,6 +30,7 @@ constexpr std::string_view name_of(Verdict verdict) { return verdict_names[stati
 /// What is known after an attempt to answer: as much as there was before something stopped it.
 struct Findings {
   std::string config{};  ///< The file as the user named it.
+  std::string recipe{};  ///< The command that `config`, a model, is taken to be trained by; "" where it is a file.
   std::optional<TrainingPlan> plan{};
   bool versions_assumed = true;  ///< Nobody named a version: the defaults are those of the newest known.
   std::optional<Architecture> architecture{};

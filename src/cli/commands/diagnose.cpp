@@ -139,7 +139,10 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::diagnose(const ArgumentParser& program) {
-  const ArgumentParser app = program.command("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes");
+  const ArgumentParser app = program.command("diagnose", "Diagnose a failed run from its logs: cause, evidence, fixes")
+                                 .in("Diagnose")
+                                 .examples({"oomplan diagnose train.log dmesg.txt",
+                                            "oomplan diagnose train.log --config train.yaml --gpu rtx-4090"});
   auto options = std::make_shared<Options>();
   app.option("LOG", options->logs,
              "Logs and memory snapshots of one case, or a directory of them: a trace, dmesg, kubectl describe …; "

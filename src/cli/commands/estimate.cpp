@@ -10,6 +10,7 @@
 #include "../errors.hpp"
 #include "../input.hpp"
 #include "../options.hpp"
+#include "../recipe.hpp"
 #include "../written.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
@@ -43,13 +44,14 @@ void add_host_options(const ArgumentParser& app, HostQuestion& host) {
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("CONFIG", question.config, config_help).required();
   app.option("--gpu", question.gpus,
              "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100) (repeatable, to compare)")
       .repeatable()
       .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
+  add_recipe_options(app, question.recipe);
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
@@ -120,7 +122,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
-  question.outlook = !options.json && !options.quiet && options.explain.empty();
+  question.outlook = !options.quiet && options.explain.empty();
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
@@ -135,8 +137,10 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
 
 Command commands::estimate(const ArgumentParser& program) {
   return command_with(
-      program.command("estimate",
-                      "Estimate the GPU memory of a training run: what fills it, when, and whether it fits"),
+      program.command("estimate", "Estimate the GPU memory of a training run: what fills it, when, and whether it fits")
+          .in("Plan")
+          .examples({"oomplan estimate examples/axolotl/llama-3.1-8b-qlora.yml --gpu rtx-4090",
+                     "oomplan estimate meta-llama/Llama-3.1-8B --method qlora --gpu 4090"}),
       add_options, run_estimate);
 }
 

@@ -41,7 +41,9 @@ Outcome run_explain(const std::string& code) {
 }  // namespace
 
 Command commands::explain(const ArgumentParser& program) {
-  const ArgumentParser app = program.command("explain", "Explain a diagnostic code, and what to do about it");
+  const ArgumentParser app = program.command("explain", "Explain a diagnostic code, and what to do about it")
+                                 .in("Diagnose")
+                                 .examples({"oomplan explain", "oomplan explain catalog/unknown-model"});
   auto code = std::make_shared<std::string>();
   app.option("CODE", *code, "The code in brackets after a message; without one, all codes are listed");
   return {app, [code](const Terminal&) { return run_explain(*code); }};

@@ -9,6 +9,7 @@
 #include "../errors.hpp"
 #include "../input.hpp"
 #include "../options.hpp"
+#include "../recipe.hpp"
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
@@ -34,7 +35,7 @@ struct Options {
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("CONFIG", question.config, config_help).required();
   app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
@@ -43,6 +44,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   several("--allow", options.allow, "Take only this fix (docs/ladder.md has them) (repeatable)", "ID");
   several("--forbid", options.forbid, "Never take this fix (repeatable)", "ID");
   several("--keep", options.keep, "Leave alone: adapter, effective-batch or sequence-length (repeatable)", "WHAT");
+  add_recipe_options(app, question.recipe);
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
@@ -113,7 +115,7 @@ AdviceQuestion question_of(const Options& options, const Findings& findings, con
 
 Outcome print(const Advice& advice, const Findings& findings, const Options& options, const Terminal& terminal) {
   Outcome out{.code = advice.now.fits || advice.found ? ExitCode::ok : ExitCode::does_not_fit};
-  out.out = options.json ? advice_json(advice) : advice_text(advice, {.colour = terminal.colour});
+  out.out = options.json ? advice_json(advice) : advice_text(advice, {terminal.colour, terminal.width});
   for (const Diagnostic& warning : findings.plan->warnings)
     if (!options.json) out.err += to_text(warning);
   return out;
@@ -139,6 +141,10 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   Result<Advice> advice = find_advice(question_of(options, findings, *document), *ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
+  if (!findings.recipe.empty()) {
+    advice->patch.clear();
+    advice->no_patch = "these are arguments of `" + findings.recipe + "`, and no file has them";
+  }
   Outcome out = print(*advice, findings, options, terminal);
   if (!options.html.empty())
     add_report(out, options.html, advice_html(*advice), config_files(*document, ingest_options(question)));
@@ -152,7 +158,10 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::fix(const ArgumentParser& program) {
-  return command_with(program.command("fix", "Find the cheapest change that makes a training run fit, as a patch"),
+  return command_with(program.command("fix", "Find the cheapest change that makes a training run fit, as a patch")
+                          .in("Plan")
+                          .examples({"oomplan fix examples/oomplan/gpt2-full.yaml --gpu 8GiB",
+                                     "oomplan fix train.yaml --gpu rtx-4090 --keep adapter --apply --yes"}),
                       add_options, run_fix);
 }
 

@@ -295,7 +295,10 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::gate(const ArgumentParser& program) {
-  return command_with(program.command("gate", "Check configs against the GPUs that a policy names for them, for CI"),
+  return command_with(program.command("gate", "Check configs against the GPUs that a policy names for them, for CI")
+                          .in("Plan")
+                          .examples({"oomplan gate 'configs/**/*.yaml' --policy oomplan-policy.yaml",
+                                     "oomplan gate train.yaml --gpu a100-80gb --baseline origin/main"}),
                       add_options, run_gate);
 }
 

@@ -1,5 +1,5 @@
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "../command.hpp"
 #include "../errors.hpp"
@@ -8,23 +8,43 @@
 namespace oomplan::cli {
 namespace {
 
-Outcome list_models(const Catalog& catalog) {
+struct Options {
+  std::string part{};
+  std::string models{};
+};
+
+void add_options(const ArgumentParser& app, Options& options) {
+  app.option("PART", options.part, "Only those with this in the id (llama)");
+  add_models_option(app, options.models);
+}
+
+Outcome refused(const Diagnostics& errors) { return outcome_of(collect(failed(errors)), "text", {}); }
+
+/// A list that is empty leaves nothing undecided.
+Outcome unknown(const Diagnostics& errors) {
+  Outcome out{.code = ExitCode::usage};
+  for (const Diagnostic& error : errors) out.err += to_text(error);
+  return out;
+}
+
+Outcome list_models(const Options& options, const Terminal& /*terminal*/) {
+  const Result<Catalog> catalog = catalog_in(options.models);
+  if (!catalog) return refused(catalog.errors());
+  const Result<std::vector<std::string>> models = known_models_like(options.part, *catalog);
+  if (!models) return unknown(models.errors());
   Outcome outcome;
-  for (const std::string& name : known_models(catalog)) outcome.out += name + "\n";
+  for (const std::string& id : *models) outcome.out += id + "\n";
   return outcome;
 }
 
 }  // namespace
 
 Command commands::models(const ArgumentParser& program) {
-  const ArgumentParser app =
-      program.command("models", "List the models known by hub id; any config.json of a known family works too");
-  auto directory = std::make_shared<std::string>();
-  add_models_option(app, *directory);
-  return {app, [directory](const Terminal&) {
-            const Result<Catalog> catalog = catalog_in(*directory);
-            return catalog ? list_models(*catalog) : outcome_of(collect(failed(catalog.errors())), "text", {});
-          }};
+  return command_with(
+      program.command("models", "List the models known by hub id; any config.json of a known family works too")
+          .in("Plan")
+          .examples({"oomplan models llama-3", "oomplan models qwen"}),
+      add_options, list_models);
 }
 
 }  // namespace oomplan::cli

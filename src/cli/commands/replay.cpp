@@ -41,7 +41,10 @@ Outcome run_replay(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::replay(const ArgumentParser& program) {
-  return command_with(program.command("replay", "Replay lists of allocations through PyTorch's caching allocator"),
+  return command_with(program.command("replay", "Replay lists of allocations through PyTorch's caching allocator")
+                          .in("Diagnose")
+                          .examples({"oomplan replay snapshot.pickle --capacity 24GiB",
+                                     "oomplan replay events.txt --alloc-conf expandable_segments:True"}),
                       add_options, run_replay);
 }
 

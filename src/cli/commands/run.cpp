@@ -160,7 +160,11 @@ Outcome run_job(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::run(const ArgumentParser& program) {
-  const ArgumentParser app = program.command("run", "Run a command; if it fails, diagnose it");
+  const ArgumentParser app =
+      program.command("run", "Run a command; if it fails, diagnose it")
+          .in("Diagnose")
+          .examples({"oomplan run -- python train.py",
+                     "oomplan run --log train.log --config train.yaml --gpu l4 -- accelerate launch train.py"});
   auto options = std::make_shared<Options>();
   app.option("COMMAND", options->command, "What to run, with its arguments; after --").required();
   app.option("--log", options->log, "Keep what it writes in a new file").type_name("FILE");

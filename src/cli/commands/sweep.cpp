@@ -7,10 +7,10 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
-#include "../input.hpp"
 #include "../models_cache.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
+#include "../recipe.hpp"
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/report/sweep_view.hpp"
@@ -30,7 +30,7 @@ struct Options {
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.option("CONFIG", question.config, "The training config, YAML or JSON; - reads standard input").required();
+  app.option("CONFIG", question.config, config_help).required();
   app.option("--over", options.over,
              "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; several with commas, or again")
       .required()
@@ -38,6 +38,7 @@ void add_options(const ArgumentParser& app, Options& options) {
       .type_name("AXES");
   app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
+  add_recipe_options(app, question.recipe);
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
@@ -99,13 +100,14 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   const std::vector<std::string_view> known = dialects();
   if (!question.dialect.empty() && std::ranges::count(known, question.dialect) == 0)
     return refused({unknown_dialect(question.dialect)}, options);
-  const Result<Catalog> catalog = catalog_in(question.models);
+  const Result<Catalog> catalog = catalog_here(question.models);
   if (!catalog) return refused(catalog.errors(), options);
   if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
   const Result<Gpu> gpu = find_gpu(cards_of(options.gpu).name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
-  const Result<Document> document = read_config(question.config);
-  if (!document) return refused(document.errors(), options);
+  const Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, *catalog);
+  if (!read) return refused(read.errors(), options);
+  const Document* document = &read->document;
   Sweep sweep{.config = question.config, .gpu = *gpu, .headroom = *headroom, .axes = std::move(*axes)};
   IngestOptions how = ingest_options(question);
   const Result<TrainingPlan> first = first_plan(*document, how, sweep);
@@ -129,8 +131,13 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
 }  // namespace
 
 Command commands::sweep(const ArgumentParser& program) {
-  return command_with(program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does"),
-                      add_options, run_sweep);
+  return command_with(
+      program.command("sweep", "Estimate a grid of settings: what fits, and the largest that does")
+          .in("Plan")
+          .examples(
+              {"oomplan sweep examples/axolotl/llama-3.1-8b-qlora.yml --gpu rtx-4090 --over micro_batch_size=1..8",
+               "oomplan sweep train.yaml --gpu l4 --over max_length=1024:8192:x2 --csv > grid.csv"}),
+      add_options, run_sweep);
 }
 
 }  // namespace oomplan::cli

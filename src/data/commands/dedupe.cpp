@@ -62,7 +62,10 @@ Outcome run_dedupe(const Options& options) {
 }  // namespace
 
 Command commands::dedupe(const ArgumentParser& program) {
-  const ArgumentParser app = program.command("dedupe", "Find the rows of a dataset that exactly equal an earlier one");
+  const ArgumentParser app = program.command("dedupe", "Find the rows of a dataset that exactly equal an earlier one")
+                                 .in("Data")
+                                 .examples({"oomplan dedupe data --output unique.jsonl.zst",
+                                            "oomplan dedupe train.parquet --key text --json"});
   auto options = std::make_shared<Options>();
   add_reading(app, options->reading);
   app.option("--key", options->key,

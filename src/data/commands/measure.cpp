@@ -171,7 +171,10 @@ Outcome run_measure(const Options& options) {
 
 Command commands::measure(const ArgumentParser& program) {
   const ArgumentParser app =
-      program.command("measure", "Measure what reading a dataset, or a loader of your own, takes");
+      program.command("measure", "Measure what reading a dataset, or a loader of your own, takes")
+          .in("Data")
+          .examples({"oomplan measure data/*.parquet --json > profile.json",
+                     "oomplan measure --exec 'python loader.py' --json"});
   auto options = std::make_shared<Options>();
   add_reading(app, options->reading);
   add_sampling(app, options->sampling);

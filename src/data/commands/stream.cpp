@@ -51,7 +51,9 @@ Outcome run_stream(const Options& asked) {
 
 Command commands::stream(const ArgumentParser& program) {
   const ArgumentParser app =
-      program.command("stream", "Read every row of a dataset within a memory budget, and count them");
+      program.command("stream", "Read every row of a dataset within a memory budget, and count them")
+          .in("Data")
+          .examples({"oomplan stream data/*.jsonl.zst", "oomplan stream data --budget 64MiB --json"});
   auto options = std::make_shared<Options>();
   add_reading(app, options->reading);
   add_sampling(app, options->sampling);

@@ -27,8 +27,11 @@ Json of(const Cost& cost) {
 }
 
 Json of(const Trial& trial) {
+  Json by_bucket = Json::object();
+  for (std::size_t i = 0; i < bucket_count; ++i) by_bucket[std::string(bucket_names[i])] = trial.by_bucket[i].count();
   return {{"fixes", list_of(trial.fixes)}, {"cost", of(trial.cost)}, {"needed", trial.needed.count()},
-          {"at_least", trial.at_least},    {"fits", trial.fits},     {"fragmentation", trial.fragmentation}};
+          {"at_least", trial.at_least},    {"fits", trial.fits},     {"fragmentation", trial.fragmentation},
+          {"by_bucket", by_bucket}};
 }
 
 Json slower_of(const std::optional<Slowdown>& slower) {
@@ -46,6 +49,10 @@ Json of(const LadderFix& fix) {
           {"verify", fix.verify},
           {"how", fix.how},
           {"source", fix.source}};
+}
+
+Json of(const Alternative& one) {
+  return {{"name", one.name}, {"trial", of(one.trial)}, {"fixes", list_of(one.taken)}};
 }
 
 template <class T>
@@ -78,11 +85,13 @@ Json body(const Advice& advice, std::string_view verdict) {
   out["found"] = advice.found ? of(*advice.found) : Json(nullptr);
   out["steps"] = list_of(advice.steps);
   out["fixes"] = list_of(advice.taken);
+  out["alternatives"] = list_of(advice.alternatives);
   out["changes"] = list_of(advice.changes);
   out["keys"] = list_of(advice.keys);
   out["patch"] = advice.patch.empty() ? Json(nullptr) : Json(advice.patch);
   out["no_patch"] = advice.no_patch;
   out["tried"] = list_of(advice.tried);
+  out["tried_fixes"] = list_of(advice.rungs);
   out["passed"] = list_of(advice.passed);
   out["not_estimated"] = list_of(advice.unplayed);
   out["sets"] = advice.sets;

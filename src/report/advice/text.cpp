@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "../layout.hpp"
 #include "oomplan/report/advice_view.hpp"
+#include "rungs.hpp"
 
 namespace oomplan {
 namespace {
@@ -17,13 +20,15 @@ using report::Row;
 /// The text in the making, and what it speaks of.
 class Page {
  public:
-  Page(const Advice& advice, const AdviceViewOptions& options) : a_(advice), colour_(options.colour) {}
+  Page(const Advice& advice, const AdviceViewOptions& options)
+      : a_(advice), colour_(options.colour), width_(options.width) {}
 
   std::string text() && {
     headline();
     if (a_.now.fits) return std::move(out_);
     add_steps();
     add_changes();
+    add_alternatives();
     add_tried();
     add_passed();
     add_words();
@@ -53,8 +58,9 @@ class Page {
       if (!a_.whole) line += fmt::format("; only the {} cheapest sets of fixes were looked at", a_.sets);
     }
     if (!a_.assumed_trainer.empty()) line += " (" + a_.assumed_trainer + ")";
-    out_ += report::painted(printable(a_.config) + ": ", Paint::bold, colour_) + report::painted(line, paint, colour_) +
-            "\n";
+    const std::string head = printable(a_.config) + ": ";
+    out_ += report::painted(head, Paint::bold, colour_) +
+            report::painted(wrapped(line, report::width_of(head), 2), paint, colour_) + "\n";
   }
 
   void heading(std::string_view title) {
@@ -63,44 +69,19 @@ class Page {
 
   static std::string needed(const Trial& trial) { return (trial.at_least ? "at least " : "") + to_text(trial.needed); }
 
-  static std::string times(const Taken& taken) {
-    return taken.id + (taken.times > 1 ? fmt::format(" x{}", taken.times) : "");
-  }
-
-  static std::string cost(const Cost& cost) {
-    std::string out;
-    const auto say = [&](const std::string& what) { out += (out.empty() ? "" : ", ") + what; };
-    if (cost.science[0] > 0) say("changes the experiment");
-    if (cost.science[1] > 0) say("changes numerics");
-    if (cost.science[2] > 0) say("changes batch statistics");
-    if (cost.slower > 0) say(fmt::format("up to {} % slower", cost.slower));
-    return out.empty() ? "free" : out;
-  }
-
-  Row row(const std::string& name, const Trial& trial) const {
-    const bool fits = trial.fits;
-    return {{name},
-            {needed(trial), true},
-            {fits                  ? "fits"
-             : trial.fragmentation ? "fragmented"
-                                   : "does not fit",
-             false, fits ? Paint::green : Paint::red},
-            {trial.fixes.empty() ? "" : cost(trial.cost), false, Paint::dim}};
-  }
-
   void add_steps() {
     if (!a_.found) return;
-    heading("The cheapest way");
-    std::vector<Row> rows{row("as it is", a_.now)};
-    for (const Trial& step : a_.steps) rows.push_back(row("+ " + times(step.fixes.back()), step));
-    out_ += report::aligned(rows, colour_);
+    heading("The cheapest way, step by step");
+    std::vector<Row> rows{report::rung_heads(), report::rung_row("as it is", a_.now, nullptr, a_.now)};
+    for (std::size_t i = 0; i < a_.steps.size() && i < a_.taken.size(); ++i)
+      rows.push_back(report::rung_row(report::taken_text(a_.steps[i].fixes.back()), a_.steps[i], &a_.taken[i],
+                                      i == 0 ? a_.now : a_.steps[i - 1]));
+    out_ += report::folded(rows, colour_, width_);
     for (const LadderFix& fix : a_.taken) {
-      out_ += "\n  " + fix.id + ": " + report::wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
-      if (!fix.verify.empty()) out_ += "    verify: " + report::wrapped(fix.verify, 12, 12) + "\n";
+      out_ += "\n  " + fix.id + ": " + wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
+      if (!fix.verify.empty()) out_ += "    verify: " + wrapped(fix.verify, 12, 12) + "\n";
       if (fix.slower && fix.slower->most > 0)
-        out_ += "    slower: " +
-                report::wrapped(fmt::format("{} to {} % ({})", fix.slower->least, fix.slower->most, fix.slower->source),
-                                12, 12) +
+        out_ += "    slower: " + wrapped(fmt::format("{} ({})", report::slower_text(fix), fix.slower->source), 12, 12) +
                 "\n";
       out_ += "    source: " + fix.source + "\n";
     }
@@ -120,7 +101,7 @@ class Page {
     for (const LadderFix& fix : a_.taken)
       if (!fix.how.empty()) out_ += "  " + fix.id + ": " + fix.how + "\n";
     if (!a_.no_patch.empty())
-      out_ += "  " + report::wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
+      out_ += "  " + wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
   }
 
   /// Line by line: a terminal is not to obey what the file holds.
@@ -136,35 +117,82 @@ class Page {
     }
   }
 
+  /// What changes no result first, and of these what needs least.
+  std::vector<std::size_t> tried_in_order() const {
+    std::vector<std::size_t> out(std::min(a_.tried.size(), a_.rungs.size()));
+    std::iota(out.begin(), out.end(), std::size_t{0});
+    std::ranges::stable_sort(out, {},
+                             [&](std::size_t i) { return std::pair(a_.rungs[i].science, a_.tried[i].needed); });
+    return out;
+  }
+
   void add_tried() {
     if (a_.tried.empty()) return;
     heading("Each fix by itself");
-    std::vector<Row> rows;
-    for (const Trial& trial : a_.tried) rows.push_back(row(times(trial.fixes.front()), trial));
-    out_ += report::aligned(rows, colour_);
-    out_ += fmt::format("  {} {} of fixes looked at, the cheapest first: science, then speed, then effort\n", a_.sets,
-                        a_.sets == 1 ? "set" : "sets");
+    std::vector<Row> rows{report::rung_heads()};
+    for (const std::size_t i : tried_in_order())
+      rows.push_back(
+          report::rung_row(report::taken_text(a_.tried[i].fixes.front()), a_.tried[i], &a_.rungs[i], a_.now));
+    out_ += report::folded(rows, colour_, width_);
+    out_ += "  " +
+            wrapped(fmt::format("{} {} of fixes looked at, the cheapest first: science, then speed, then effort",
+                                a_.sets, a_.sets == 1 ? "set" : "sets"),
+                    2, 2) +
+            "\n";
+  }
+
+  void add_alternatives() {
+    if (a_.alternatives.empty()) return;
+    heading("Or instead");
+    for (const Alternative& one : a_.alternatives) {
+      std::string fixes;
+      for (std::size_t i = 0; i < one.taken.size(); ++i)
+        fixes += (i == 0 ? "" : ", ") + report::taken_text(one.trial.fixes[i]) + slower_by(one.taken[i]);
+      out_ += "  " +
+              wrapped(fmt::format("{}: {}, needs {}{}", one.name, fixes, to_text(one.trial.needed),
+                                  results(one.trial.cost)),
+                      2, 4) +
+              "\n";
+    }
+  }
+
+  static std::string slower_by(const LadderFix& fix) {
+    return fix.slower && fix.slower->most == 0 ? "" : " (" + report::slower_text(fix) + " slower)";
+  }
+
+  static std::string_view results(const Cost& cost) {
+    if (cost.science[0] > 0) return ", another experiment";
+    if (cost.science[1] > 0) return ", other precision";
+    return cost.science[2] > 0 ? ", other batch statistics" : ", same results";
+  }
+
+  std::string wrapped(const std::string& text, std::size_t at, std::size_t indent) const {
+    return report::wrapped(text, at, indent, width_);
   }
 
   void add_passed() {
     if (a_.passed.empty()) return;
     heading("Left out");
-    std::vector<Row> rows;
-    for (const Passed& one : a_.passed) rows.push_back({{one.id}, {printable(one.why), false, Paint::dim}});
-    out_ += report::aligned(rows, colour_);
+    std::size_t names = 0;
+    for (const Passed& one : a_.passed) names = std::max(names, one.id.size());
+    const std::size_t at = 2 + names + 2;
+    for (const Passed& one : a_.passed)
+      out_ += fmt::format("  {:{}}  ", one.id, names) +
+              report::painted(wrapped(printable(one.why), at, at), Paint::dim, colour_) + "\n";
   }
 
   void add_words() {
     if (a_.found || a_.unplayed.empty()) return;
     heading("Effect not estimated");
     for (const LadderFix& fix : a_.unplayed) {
-      out_ += "  " + fix.id + ": " + report::wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
-      if (!fix.how.empty()) out_ += "    " + report::wrapped(fix.how, 4, 4) + "\n";
+      out_ += "  " + fix.id + ": " + wrapped(fix.title, fix.id.size() + 4, 4) + "\n";
+      if (!fix.how.empty()) out_ += "    " + wrapped(fix.how, 4, 4) + "\n";
     }
   }
 
   const Advice& a_;
   bool colour_ = false;
+  std::size_t width_ = report::page_width;
   std::string out_{};
 };
 

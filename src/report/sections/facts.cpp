@@ -15,10 +15,12 @@ namespace {
 bool is_given(const Fact& fact) { return fact.origin.is_said(); }
 
 /// The place, and how the fact follows from what stands there.
-std::string origin_text(const Fact& fact, const std::string& config) {
+std::string origin_text(const Fact& fact, const Findings& found) {
   const Origin& origin = fact.origin;
-  const bool here = origin.kind == Origin::Kind::config && origin.where.file == config;
+  const bool of_config = origin.kind == Origin::Kind::config;
+  const bool here = of_config && origin.where.file == found.config;
   std::string out = here ? std::to_string(origin.where.line) : to_text(origin);
+  if (of_config && !found.recipe.empty()) out = origin.source;  // no file has a line of it
   const std::string derivation = derivation_of(fact);
   if (!derivation.empty()) out += (origin.kind == Origin::Kind::config ? ": " : ", ") + derivation;
   return out;
@@ -33,11 +35,13 @@ std::string given(const Report& report, std::size_t width) {
   for (const Fact& fact : report.facts) {
     if (!is_given(fact)) continue;
     facts += fmt::format("{}{}={} ({})", facts.empty() ? "" : ", ", fact.name, value_text(fact),
-                         origin_text(fact, report.found.config));
+                         origin_text(fact, report.found));
   }
   if (facts.empty()) return {};
-  const std::string heading = fmt::format("From {}, with its lines", printable(report.found.config));
-  return heading + "\n  " + wrapped(facts, 2, 2, width) + "\n";
+  const Findings& found = report.found;
+  const std::string heading = found.recipe.empty() ? fmt::format("From {}, with its lines", printable(found.config))
+                                                   : "From `" + printable(found.recipe) + "`";
+  return wrapped(heading, 0, 2, width) + "\n  " + wrapped(facts, 2, 2, width) + "\n";
 }
 
 /// Columns for a source beside name and value; with fewer it goes below them.
@@ -48,8 +52,8 @@ std::string fact_line(const Fact& fact, std::size_t names, std::size_t values, s
   const std::string head = fmt::format("  {:{}}  {:{}}  ", fact.name, names, value_text(fact), values);
   const std::size_t indent = 2 + names + 2 + values + 2;
   if (std::max(indent, width_of(head)) + least_source > width)
-    return head + "\n      " + wrapped(origin_text(fact, {}), 6, 6, width) + "\n";
-  return head + wrapped(origin_text(fact, {}), width_of(head), indent, width) + "\n";
+    return head + "\n      " + wrapped(origin_text(fact, Findings{}), 6, 6, width) + "\n";
+  return head + wrapped(origin_text(fact, Findings{}), width_of(head), indent, width) + "\n";
 }
 
 std::string assumed(const Report& report, std::size_t width) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "layout.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -22,6 +23,11 @@ std::string hidden_parts(const TextParts& parts) {
 
 bool is_given(const Fact& fact) { return fact.origin.is_said(); }
 
+std::string recipe_text(const Findings& found) {
+  if (found.recipe.empty()) return {};
+  return "no config but `" + printable(found.recipe) + "` (--method, --batch, --length and --set change it), ";
+}
+
 }  // namespace
 
 std::string more_section(const Report& report, const ViewOptions& options) {
@@ -30,7 +36,7 @@ std::string more_section(const Report& report, const ViewOptions& options) {
   std::string out;
   if (!options.parts.assumptions) {
     const auto given = std::ranges::count_if(report.facts, is_given);
-    out = fmt::format("It rests on {} facts that were given and {} that were not. ", given,
+    out = fmt::format("It rests on {}{} facts that were given and {} that were not. ", recipe_text(report.found), given,
                       std::ssize(report.facts) - given);
   }
   return wrapped(out + "More: " + hidden + (hidden.find(',') == std::string::npos ? "." : ", or --all."), 0, 2,

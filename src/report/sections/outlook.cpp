@@ -11,7 +11,8 @@ namespace oomplan::report {
 namespace {
 
 constexpr std::size_t heads = 7;
-constexpr std::size_t most_cards = 12;
+constexpr std::size_t most_cards = 12;    // of all that do
+constexpr std::size_t most_smallest = 3;  // of the smallest that do
 
 std::string line(std::string_view head, const std::string& text, const ViewOptions& options) {
   const std::string padded = fmt::format("{:{}}", head, heads);
@@ -45,12 +46,14 @@ std::string lever_text(const Lever& lever, const Fit& fit) {
 
 std::string cards_text(const Cards& cards) {
   if (cards.fitting.empty()) return fmt::format("none of the {} known ones does", cards.known);
+  const std::size_t most = cards.all ? most_cards : most_smallest;
   std::string names;
-  for (std::size_t i = 0; i < std::min(most_cards, cards.fitting.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most, cards.fitting.size()); ++i)
     names += (i == 0 ? "" : ", ") + printable(cards.fitting[i].name);
-  if (cards.fitting.size() > most_cards) names += fmt::format(" and {} larger", cards.fitting.size() - most_cards);
+  if (cards.fitting.size() > most)
+    names += fmt::format(" and {} {}", cards.fitting.size() - most, cards.all ? "larger" : "alike");
   const std::string from = oomplan::to_text(cards.fitting.front().total);
-  if (!cards.all) return fmt::format("the smallest that do: {} ({})", names, from);
+  if (!cards.all) return fmt::format("from {} on: {}", from, names);
   return fmt::format("{} of {} known do, from {} on: {}", cards.fitting.size(), cards.known, from, names);
 }
 

@@ -5,6 +5,7 @@
 #include "../group.hpp"
 #include "../host_json.hpp"
 #include "../json_values.hpp"
+#include "../outlook_json.hpp"
 #include "../view.hpp"
 #include "oomplan/plan/trainer.hpp"
 
@@ -187,11 +188,13 @@ std::string views::json(const Report& report, const ViewOptions&) {
   const Json out{{"schema", schema},
                  {"oomplan", version()},
                  {"config", report.found.config},
+                 {"recipe", text_or_null(report.found.recipe)},
                  {"verdict", name_of(report.found.verdict)},
                  {"plan", plan_json(report)},
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
+                 {"outlook", report.found.outlook ? outlook_json(*report.found.outlook) : Json()},
                  {"ranks", list_of(report.found.ranks)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
                  {"not_counted", not_counted(report)},

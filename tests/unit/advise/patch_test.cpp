@@ -71,16 +71,47 @@ TEST(Patch, ChangesAValueAndNothingElse) {
 
 TEST(Patch, AddsAKeyBesideItsSibling) {
   EXPECT_EQ(with("a: 1\nb: 2\n\nc:\n  - d\n", {{"a", "5"}, {"n", "6"}}), "a: 5\nn: 6\nb: 2\n\nc:\n  - d\n");
-  EXPECT_EQ(with("a: 1\r\nb: 2", {{"n", "6"}}), "a: 1\r\nb: 2\nn: 6");
+  EXPECT_EQ(with("a: 1\r\nb: 2", {{"n", "6"}}), "a: 1\r\nb: 2\r\nn: 6");
+  EXPECT_EQ(with("a: 1\nb:\n  2  # two\n", {{"n", "6"}}), "a: 1\nb:\n  2  # two\nn: 6\n");
   EXPECT_EQ(with("{\n  \"a\": 1\n}\n", {{"n", "true"}, {"o", "x"}}, Syntax::json),
             "{\n  \"n\": true,\n  \"o\": \"x\",\n  \"a\": 1\n}\n");
+}
+
+TEST(Patch, FillsAnEmptyValue) {
+  EXPECT_EQ(with("adapter:\nb: 2\n", {{"adapter", "lora"}}), "adapter: lora\nb: 2\n");
+  EXPECT_EQ(with("b: 2\nadapter:   # none yet\n", {{"adapter", "lora"}}), "b: 2\nadapter: lora   # none yet\n");
+  EXPECT_EQ(with("b: 2\r\nadapter:\r\n", {{"adapter", "lora"}}), "b: 2\r\nadapter: lora\r\n");
+  EXPECT_EQ(with("b: 2\nadapter:", {{"adapter", "lora"}}), "b: 2\nadapter: lora");
+  EXPECT_EQ(with("adapter: ~\nb: null\n", {{"adapter", "lora"}, {"b", "3"}}), "adapter: lora\nb: 3\n");
+  EXPECT_EQ(with("m:\n  adapter:\n  c: 1\n", {{"m.adapter", "lora"}}), "m:\n  adapter: lora\n  c: 1\n");
+  EXPECT_EQ(with("{adapter:, b: 2}\n", {{"adapter", "lora"}}), "{adapter: lora, b: 2}\n");
+}
+
+TEST(Patch, ChangesAValueOnTheNextLine) {
+  EXPECT_EQ(with("a:\n  4\nb: 2\n", {{"a", "2"}}), "a:\n  2\nb: 2\n");
+  EXPECT_EQ(with("a:\n  # rows\n  4  # four\nb: 2\n", {{"a", "2"}}), "a:\n  # rows\n  2  # four\nb: 2\n");
+  EXPECT_EQ(with("a:\n  [q, v]\nb: 2\n", {{"a", "all-linear"}}), "a:\n  all-linear\nb: 2\n");
+  EXPECT_EQ(with("{\"a\":\n  4, \"b\": 2}", {{"a", "2"}}, Syntax::json), "{\"a\":\n  2, \"b\": 2}");
+}
+
+TEST(Patch, ChangesAndAddsKeysInBraces) {
+  EXPECT_EQ(with("{a: 4, b: x}\n", {{"a", "2"}, {"n", "y"}}), "{n: y, a: 2, b: x}\n");
+  EXPECT_EQ(with("{\n  a: 4,\n  b: x\n}\n", {{"a", "2"}, {"n", "y"}}), "{\n  n: y,\n  a: 2,\n  b: x\n}\n");
+  EXPECT_EQ(with("m: {\n  b: 2,\n  c: 3 }\n", {{"m.b", "4"}, {"m.c", "5"}}), "m: {\n  b: 4,\n  c: 5 }\n");
+  EXPECT_EQ(with("{a: x}\n", {{"a", "k:1,l:2"}}), "{a: \"k:1,l:2\"}\n");
+  EXPECT_EQ(with("{a: x}\n", {{"a", "[q, v]"}}), "{a: [q, v]}\n");
+  EXPECT_EQ(with("{\"a\": 1, \"b\": 2}", {{"n", "2"}}, Syntax::json), "{\"a\": 1, \"n\": 2, \"b\": 2}");
+  EXPECT_EQ(with("{\"m\": {\"a\": 1}}", {{"m.a", "x"}}, Syntax::json), "{\"m\": {\"a\": \"x\"}}");
 }
 
 TEST(Patch, RefusesWhatItCannotChangeInPlace) {
   EXPECT_TRUE(with("t:\n  - q\n  - v\n", {{"t", "all-linear"}}).starts_with("refused"));
   EXPECT_TRUE(with("a: &x 1\nb: *x\n", {{"b", "2"}}).starts_with("refused"));
   EXPECT_TRUE(with("a: |\n  long\n", {{"a", "2"}}).starts_with("refused"));
-  EXPECT_TRUE(with("{\"a\": 1}", {{"n", "2"}}, Syntax::json).starts_with("refused"));
+  EXPECT_TRUE(with("x: &x\nb: *x\n", {{"b", "2"}}).starts_with("refused"));
+  EXPECT_TRUE(with("x: &x 1\nb:\n  *x\n", {{"b", "2"}}).starts_with("refused"));
+  EXPECT_TRUE(with("a: !!int 4\n", {{"a", "2"}}).starts_with("refused"));
+  EXPECT_TRUE(with("{a: {b: 1}}\n", {{"n", "2"}}).starts_with("refused"));
 }
 
 TEST(Diff, Applies) {

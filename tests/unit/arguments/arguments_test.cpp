@@ -31,9 +31,9 @@ struct Program {
   std::string config{};
   int rows = 0;
   bool json = false;
-  Arguments arguments{"planner", "Plans."};
-  ArgumentParser plan = arguments.parser().command("plan", "Plan a run");
-  ArgumentParser other = arguments.parser().command("other", "Another program");
+  Arguments arguments{"planner", "Plans.", {"Data", "Plan"}};
+  ArgumentParser plan = arguments.parser().command("plan", "Plan a run").in("Plan").examples({"planner plan x.yml"});
+  ArgumentParser other = arguments.parser().command("other", "Another program").in("Data");
 };
 
 TEST(Arguments, AreWrittenToWhereTheyWereDeclaredWith) {
@@ -67,6 +67,13 @@ TEST(Arguments, OfAnotherProgramAreHandedOn) {
 
 TEST(Arguments, AskForHelpAndTheVersion) {
   EXPECT_THAT(Program().parse({"plan", "--help"}).text, HasSubstr("Usage: planner plan [OPTIONS] CONFIG"));
+  EXPECT_EQ(Program().parse({"help", "plan"}).text, Program().parse({"plan", "--help"}).text);
+  EXPECT_EQ(Program().parse({"help"}).text, Program().parse({"--help"}).text);
+  EXPECT_EQ(Program().parse({"help", "nothing"}).kind, Kind::misused);
+  EXPECT_THAT(Program().parse({"help", "plan"}).text, HasSubstr("\nExamples:\n  planner plan x.yml\n"));
+  EXPECT_THAT(
+      Program().parse({"help"}).text,
+      HasSubstr("\nData:\n  other                 Another program\n\nPlan:\n  plan                  Plan a run\n"));
   EXPECT_EQ(Program().parse({"--version"}).text, "planner 1.2\n");
 }
 
