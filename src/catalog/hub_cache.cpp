@@ -4,9 +4,10 @@
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
+
+#include "oomplan/read/byte_source.hpp"
 
 namespace oomplan::catalog {
 namespace {
@@ -37,12 +38,12 @@ std::string folder_of(std::string_view id) {
 std::optional<std::string> main_revision(const fs::path& model) {
   std::error_code error;
   if (!fs::is_regular_file(model / "refs" / "main", error)) return std::nullopt;
-  std::ifstream file(model / "refs" / "main");
-  std::string text(longest_revision + 1, '\0');
-  file.read(text.data(), std::ssize(text));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  text.erase(std::min(text.size(), text.find_last_not_of("\r\n") + 1));
-  return is_plain(text, longest_revision) ? std::optional(std::move(text)) : std::nullopt;
+  const auto file = read::open_bytes((model / "refs" / "main").string());
+  if (!file) return std::nullopt;
+  Result<std::string> text = read::first_bytes(**file, longest_revision + 1);
+  if (!text) return std::nullopt;
+  text->erase(std::min(text->size(), text->find_last_not_of("\r\n") + 1));
+  return is_plain(*text, longest_revision) ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 std::optional<fs::path> only_snapshot(const fs::path& model) {

@@ -319,7 +319,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
-  constexpr std::array of_whole{RecipeKind::reference_free, RecipeKind::reward, RecipeKind::paired_logits,
+  constexpr std::array of_whole{RecipeKind::reference_free,  RecipeKind::reward,       RecipeKind::paired_logits,
                                 RecipeKind::unpaired_logits, RecipeKind::distillation, RecipeKind::reward_values};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;

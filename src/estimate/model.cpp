@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace oomplan::estimator {
 namespace {
@@ -14,7 +15,7 @@ Diagnostic unknown(const Builder& builder, std::string_view kind, const std::str
   return d;
 }
 
-void make_steps(const std::vector<OpSpec>& specs, Builder& builder, Modules& out) {
+void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
@@ -67,7 +68,8 @@ void take_beside(Torch& t, Stream& s) {
 }
 
 /// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
-/// are trained alone, and asks what goes into one for a gradient. Its full training and adapters have something in each.
+/// are trained alone, and asks what goes into one for a gradient. Its full training and adapters have something in
+/// each.
 bool checkpoints(const Play& play, bool trains, Tensor& x) {
   if (!play.facts.checkpointing || play.facts.trained_layers == 0) return play.facts.checkpointing;
   if (trains && play.torch.grad_enabled) x->requires_grad = true;
@@ -279,10 +281,15 @@ std::int64_t owner_of(const Segment& segment, std::int64_t number) {
 
 using Beside = std::vector<std::vector<OpSpec>>;
 
+/// Those beside a layer of this kind.
+std::span<const OpSpec> beside(const Beside& steps, std::uint8_t kind) {
+  return kind < steps.size() ? std::span(steps[kind]) : std::span<const OpSpec>();
+}
+
 /// Of the segment's first `layers`, those that have such steps.
 std::int64_t having(const Segment& segment, const Beside& steps, std::int64_t layers) {
   const auto end = segment.layers.begin() + static_cast<std::ptrdiff_t>(layers);
-  return std::count_if(segment.layers.begin(), end, [&](std::uint8_t kind) { return !steps[kind].empty(); });
+  return std::count_if(segment.layers.begin(), end, [&](std::uint8_t kind) { return !beside(steps, kind).empty(); });
 }
 
 /// The steps beside a layer, numbered among the layers that have some.
@@ -293,7 +300,7 @@ Modules make_beside(const Segment& segment, const Beside& steps, const Unit& uni
   Restore step(builder.layer_step,
                having(segment, steps, unit.number + unit.layers) - having(segment, steps, unit.number));
   Restore whole_name(builder.prefix, std::string());
-  make_steps(steps[segment.layers[static_cast<std::size_t>(number)]], builder, out);
+  make_steps(beside(steps, segment.layers[static_cast<std::size_t>(number)]), builder, out);
   return out;
 }
 

@@ -19,7 +19,7 @@ struct Model {
     std::vector<std::shared_ptr<const Modules>> blocks{};  ///< One more than once where layers share weights.
     std::vector<Modules> before{};                         ///< What is done before each block is called,
     std::vector<Modules> after{};                          ///< … and with what it gives.
-    std::vector<bool> trains{};  ///< Of each block, whether some parameter of it is trained.
+    std::vector<bool> trains{};                            ///< Of each block, whether some parameter of it is trained.
     bool decodes = false;
     Modules tail{};
     bool tower = false;

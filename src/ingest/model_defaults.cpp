@@ -199,9 +199,9 @@ void check_towers(TrainingPlan& plan, const Architecture& model) {
 // llamafactory 0.9.5, model/model_utils/liger_kernel.py: other models are trained as they are, with a warning.
 void check_liger_models(TrainingPlan& plan, const Architecture& model) {
   constexpr auto patched = std::to_array<std::string_view>(
-      {"gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4", "glm4v", "granite", "llama", "llava", "mistral",
-       "mixtral", "mllama", "olmo2", "paligemma", "phi3", "qwen2", "qwen2_vl", "qwen2_5_vl", "qwen3", "qwen3_moe",
-       "qwen3_next", "qwen3_5", "gpt_oss"});
+      {"gemma", "gemma2",   "gemma3",     "gemma3_text", "glm",       "glm4",       "glm4v",     "granite",
+       "llama", "llava",    "mistral",    "mixtral",     "mllama",    "olmo2",      "paligemma", "phi3",
+       "qwen2", "qwen2_vl", "qwen2_5_vl", "qwen3",       "qwen3_moe", "qwen3_next", "qwen3_5",   "gpt_oss"});
   if (plan.dialect != "llamafactory" || std::ranges::count(patched, model.model_type) > 0) return;
   if (plan.recipe.loss.value != Loss::liger_fused_linear) return;
   const Origin origin = ingestion::stack_of("llamafactory-0.9").origin("llamafactory", "apply_liger_kernel");

@@ -102,10 +102,13 @@ void check_trainer(const Dialect& dialect, Overrides& overrides, Draft& draft) {
 void warn_overruled(const NamedWorld& world, const Setting<std::int64_t>& from, Draft& draft) {
   const std::int64_t taken = saturating_mul(world.each, world.machines);
   if (from.origin.kind != Origin::Kind::config || from.value == taken) return;
-  draft.plan.warnings.push_back({Severity::warning, "ingest/overruled",
-                                 from.origin.source + " says " + std::to_string(from.value) + " GPUs and " + world.said +
-                                     " says " + std::to_string(taken) + ", which is taken",
-                                 from.origin.where, "leave the number out of --gpu to keep the file's", {}});
+  draft.plan.warnings.push_back({Severity::warning,
+                                 "ingest/overruled",
+                                 from.origin.source + " says " + std::to_string(from.value) + " GPUs and " +
+                                     world.said + " says " + std::to_string(taken) + ", which is taken",
+                                 from.origin.where,
+                                 "leave the number out of --gpu to keep the file's",
+                                 {}});
 }
 
 void apply_fields(const Inputs& fields, const NamedWorld& world, Draft& draft) {

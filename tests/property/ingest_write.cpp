@@ -109,15 +109,20 @@ std::string modelled_optimizer(Dice& dice) {
 }
 
 std::vector<std::string> modules(Dice& dice) {
-  return dice.one_of<std::vector<std::string>>(
-      {{"all-linear"}, {"q_proj", "v_proj"}, {"q_proj", "k_proj", "v_proj", "o_proj"}, {"gate_proj"}, {"c_attn"}});
+  return dice.one_of<std::vector<std::string>>({{"all-linear"},
+                                                {"q_proj", "v_proj"},
+                                                {"q_proj", "k_proj", "v_proj", "o_proj"},
+                                                {"gate_proj", "up_proj"},
+                                                {"c_attn", "c_proj"}});
 }
 
 // What every framework's dialect has in common.
 TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   TrainingPlan plan = any_plan(dice);
   plan.recipe.trained.value = {};  // A key for it is Axolotl's alone.
-  plan.recipe.frozen.value = {};   // Of images no framework's dialect says anything.
+  plan.recipe.trained_layers.value = 0;
+  plan.recipe.layer_parts.value = {};
+  plan.recipe.frozen.value = {};  // Of images no framework's dialect says anything.
   plan.images.count.value = unknown_images;
   plan.images.height.value = plan.images.width.value = 0;
   plan.images.tiles.value = 1;

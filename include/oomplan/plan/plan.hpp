@@ -90,8 +90,8 @@ enum class RecipeKind : std::uint8_t {
   reward_values
 };
 inline constexpr std::array<std::string_view, 10> recipe_names{
-    "supervised",    "dpo",             "reference_free", "reward",       "kto", "grpo",
-    "paired_logits", "unpaired_logits", "distillation",   "reward_values"};
+    "supervised", "dpo",           "reference_free",  "reward",       "kto",
+    "grpo",       "paired_logits", "unpaired_logits", "distillation", "reward_values"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.

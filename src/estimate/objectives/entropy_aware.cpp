@@ -1,5 +1,5 @@
-// LLaMA-Factory 0.9.5's eaft_loss_func (train/trainer_utils.py): the cross entropy of each token, weighted by the entropy
-// of its twenty best logits, for which the labelled tokens' logits are copied.
+// LLaMA-Factory 0.9.5's eaft_loss_func (train/trainer_utils.py): the cross entropy of each token, weighted by the
+// entropy of its twenty best logits, for which the labelled tokens' logits are copied.
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {
@@ -37,9 +37,7 @@ Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int6
 
 extern const Objective entropy_aware;
 
-const Objective entropy_aware{.loss = Loss::entropy_aware,
-                              .task = Task::causal_lm,
-                              .evaluated = Loss::entropy_aware,
-                              .of_logits = of_logits};
+const Objective entropy_aware{
+    .loss = Loss::entropy_aware, .task = Task::causal_lm, .evaluated = Loss::entropy_aware, .of_logits = of_logits};
 
 }  // namespace oomplan::estimator::objectives

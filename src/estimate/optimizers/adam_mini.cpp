@@ -10,9 +10,9 @@ namespace oomplan::estimator::optimizers {
 namespace {
 
 /// embd_names, output_names, wv_names, mlp_names and attn_proj_names: a second moment for each row.
-constexpr auto by_row = std::to_array<std::string_view>(
-    {"embed", "embd", "wte", "lm_head", "output", "final_layer", "v_proj", "wv", "value", "feed_forward", "linear",
-     "mlp", "o_proj", "wo", "attn.proj"});
+constexpr auto by_row =
+    std::to_array<std::string_view>({"embed", "embd", "wte", "lm_head", "output", "final_layer", "v_proj", "wv",
+                                     "value", "feed_forward", "linear", "mlp", "o_proj", "wo", "attn.proj"});
 /// wqk_names: one for each head.
 constexpr auto by_head = std::to_array<std::string_view>({"k_proj", "q_proj", "wq", "wk", "query", "key"});
 

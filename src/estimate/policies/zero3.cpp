@@ -1,7 +1,7 @@
 // DeepSpeed's ZeRO, stage 3 (deepspeed 0.19.8: deepspeed/runtime/zero/stage3.py, parameter_offload.py): what a rank
 // holds of weights, gradients and the optimizer's state, and the hooks around modules. Names are theirs. Hooks stand
-// around every module that has weights; those without any only gather ahead, which is done here as the next module below
-// them is reached.
+// around every module that has weights; those without any only gather ahead, which is done here as the next module
+// below them is reached.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

@@ -147,7 +147,8 @@ void Coordinator::gather(Torch& t, const std::vector<Share*>& shares, bool count
     if (mesh_.zero_offload_params.value)
       moved.push_back(t.empty({share->partition}, share->parameter->whole->dtype, "aten::_to_copy"));
   }
-  const Tensor flat = t.empty({saturating_mul(elements, ranks_)}, shares_.front().parameter->whole->dtype, "deepspeed::all_gather");
+  const Tensor flat =
+      t.empty({saturating_mul(elements, ranks_)}, shares_.front().parameter->whole->dtype, "deepspeed::all_gather");
   (shares.size() == 1 ? shares.front()->data : handle->flat) = flat;
 }
 

@@ -1,6 +1,6 @@
 // DeepSpeed's parameter coordinator (deepspeed 0.19.8: deepspeed/runtime/zero/partitioned_param_coordinator.py,
-// partition_parameters.py): which parameters of stage 3 are whole, by the order of modules that the first step recorded.
-// Names are theirs. One stream is played: what record_stream keeps longer on a GPU is not counted.
+// partition_parameters.py): which parameters of stage 3 are whole, by the order of modules that the first step
+// recorded. Names are theirs. One stream is played: what record_stream keeps longer on a GPU is not counted.
 #pragma once
 
 #include <algorithm>

@@ -212,7 +212,7 @@ TEST(LlamaFactory, ItsOtherMethodsAreWrittenInItsKeys) {
        {"finetuning_type: freeze\nfreeze_trainable_layers: -2\nfreeze_trainable_modules: mlp,self_attn\n",
         "finetuning_type: freeze\n", "finetuning_type: full\nuse_adam_mini: true\n", "use_eaft_loss: true\n",
         "enable_liger_kernel: true\n"}) {
-    const TrainingPlan plan = plan_from(sft + keys);
+    const TrainingPlan plan = plan_from(sft + keys + "bf16: true\n");
     const std::string text = write_plan(plan, "llamafactory");
     const TrainingPlan again = plan_from(text + "template: qwen\nstage: sft\n");
     EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;

@@ -94,7 +94,10 @@ const std::vector<std::string> values{"true",
                                       "grpo",
                                       "language_model",
                                       "sequence_classifier",
-                                      "token_classifier"};
+                                      "token_classifier",
+                                      "forward",
+                                      "reverse",
+                                      "mixed"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -148,18 +151,19 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights), ElementsAre("quantization", "adapter", "weights_dtype", "zero_dtype",
-                                                      "zero_offload_params", "modules_to_save", "model"));
+                                                      "teacher", "zero_offload_params", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
-              ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "fsdp_fp32_trained",
-                          "modules_to_save", "frozen_parameters", "model"));
-  EXPECT_THAT(that_move(Bucket::gradients),
-              ElementsAre("adapter", "weights_dtype", "modules_to_save", "frozen_parameters", "model"));
+              ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "trained_layers",
+                          "fsdp_fp32_trained", "modules_to_save", "frozen_parameters", "model"));
+  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "trained_layers", "modules_to_save",
+                                                        "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing",
                           "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
-  EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss", "model"));
+  EXPECT_THAT(that_move(Bucket::logits_and_loss),
+              ElementsAre("sequence_length", "micro_batch_size", "loss", "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries),
               ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
@@ -217,16 +221,20 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; not DPO's; of no FSDP; as training's.
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches",
-                          "quantization_storage", "label_smoothing", "evaluation_rows", "evaluation_length"));
+              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+                          "teacher_dtype", "divergence", "quantization_storage", "trained_layers", "layer_parts",
+                          "label_smoothing", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan), ElementsAre("head", "labels", "target_length", "image_token_types",
-                                                "rollout_batches", "quantization_storage", "label_smoothing"));
+  EXPECT_THAT(
+      without_effect(plan),
+      ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher", "teacher_dtype",
+                  "divergence", "quantization_storage", "trained_layers", "layer_parts", "label_smoothing"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches",
-                          "quantization_storage", "label_smoothing", "loader_map_a_core"));
+              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+                          "teacher_dtype", "divergence", "quantization_storage", "trained_layers", "layer_parts",
+                          "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

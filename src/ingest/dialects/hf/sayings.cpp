@@ -2,6 +2,7 @@
 
 #include "../trainer/arguments.hpp"
 #include "derive.hpp"
+#include "oomplan/core/pattern.hpp"
 
 namespace oomplan::ingestion::hf {
 namespace {
@@ -38,7 +39,9 @@ Said length_where(bool here, const TrainingPlan& plan) { return count_where(here
 Said targets(const TrainingPlan& plan) {
   const auto& names = plan.adapter.targets.value;
   if (!adapts(plan) || names == std::vector<std::string>{"peft-default"}) return {};
-  return find_codec("names")->write(names);
+  // A single one is an expression of whole names under TRL.
+  const bool one_name = names.size() == 1 && names.front() != "all-linear" && !is_expression(names);
+  return find_codec("names")->write(one_name ? std::vector{".*" + names.front()} : names);
 }
 
 Said evaluation_rows(const TrainingPlan& plan) {

@@ -74,8 +74,8 @@ std::string with_in_name(std::string_view text) {
 void plan_freeze(const Arguments& args, RecipeFacts& recipe) {
   const auto method = args.get<std::string>("finetuning_type");
   if (method.value != "freeze") return;
-  recipe.trained_layers = setting(args.get<std::int64_t>("freeze_trainable_layers"), std::int64_t{2},
-                                  own("FreezeArguments"));
+  recipe.trained_layers =
+      setting(args.get<std::int64_t>("freeze_trainable_layers"), std::int64_t{2}, own("FreezeArguments"));
   const auto modules = args.get<std::vector<std::string>>("freeze_trainable_modules");
   if (modules.value && std::ranges::count(*modules.value, "all") == 0) {
     recipe.layer_parts = {*modules.value, modules.origin};

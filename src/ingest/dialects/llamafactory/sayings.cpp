@@ -26,6 +26,11 @@ Said parts(const TrainingPlan& plan) {
   return names.empty() ? Said("all") : find_codec("comma_names")->write(names);
 }
 
+/// One that a switch of its own asks for, which transformers does not name.
+bool has_own_optimizer(const TrainingPlan& plan) {
+  return plan.optimizer.name.value == "llamafactory_muon" || plan.optimizer.name.value == "adam_mini";
+}
+
 bool has_liger(const TrainingPlan& plan) { return plan.recipe.loss.value == Loss::liger_fused_linear; }
 
 Said stage(const TrainingPlan& plan) {
@@ -69,13 +74,12 @@ constexpr auto table = std::to_array<Saying>({
     {"padding_mask", "packing", [](const TrainingPlan& p) { return flag(!p.batch.padding_mask.value); }},
     {"optimizer", "use_muon",
      [](const TrainingPlan& p) { return flag(p.optimizer.name.value == "llamafactory_muon"); }},
-    {"optimizer", "use_adam_mini",
-     [](const TrainingPlan& p) { return flag(p.optimizer.name.value == "adam_mini"); }},
+    {"optimizer", "use_adam_mini", [](const TrainingPlan& p) { return flag(p.optimizer.name.value == "adam_mini"); }},
     {"loss", "enable_liger_kernel", [](const TrainingPlan& p) { return flag(has_liger(p)); }},
     {"loss", "use_eaft_loss", [](const TrainingPlan& p) { return flag(p.recipe.loss.value == Loss::entropy_aware); }},
     {"loss", "use_dft_loss",
      [](const TrainingPlan& p) { return flag(p.recipe.loss.value == Loss::dynamic_fine_tuning); }},
-    {"optimizer", "optim", trainer::optim},
+    {"optimizer", "optim", [](const TrainingPlan& p) { return has_own_optimizer(p) ? Said() : trainer::optim(p); }},
     {"optimizer", "optim_args", trainer::optim_args},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
     {"loader_rows_as", "streaming", trainer::streaming},
