@@ -113,9 +113,10 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
   const auto packing = run.hf.get<bool>("packing");
   auto& mask = plan.batch.padding_mask;
   if (is_joined(run)) {
+    const bool alone = !run.hf.on("packing") && plan.batch.micro_batch_size.value == 1;  // One text has no mask.
     pack_rows(plan, is(packing, true) ? packing.origin : run.hf.get<bool>("padding_free").origin,
               "per_device_train_batch_size");
-    mask = {plan.kernels.attention.value != Attention::flash_attention_2,
+    mask = {!alone && plan.kernels.attention.value != Attention::flash_attention_2,
             run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)")};
   } else if (is_fixed(run)) {
     mask = {false, run.sft ? packing.origin : run.hf.get<std::int64_t>("block_size").origin};

@@ -68,6 +68,9 @@ void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft,
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
   if (rows.joined && plan.evaluation.rows.value > 1) {
+    if (rows.length == 0) {
+      plan.unmodelled.push_back({"evaluation of joined rows whose length no key says", "padding_free", asks->where});
+    }
     plan.evaluation.length = {saturating_mul(rows.length, plan.evaluation.rows.value), plan.evaluation.rows.origin};
     derive(plan.evaluation.length.origin, "the tokens of these rows, packed into one");
     plan.evaluation.rows.value = 1;
