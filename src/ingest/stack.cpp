@@ -74,9 +74,18 @@ StackLayer read_layer(std::string_view name) {
   return out;
 }
 
+/// Read once, as the text in the program never changes.
+const StackLayer& named_layer(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, StackLayer, std::less<>> read;
+  const std::lock_guard lock(mutex);
+  const auto found = read.find(name);
+  return found != read.end() ? found->second : read.emplace(name, read_layer(name)).first->second;
+}
+
 void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
   if (std::ranges::count(layers, name, &StackLayer::name) > 0) return;
-  const StackLayer layer = read_layer(name);
+  const StackLayer& layer = named_layer(name);
   const ChosenVersions* chosen = ChosenVersions::current();
   const std::string top = layers.empty() ? layer.package : layers.front().package;
   const auto push = [&](StackLayer one) {
@@ -84,7 +93,7 @@ void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
     layers.push_back(std::move(one));
   };
   if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer, top); !other.empty())
-    push(read_layer(other));
+    push(named_layer(other));
   push(layer);
   for (const std::string& one : layer.on) add_layers(one, layers);
 }
@@ -145,7 +154,7 @@ const Stack& stack_of(std::string_view name) {
 const std::vector<StackLayer>& stack_layers() {
   static const std::vector<StackLayer> all = [] {
     std::vector<StackLayer> out;
-    for (const std::string& name : stack_names()) out.push_back(read_layer(name));
+    for (const std::string& name : stack_names()) out.push_back(named_layer(name));
     return out;
   }();
   return all;
