@@ -12,9 +12,6 @@ namespace {
 
 using namespace advise;
 
-/// Of the tensors now, as a divisor.
-constexpr std::int64_t worth_a_line = 50;
-
 /// What of the run is changed is in it too: rows that move to the accumulation are what `Room` speaks of.
 bool keeps_results(const Rung& rung) {
   return rung.played && rung.fix.science == Science::none && rung.move_from.empty();

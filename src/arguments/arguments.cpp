@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "help.hpp"
@@ -56,7 +57,12 @@ Option Option::among(const std::vector<std::string>& values) const {
 }
 Option Option::between(int least, int most) const { return Option(option_->check(CLI::Range(least, most))); }
 Option Option::between(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
-Option Option::positive() const { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::positive() const {
+  return checked([](const std::string& text) {
+    const bool good = !text.empty() && std::atof(text.c_str()) > 0;
+    return good ? std::string() : "expected a number above 0, found \"" + text + '"';
+  });
+}
 Option Option::checked(const std::function<std::string(const std::string&)>& wrong) const {
   return Option(option_->check(CLI::Validator([wrong](std::string& text) { return wrong(text); }, "")));
 }

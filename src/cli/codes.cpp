@@ -82,6 +82,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"diagnose/bad-rule", Verdict::invalid,
      "A file of sentences, causes or moments is not what it should be. If it is your own, from --rules, mend it as "
      "docs/diagnose.md says; if it came with the program, please report it."},
+    {"diagnose/left-out", Verdict::answered,
+     "A directory holds more files than are read of one: name those that matter, or a directory further down."},
     {"diagnose/unreadable-rules", Verdict::invalid,
      "The directory given with --rules does not exist or may not be read."},
     {"estimate/assumed-kernels", Verdict::answered,
@@ -251,7 +253,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/no-library", Verdict::invalid,
      "The file is packed with xz or bzip2, and this oomplan was built where liblzma or libbz2 was not."},
     {"read/no-match", Verdict::invalid,
-     "A pattern with * or ? names no file at all. A misspelt pattern must not pass for configs that fit: mend it, or "
+     "A pattern with * or ? names no file at all, or a directory holds no file that may be a log. A misspelt pattern "
+     "must not pass for configs that fit: mend it, or "
      "name "
      "the files."},
     {"read/no-packages", Verdict::invalid,

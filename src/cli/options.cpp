@@ -117,7 +117,15 @@ void name_versions_beside(const std::string& config, IngestOptions& options, con
     const std::filesystem::path path = folder / file;
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error) || (may_read && !may_read(path.string()))) continue;
-    if (const auto pins = read_pins(path.string())) add(*pins, false, options);
+    const auto pins = read_pins(path.string());
+    if (pins) {
+      add(*pins, false, options);
+    } else {
+      for (Diagnostic unread : pins.errors()) {  // Nobody asked for this file.
+        unread.severity = Severity::warning;
+        options.unread.push_back(std::move(unread));
+      }
+    }
   }
 }
 

@@ -65,7 +65,11 @@ std::optional<Lever> lever_in(const Findings& findings, const OutlookInputs& inp
                                 .headroom = inputs.question.headroom,
                                 .document = &inputs.document,
                                 .ingest = ingest_options(inputs.question)};
-  return lever_of(question, *ladder);
+  std::optional<Lever> lever = lever_of(question, *ladder);
+  const Fit& now = findings.fits.front();
+  const bool saves = !lever || lever->trial.needed <= now.needed - Bytes(now.needed.count() / worth_a_line);
+  if (!now.at_least && !saves) return std::nullopt;
+  return lever;
 }
 
 }  // namespace

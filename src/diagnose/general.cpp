@@ -50,6 +50,11 @@ constexpr auto advising = std::to_array<std::string_view>(
      "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
      "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
+// What else than memory runs out, or is refused, in the same words.
+constexpr auto other_resources = std::to_array<std::string_view>(
+    {"quota", "Quota", " 429", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
+     " disk", "scratch", "PersistentVolume", "swap file"});
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
@@ -68,9 +73,10 @@ bool is_general(const Sentence& sentence) {
 
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match) {
-  if (below_frame(lines, index)) return true;
-  if (sentence.family == "python") return begins_with_exception(lines[index].body);
   const std::string_view text = lines[index].body;
+  if (has_any(text, other_resources)) return false;
+  if (below_frame(lines, index)) return true;
+  if (sentence.family == "python") return begins_with_exception(text);
   if (has_any(text, advising)) return false;
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
   return has_any(text, failing) || (of_memory && states(text, begin, match));
@@ -89,7 +95,30 @@ bool speaks_of_memory(std::string_view text) {
   });
 }
 
+namespace {
+
+// A line of code, as g++, IPython, pytest and rich show it with its number and a bar.
+bool shows_code(std::string_view text) {
+  constexpr auto openings = std::to_array<std::string_view>(
+      {"except ", "raise ", "with pytest", "with self.assert", "import ", "assert ", "catch (", "} catch", "throw "});
+  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>-\xE2\x94\x82\x9D\xB1");
+  if (begin == std::string_view::npos) return false;
+  text.remove_prefix(begin);
+  return std::any_of(openings.begin(), openings.end(), [&](auto word) { return text.starts_with(word); });
+}
+
+// A sentence about what may happen, or about what did not.
+bool explains(std::string_view text) {
+  constexpr auto words = std::to_array<std::string_view>(
+      {"If you see", "if you see", "If a ", "if a ", "Documentation", " means ", "How to", "how to ", "Supported ",
+       "bad_alloc caught", "is thrown", "OOMKilled: no", "OOMKilled=0", "OOMKilled is not", "Detected 0 "});
+  return has_any(text, words);
+}
+
+}  // namespace
+
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
+  if (shows_code(lines[index].body) || explains(lines[index].body)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
@@ -106,32 +135,41 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
   return false;
 }
 
+namespace {
+
+// "npu" within "input" is no accelerator.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto letter = [&](std::size_t at) {
+    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !letter(at - 1)) && !letter(at + word.size())) return true;
+  return false;
+}
+
+}  // namespace
+
 bool speaks_of_gpu(std::string_view text) {
+  constexpr auto whole = std::to_array<std::string_view>({"hip", "hpu", "npu", "tpu", "xpu", "rmm", "hbm", "metal"});
+  if (std::any_of(whole.begin(), whole.end(), [&](auto word) { return has_word(text, word); })) return true;
   constexpr auto words = std::to_array<std::string_view>({"GPU",
                                                           "gpu",
                                                           "CUDA",
                                                           "cuda",
                                                           "HIP",
-                                                          "hip",
                                                           "XPU",
-                                                          "xpu",
                                                           "HPU",
-                                                          "hpu",
                                                           "NPU",
-                                                          "npu",
                                                           "TPU",
-                                                          "tpu",
                                                           "VRAM",
                                                           "vram",
                                                           "HBM",
-                                                          "hbm",
                                                           "device",
                                                           "Device",
                                                           "vk::",
                                                           "Vulkan",
                                                           "vulkan",
                                                           "Metal",
-                                                          "metal",
                                                           "OpenCL",
                                                           "CL_",
                                                           "MUSA",
@@ -140,7 +178,6 @@ bool speaks_of_gpu(std::string_view text) {
                                                           "NVRM",
                                                           "nvenc",
                                                           "RMM",
-                                                          "rmm",
                                                           "thrust",
                                                           "KV cache",
                                                           "torch.OutOfMemory"});

@@ -55,10 +55,12 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;
   const Diagnostics unread = ingestion::load_lengths(lengths, options.loader, composed->documents);
   errors.insert(errors.end(), unread.begin(), unread.end());
-  errors.insert(errors.end(), options.unread.begin(), options.unread.end());
+  Diagnostics beside;
+  for (const Diagnostic& one : options.unread) (one.severity == Severity::error ? errors : beside).push_back(one);
   ingestion::ChosenVersions versions(options.versions);
   Draft draft = (*dialect)->read(composed->inputs, document);
   versions.report(draft);
+  draft.plan.warnings.insert(draft.plan.warnings.end(), beside.begin(), beside.end());
   draft.plan.dialect = (*dialect)->name;
   ingestion::complete((*dialect)->plain, draft, document);
   ingestion::note_foreign_sizes(composed->inputs, **dialect, draft);

@@ -86,7 +86,13 @@ bool is_version(std::string_view wanted, std::string_view version) {
   return !a.empty();
 }
 
-bool is_older(std::string_view version, std::string_view other) { return numbers_of(version) < numbers_of(other); }
+bool is_older(std::string_view version, std::string_view other) {
+  Numbers a = numbers_of(version);
+  Numbers b = numbers_of(other);
+  a.resize(std::max(a.size(), b.size()));
+  b.resize(a.size());
+  return a < b;
+}
 
 std::optional<std::string> nearest_version(std::string_view wanted, const std::vector<std::string>& known) {
   const Numbers numbers = numbers_of(wanted);
@@ -105,8 +111,9 @@ std::optional<std::string> nearest_version(std::string_view wanted, const std::v
 }
 
 bool covers(const StackLayer& layer, std::string_view version) {
-  if (is_version(version, layer.version)) return true;
   const Numbers wanted = numbers_of(version);
+  const bool whole = layer.since.empty() || wanted.size() > 1;  // "==1" is 1.0.0.
+  if (whole && is_version(version, layer.version)) return true;
   const Numbers own = numbers_of(layer.version);
   if (layer.since.empty() || wanted.empty() || is_older(version, layer.since)) return false;
   return !is_older(layer.version, version) || (part(wanted, 0) == part(own, 0) && part(wanted, 1) == part(own, 1));
@@ -114,7 +121,8 @@ bool covers(const StackLayer& layer, std::string_view version) {
 
 ChosenVersions::ChosenVersions(const std::vector<NamedVersion>& named) : named_(named) {
   current_ = this;
-  for (const NamedVersion& one : named) {
+  for (const NamedVersion& one : named_) {
+    if (ChosenVersions::named(one.package) != &one) continue;
     const auto& all = stack_layers();
     const auto found = std::ranges::find_if(
         all, [&](const StackLayer& layer) { return layer.package == one.package && covers(layer, one.version); });

@@ -146,6 +146,7 @@ std::vector<Pin> pins_of_requirements(const std::string& text, const std::string
   std::vector<Pin> out;
   std::vector<Pin> marked;
   std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   for (int number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -166,6 +167,9 @@ Result<std::vector<Pin>> read_pins(const std::string& path) {
   if (!text) return text.errors();
   if (text->size() > most)
     return Diagnostic{Severity::error, "read/too-large", "too large for a list of pins", {path}, {}, {}};
+  if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF"))
+    return Diagnostic{Severity::error, "read/encoding",    "the file is UTF-16, not UTF-8",
+                      {path},          "save it as UTF-8", {}};
   return is_toml(path) ? pins_of_lock(*std::move(text), path)
                        : Result<std::vector<Pin>>(pins_of_requirements(*text, path));
 }

@@ -94,6 +94,9 @@ struct KeyChange {
   std::string value{};
 };
 
+/// A lever saves a fiftieth at the least, of the tensors and of what is needed.
+inline constexpr std::int64_t worth_a_line = 50;
+
 /// The fix that by itself, taken once, brings a plan's tensors down most and leaves its results what they are.
 struct Lever {
   LadderFix fix{};

@@ -207,6 +207,16 @@ TEST(LlamaFactory, APlanOfPreferencesIsWrittenInItsKeys) {
   }
 }
 
+TEST(LlamaFactory, FreezeTuningOfNoLayerOrOfOtherModulesIsUndecided) {
+  const auto gaps = [](const std::string& keys) {
+    return plan_from(sft + "finetuning_type: freeze\n" + keys).unmodelled.size();
+  };
+  EXPECT_EQ(gaps(""), 0U);
+  EXPECT_EQ(gaps("freeze_extra_modules: embed_tokens,norm\n"), 0U);
+  EXPECT_EQ(gaps("freeze_trainable_layers: 0\n"), 1U);
+  EXPECT_EQ(gaps("freeze_extra_modules: lm_head\n"), 1U);
+}
+
 TEST(LlamaFactory, ItsOtherMethodsAreWrittenInItsKeys) {
   for (const std::string keys :
        {"finetuning_type: freeze\nfreeze_trainable_layers: -2\nfreeze_trainable_modules: mlp,self_attn\n",

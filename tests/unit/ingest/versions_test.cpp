@@ -121,6 +121,8 @@ TEST(Versions, ALayerCoversWhatItWasHeldAgainst) {
   EXPECT_TRUE(covers(layer, "2.4"));
   EXPECT_TRUE(covers(layer, "2.5.9")) << "a patch of its own";
   EXPECT_FALSE(covers(layer, "2.2.9"));
+  EXPECT_TRUE(covers(layer, "2.3")) << "which is 2.3.0";
+  EXPECT_FALSE(covers(layer, "2")) << "which is 2.0.0";
   EXPECT_FALSE(covers(layer, "2.6.0"));
   EXPECT_FALSE(covers(layer, "main"));
 }
