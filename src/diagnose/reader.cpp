@@ -51,6 +51,7 @@ class Reader {
     attempt_seams(index, found);
     drop_general(index, found);
     drop_examples(index, found);
+    drop_denied(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
     if (found.empty()) tell_task_row(index);
@@ -217,6 +218,25 @@ class Reader {
       const std::size_t length = one.match.end - one.match.begin;
       return is_general(*one.sentence) &&
              (known || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length));
+    });
+  }
+
+  // "OOMKilled: no", "Detected 0 oom-kill event(s)".
+  static bool is_denied(const Found& one, std::string_view text) {
+    const auto none = [](const Reading& r) { return r.name == "events" && r.integer == 0; };
+    if (std::any_of(one.match.facts.begin(), one.match.facts.end(), none)) return true;
+    std::string_view rest = text.substr(std::min(one.match.end, text.size()));
+    if (rest.starts_with(" is not ")) return true;
+    const std::size_t sign = rest.find_first_not_of("\"' ");
+    if (sign == rest.npos || (rest[sign] != ':' && rest[sign] != '=')) return false;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \"'", sign + 1), rest.size()));
+    const std::string_view word = rest.substr(0, rest.find_first_of(" ,\"'}"));
+    return word == "no" || word == "false" || word == "0";
+  }
+
+  void drop_denied(std::size_t index, std::vector<Found>& found) const {
+    std::erase_if(found, [&](const Found& one) {
+      return one.sentence->says <= Says::other_failure && is_denied(one, lines_[index].body);
     });
   }
 

@@ -29,7 +29,8 @@ bool is_general(const Sentence& sentence);
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match);
 
-/// Whether the line is an example in a text about errors: right below "If you see an error like:".
+/// Whether the line is no report: code that is shown, a sentence about what may happen, or an example in a text about
+/// errors, right below "If you see an error like:".
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
 
 /// Whether words of a GPU are on the line.

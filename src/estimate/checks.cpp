@@ -14,20 +14,20 @@
 namespace oomplan::estimator {
 namespace {
 
-Diagnostic unmodelled(std::string message, const Origin& origin) {
+Diagnostic error_of(std::string_view code, std::string message, const Origin& origin) {
   Diagnostic d;
-  d.code = "estimate/unmodelled";
+  d.code = code;
   d.message = std::move(message);
   d.where = origin.where;
   return d;
 }
 
+Diagnostic unmodelled(std::string message, const Origin& origin) {
+  return error_of("estimate/unmodelled", std::move(message), origin);
+}
+
 Diagnostic too_long(std::string message, const Origin& origin) {
-  Diagnostic d;
-  d.code = "estimate/too-long";
-  d.message = std::move(message);
-  d.where = origin.where;
-  return d;
+  return error_of("estimate/too-long", std::move(message), origin);
 }
 
 // Sizes up to these leave room in 64 bits for what an op adds to them; products of them saturate.

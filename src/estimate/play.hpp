@@ -87,7 +87,7 @@ struct Facts {
   Routing routing = Routing::any;
   bool scan_packages = false;
   bool padding_mask = false;
-  bool equal_rows = false;    ///< The plan says that no row is padded, also where a recipe's batches have masks.
+  bool sends_masks = false;   ///< A recipe's batches have masks, also where no row is padded.
   bool may_be_equal = false;  ///< Nobody says that rows differ in length.
   bool mask_sent = true;      ///< If of ones alone.
   bool fp32_norms = false;

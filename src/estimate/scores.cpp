@@ -94,7 +94,7 @@ Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows
 
 Facts in_pairs(Facts facts) {
   facts.batch = saturating_mul(facts.batch, 2);
-  facts.padding_mask = true;
+  facts.sends_masks = true;
   return facts;
 }
 

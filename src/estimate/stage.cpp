@@ -35,7 +35,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
     out.batch = facts.batch;
     out.length = facts.length;
     out.padding_mask = facts.padding_mask;
-    out.equal_rows = facts.equal_rows;
+    out.sends_masks = facts.sends_masks;
     return out;
   }
   facts.lora = false;
@@ -50,7 +50,6 @@ Facts Stage::evaluation_facts() const {
   if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
   if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
   f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
-  f.equal_rows = !f.padding_mask;
   f.checkpointing = false;
   return f;
 }
@@ -63,7 +62,7 @@ Stream Stage::batch(const Facts& f) {
   const std::int64_t features = model(Role::policy).features;
   s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
                              : torch_.empty({f.batch, f.length}, DType::int64, "batch");
-  if (f.padding_mask) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  if (f.padding_mask || f.sends_masks) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   Dims labels{f.batch};
   if (f.task != Task::sequence_classification)
     labels.push(f.task == Task::sequence_to_sequence ? f.target_length : f.length);

@@ -124,8 +124,7 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   const Tensor k = cache != nullptr ? cache->add(keys) : keys;
   const Tensor v = cache != nullptr ? cache->add(t.to(values, keys->dtype)) : values;
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
-  const bool padded = play.facts.padding_mask && !play.facts.equal_rows;
-  if (play.facts.attention == Attention::flash_attention_2 && padded && !kind.pictures) {
+  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);

@@ -1,5 +1,5 @@
-// transformers masking_utils.create_causal_mask: no tensor for sdpa and flash where no row is padded, a boolean mask
-// for sdpa where one is or the model never does without (`always`), an additive one in the model's dtype for eager
+// transformers masking_utils.create_causal_mask: no tensor for sdpa and flash where no row is f.padding_mask, a boolean
+// mask for sdpa where one is or the model never does without (`always`), an additive one in the model's dtype for eager
 // attention, of which a model may make a boolean one again (`boolean`).
 #include "modules/attention_mask.hpp"
 
@@ -27,11 +27,10 @@ class CausalMask final : public Module {
     const bool windowed = window_ != 0 && f.length >= window_;
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
-    const bool padded = f.padding_mask && !f.equal_rows;
-    if (f.attention == Attention::sdpa && !padded && !windowed && !always_) return;
+    if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
-    const bool sent = padded || always_ || (windowed && f.mask_sent);
+    const bool sent = f.padding_mask || always_ || (windowed && f.mask_sent);
     const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
     if (unused_) return s.seen.kept.push_back(mask);
     s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "one_loss.hpp"
 #include "recipe.hpp"
 #include "torch/logsumexp.hpp"
 #include "torch/stacking.hpp"
@@ -102,22 +103,10 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
 
 void micro_batch(Stage& stage) {
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  Stream s = arrive(stage, stage.facts());
-  stage.begin(Phase::forward);
-  lose(stage, stage.facts(), s);
-  stage.backward(s);
-  stage.begin(Phase::between);
+  train_on(stage, stage.facts(), arrive, lose);
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = stage.evaluation_facts();
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    Stream s = arrive(stage, facts);
-    lose(stage, facts, s);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, stage.evaluation_facts(), arrive, lose); }
 
 }  // namespace
 

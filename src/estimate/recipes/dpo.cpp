@@ -3,6 +3,7 @@
 // as small as the batch has rows, whichever the loss.
 #include <algorithm>
 
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -30,14 +31,8 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
 }
 
 void micro_batch(Stage& stage) {
-  const Facts facts = in_pairs(stage.facts());
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  ScoredRows pairs = arrive(stage, facts);
-  stage.begin(Phase::forward);
-  lose(stage, facts, pairs);
-  stage.backward(pairs.stream);
-  stage.begin(Phase::between);
+  train_on(stage, in_pairs(stage.facts()), arrive, lose);
 }
 
 /// DPOTrainer._precompute_ref_logps, as the trainer is made.
@@ -50,14 +45,7 @@ void before(Stage& stage) {
   });
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = in_pairs(stage.evaluation_facts());
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    ScoredRows pairs = arrive(stage, facts);
-    lose(stage, facts, pairs);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts()), arrive, lose); }
 
 }  // namespace
 

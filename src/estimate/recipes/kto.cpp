@@ -1,6 +1,7 @@
 // TRL's KTOTrainer (trl 1.16 and 1.8: trainer/kto_trainer.py): rows scored by the policy and by a reference, and for
 // the KL divergence the same prompts with each other's completions, by both with no gradients. What is made of the
 // scores is as small as the batch has rows.
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -48,12 +49,7 @@ void lose(Stage& stage, const Facts& facts, Batch& batch) {
 
 void micro_batch(Stage& stage) {
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  Batch batch = collate(stage, stage.facts());
-  stage.begin(Phase::forward);
-  lose(stage, stage.facts(), batch);
-  stage.backward(batch.rows.stream);
-  stage.begin(Phase::between);
+  train_on(stage, stage.facts(), collate, lose);
 }
 
 /// KTOTrainer._precompute_ref_logps, as the trainer is made.
@@ -68,14 +64,7 @@ void before(Stage& stage) {
   });
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = stage.evaluation_facts();
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    Batch batch = collate(stage, facts);
-    lose(stage, facts, batch);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, stage.evaluation_facts(), collate, lose); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // LLaMA-Factory's CustomDPOTrainer (0.9.5: train/dpo/trainer.py): pairs of a chosen and a rejected row in one batch,
 // scored by the policy, whose logits the trainer holds on to, and unless the loss is ORPO's or SimPO's by a reference.
 // What is made of the scores is as small as the batch has rows, whichever the loss.
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -21,24 +22,11 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
 }
 
 void micro_batch(Stage& stage) {
-  const Facts facts = in_pairs(stage.facts());
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  ScoredRows pairs = collate(stage, facts);
-  stage.begin(Phase::forward);
-  lose(stage, facts, pairs);
-  stage.backward(pairs.stream);
-  stage.begin(Phase::between);
+  train_on(stage, in_pairs(stage.facts()), collate, lose);
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = in_pairs(stage.evaluation_facts());
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    ScoredRows pairs = collate(stage, facts);
-    lose(stage, facts, pairs);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts()), collate, lose); }
 
 }  // namespace
 

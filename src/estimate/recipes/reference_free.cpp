@@ -15,7 +15,7 @@ struct Batch {
 };
 
 Batch collate(Stage& stage, Facts facts) {
-  facts.padding_mask = true;
+  facts.sends_masks = true;
   Batch out{stage.batch(facts), stage.batch(facts), stage.batch(facts)};
   out.prompts.labels.reset();
   return out;

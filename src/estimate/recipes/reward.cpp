@@ -1,5 +1,6 @@
 // TRL's RewardTrainer (trl 1.16: trainer/reward_trainer.py): a model with a head of one score, and a forward pass of
 // chosen and rejected rows. What is made of the scores is as small as the batch has rows.
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -34,24 +35,11 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
 }
 
 void micro_batch(Stage& stage) {
-  const Facts facts = in_pairs(stage.facts());
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  Stream s = collate(stage, facts);
-  stage.begin(Phase::forward);
-  lose(stage, facts, s);
-  stage.backward(s);
-  stage.begin(Phase::between);
+  train_on(stage, in_pairs(stage.facts()), collate, lose);
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = in_pairs(stage.evaluation_facts());
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    Stream s = collate(stage, facts);
-    lose(stage, facts, s);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts()), collate, lose); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // LLaMA-Factory's PairwiseTrainer (0.9.5: train/rm/trainer.py) over trl 0.24's AutoModelForCausalLMWithValueHead: a
 // forward pass of chosen and rejected rows with a value of each token. The logits are made all the same, and the model
 // returns every layer's hidden states, which the wrapper holds until it has the values.
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -35,24 +36,9 @@ void lose(Stage& stage, const Facts& facts, Stream& s) {
   s.loss = t.div_scalar(t.sum_all(t.neg(scores)));
 }
 
-void micro_batch(Stage& stage) {
-  const Facts facts = in_pairs(stage.facts());
-  stage.begin(Phase::between);
-  Stream s = collate(stage, facts);
-  stage.begin(Phase::forward);
-  lose(stage, facts, s);
-  stage.backward(s);
-  stage.begin(Phase::between);
-}
+void micro_batch(Stage& stage) { train_on(stage, in_pairs(stage.facts()), collate, lose); }
 
-void evaluate(Stage& stage) {
-  const Facts facts = in_pairs(stage.evaluation_facts());
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    Stream s = collate(stage, facts);
-    lose(stage, facts, s);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts()), collate, lose); }
 
 }  // namespace
 

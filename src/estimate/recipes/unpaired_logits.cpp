@@ -1,6 +1,7 @@
 // LLaMA-Factory's CustomKTOTrainer (0.9.5: train/kto/trainer.py): rows, and the same prompts with each other's
 // completions for the KL divergence, scored by the policy and by a reference. What is made of the scores is as small as
 // the batch has rows.
+#include "one_loss.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -47,22 +48,10 @@ void lose(Stage& stage, const Facts& facts, Batch& batch) {
 
 void micro_batch(Stage& stage) {
   Restore no_dropout(stage.torch().drops, false);  // disable_dropout
-  stage.begin(Phase::between);
-  Batch batch = collate(stage, stage.facts());
-  stage.begin(Phase::forward);
-  lose(stage, stage.facts(), batch);
-  stage.backward(batch.rows.stream);
-  stage.begin(Phase::between);
+  train_on(stage, stage.facts(), collate, lose);
 }
 
-void evaluate(Stage& stage) {
-  const Facts facts = stage.evaluation_facts();
-  stage.without_training([&] {
-    stage.begin(Phase::evaluation);
-    Batch batch = collate(stage, facts);
-    lose(stage, facts, batch);
-  });
-}
+void evaluate(Stage& stage) { evaluate_on(stage, stage.evaluation_facts(), collate, lose); }
 
 }  // namespace
 
