@@ -3,61 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "fact_row.hpp"
+#include "matters.hpp"
 #include "oomplan/plan/lengths.hpp"
 
 namespace oomplan {
 namespace {
 
-using planning::fact;
-using planning::Plan;
+using namespace planning;
 namespace as = planning::as;
-
-// ---- When a fact matters -------------------------------------------------------------------------------------------
-
-bool adapts(const Plan& plan) { return plan.adapter.kind.value != Adapter::none; }
-bool adapts_parameters(const Plan& plan) { return adapts(plan) && !plan.adapter.target_parameters.value.empty(); }
-bool quantizes(const Plan& plan) { return plan.quantization.kind.value != Quantization::none; }
-bool in_4_bits(const Plan& plan) { return quantizes(plan) && plan.quantization.kind.value != Quantization::int8; }
-bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
-bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
-bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
-// Language modelling is what all trainers do that say nothing else.
-bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
-bool is_preference(const Plan& plan) { return !is_supervised(plan); }
-bool classifies(const Plan& plan) { return plan.model.head.value != HeadKind::language_model; }
-bool has_targets(const Plan& plan) { return plan.batch.target_length.value > 0; }
-bool has_scores(const Plan& plan) {
-  return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
-}
-bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
-bool distils(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::distillation; }
-bool has_reference_scores(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
-bool has_completions(const Plan& plan) { return has_reference_scores(plan) || distils(plan); }
-/// Of LLaMA-Factory's trainers.
-bool has_whole_logits(const Plan& plan) {
-  return plan.recipe.kind.value == RecipeKind::paired_logits || plan.recipe.kind.value == RecipeKind::unpaired_logits;
-}
-bool has_reference(const Plan& plan) { return has_reference_scores(plan) || has_whole_logits(plan); }
-bool scores_logits(const Plan& plan) {
-  const bool whole = plan.recipe.kind.value == RecipeKind::reference_free;
-  return whole || (has_scores(plan) && plan.recipe.loss.value == Loss::full_logits);
-}
-bool has_second_term(const Plan& plan) {
-  return plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::kto ||
-         has_rollouts(plan);
-}
-bool has_liger(const Plan& plan) { return has_liger_layers(plan.kernels); }
-bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
-bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
-bool is_fsdp2(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }
-bool is_fsdp1(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp1; }
-bool is_fsdp(const Plan& plan) { return is_fsdp1(plan) || is_fsdp2(plan); }
-bool is_zero(const Plan& plan) { return oomplan::is_zero(plan.mesh.sharding.value); }
-bool is_zero3(const Plan& plan) { return plan.mesh.sharding.value == Sharding::zero3; }
-bool is_zero_1_or_2(const Plan& plan) { return is_zero(plan) && !is_zero3(plan); }
-bool has_images(const Plan& plan) { return plan.images.count.value > 0; }
-bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
 // ---- The table -----------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include "../../loader_facts.hpp"
 #include "../../optimizers.hpp"
 #include "../trainer/arguments.hpp"
+#include "adapter.hpp"
 #include "evaluation.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
@@ -22,14 +23,6 @@ using Axolotl = Arguments;
 const Stack& stack() { return stack_of("axolotl-0.18"); }
 
 Origin own(std::string_view where) { return stack().origin("axolotl", where); }
-
-bool asks_for(const Draft& draft, std::string_view key) {
-  return std::ranges::count(draft.plan.unmodelled, key, &Unmodelled::key) > 0;
-}
-
-void cannot(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
-  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
-}
 
 // ---- Precision: resolve_dtype (utils/config/__init__.py) and the builder's TrainingArguments ----------------------
 
@@ -64,25 +57,6 @@ bool cuts(const Axolotl& a, const Inputs& inputs) {
   return has_plugin(a, axolotl::cut_plugin_name) && !off;
 }
 
-bool is_sharded(const Inputs& inputs) {
-  return std::ranges::any_of(inputs, [](const Input& input) {
-    return (input.key == "fsdp" || input.key == "fsdp_config") && is_truthy(*input.value);
-  });
-}
-
-// The version beside fsdp_config goes before the one in it; without any it is 1.
-bool is_sharded_by_fsdp1(const Inputs& inputs) {
-  if (!is_sharded(inputs)) return false;
-  for (const char* key : {"fsdp_version", "fsdp_config.fsdp_version", "fsdp_config.version"}) {
-    const Node* version = find_value(inputs, key);
-    if (version != nullptr && is_truthy(*version)) return version->text != "2";
-  }
-  return true;
-}
-
-bool has_adapter(const Axolotl& a) { return a.get<std::string>("adapter").value.has_value(); }
-bool is_qlora(const Axolotl& a) { return is(a.get<std::string>("adapter"), std::string("qlora")); }
-
 void plan_precision(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
   const Precision precision = precision_of(a);
   plan.precision.weights_dtype = {precision.weights, precision.origin};
@@ -91,7 +65,7 @@ void plan_precision(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) 
                                     stack().origin("accelerate", "prepare_model")};
   // The loader raises norms, embeddings and head to fp32, and takes that back for adapters, flash attention and cut
   // cross entropy; under FSDP it raises nothing.
-  const bool stays = !has_adapter(a) && !is_sharded(inputs) &&
+  const bool stays = !axolotl::has_adapter(a) && !axolotl::is_sharded(inputs) &&
                      plan.kernels.attention.value != Attention::flash_attention_2 && !cuts(a, inputs);
   plan.precision.fp32_norms = {stays && precision.weights != WeightsDType::fp32, own("ModelLoader")};
 }
@@ -169,91 +143,8 @@ void check_sizes(const Axolotl& a, Draft& draft, const Document& document) {
   }
 }
 
-// ---- The adapter ---------------------------------------------------------------------------------------------------
-
-// lora_target_linear means every linear module but the head, whatever is listed besides.
-void plan_targets(const Axolotl& a, Draft& draft, const Document& document) {
-  auto& targets = draft.plan.adapter.targets;
-  constexpr std::array<std::string_view, 3> beyond{"lm_head", "embed_tokens", "embed_out"};
-  targets = setting(a.get<std::vector<std::string>>("lora_target_modules"), {}, own("no modules"));
-  if (a.on("lora_target_linear")) {
-    for (const std::string& name : targets.value) {
-      if (std::ranges::count(beyond, name) > 0) cannot(draft, "LoRA on " + name, "lora_target_modules", targets.origin);
-    }
-    targets = {{"all-linear"}, a.get<bool>("lora_target_linear").origin};
-  } else if (targets.value.empty() && has_adapter(a) && !asks_for(draft, "lora_target_parameters")) {
-    miss(draft, document, "lora_targets", {"lora_target_linear", "lora_target_modules"},
-         "neither lora_target_linear nor lora_target_modules is given",
-         "add lora_target_linear: true or --set lora_target_modules=[…]");
-  }
-}
-
-// peft takes an expression as text only; of a list each entry is a module's name (tuners_utils.py:
-// check_target_module_exists).
-void check_expression(const Inputs& inputs, Draft& draft, const Document& document) {
-  const auto& targets = draft.plan.adapter.targets;
-  const Node* given = find_value(inputs, "lora_target_modules");
-  const bool listed = given != nullptr && given->kind != Node::Kind::string;
-  if (!listed || !is_expression(targets.value)) return;
-  conflict(draft, targets.origin, document,
-           "lora_target_modules: what a list holds are modules' names, and none is " + targets.value.front() +
-               "; as text it is a regular expression");
-}
-
-// Without a word about any of the four, axolotl switches them on (check_auto_enable_lora_kernels).
-bool kernels_by_default(const Axolotl& a, const Inputs& inputs, const Draft& draft) {
-  constexpr std::array<std::string_view, 4> keys{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
-                                                 "lora_embedding_kernel"};
-  const bool said = std::ranges::any_of(keys, [&](std::string_view key) { return a.get<bool>(key).value.has_value(); });
-  const bool lora = is(a.get<std::string>("adapter"), std::string("lora"));
-  return !said && !is_sharded_by_fsdp1(inputs) && !a.on("trust_remote_code") && !axolotl::is_rl(inputs) &&
-         !asks_for(draft, "nvfp4_merge_aware") && !(lora && a.on("load_in_8bit"));
-}
-
-// By the names that models of text, and those within multimodal ones, have.
-bool covers(const Pattern& pattern, std::span<const std::string_view> group) {
-  constexpr std::array<std::string_view, 4> bases{"model.", "model.language_model.", "language_model.model.",
-                                                  "model.text_model."};
-  Pattern::Budget budget;
-  const auto is_module = [&](std::string_view base, std::string_view part, std::string_view name) {
-    std::string full(base);
-    full.append("layers.0.").append(part).append(name);
-    return pattern.matches_all(full, budget).value_or(false);
-  };
-  return std::ranges::all_of(group, [&](std::string_view name) {
-    return std::ranges::any_of(bases, [&](std::string_view base) {
-      return is_module(base, "self_attn.", name) || is_module(base, "mlp.", name);
-    });
-  });
-}
-
-// A kernel takes over where every module of its group carries an adapter.
-bool covers(const std::vector<std::string>& targets, std::span<const std::string_view> group) {
-  if (std::ranges::count(targets, "all-linear") > 0) return true;
-  const bool expression = is_expression(targets);
-  if (const auto pattern = expression ? Pattern::parse(targets.front()) : std::nullopt) return covers(*pattern, group);
-  return std::ranges::all_of(group, [&](std::string_view name) { return std::ranges::count(targets, name) > 0; });
-}
-
-Setting<bool> kernel(const Arg<bool>& arg, bool by_default, const TrainingPlan& plan,
-                     std::span<const std::string_view> group) {
-  Setting<bool> out = setting(arg, by_default, own("check_auto_enable_lora_kernels"));
-  const bool covered = covers(plan.adapter.targets.value, group);
-  if (out.value && !covered) derive(out.origin, "but not every module that it joins carries LoRA");
-  out.value = out.value && plan.adapter.kind.value == Adapter::lora && covered;
-  return out;
-}
-
-void plan_kernels(const Axolotl& a, const Inputs& inputs, Draft& draft) {
-  TrainingPlan& plan = draft.plan;
-  constexpr std::array<std::string_view, 3> qkv{"q_proj", "k_proj", "v_proj"};
-  constexpr std::array<std::string_view, 1> o{"o_proj"};
-  constexpr std::array<std::string_view, 3> mlp{"gate_proj", "up_proj", "down_proj"};
-  const bool automatic = kernels_by_default(a, inputs, draft);
-  plan.kernels.lora_qkv = kernel(a.get<bool>("lora_qkv_kernel"), automatic, plan, qkv);
-  plan.kernels.lora_o = kernel(a.get<bool>("lora_o_kernel"), automatic, plan, o);
-  plan.kernels.lora_mlp = kernel(a.get<bool>("lora_mlp_kernel"), automatic, plan, mlp);
-}
+// ---- Quantized weights
+// -------------------------------------------------------------------------------------------------
 
 DType torch_dtype(WeightsDType dtype) {
   return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
@@ -262,13 +153,13 @@ DType torch_dtype(WeightsDType dtype) {
 void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
   const auto adapter = a.get<std::string>("adapter");
   const auto kind = a.get<Quantization>("bnb_config_kwargs.bnb_4bit_quant_type");
-  const bool qlora = is_qlora(a);
+  const bool qlora = axolotl::is_qlora(a);
   if (adapter.value) {
     plan.quantization.kind = {qlora ? kind.value.value_or(Quantization::nf4) : Quantization::none,
                               qlora && kind.value ? kind.origin : adapter.origin};
   }
   const auto eight = a.get<bool>("load_in_8bit");
-  if (is(eight, true) && has_adapter(a) && !qlora) plan.quantization.kind = {Quantization::int8, eight.origin};
+  if (is(eight, true) && axolotl::has_adapter(a) && !qlora) plan.quantization.kind = {Quantization::int8, eight.origin};
   plan.quantization.compute_dtype = setting(a.get<DType>("bnb_config_kwargs.bnb_4bit_compute_dtype"),
                                             torch_dtype(plan.precision.weights_dtype.value), own("ModelLoader"));
   auto& loading = plan.precision.fp32_while_loading;
@@ -276,50 +167,6 @@ void plan_quantization(const Axolotl& a, TrainingPlan& plan) {
              own("ModelLoader._configure_embedding_dtypes")};
   const auto skipped = a.get<bool>("embeddings_skip_upcast");
   if (qlora && is(skipped, true)) loading = {false, skipped.origin};
-}
-
-void plan_adapter(const Axolotl& a, const Inputs& inputs, Draft& draft, const Document& document) {
-  TrainingPlan& plan = draft.plan;
-  const auto adapter = a.get<std::string>("adapter");
-  if (adapter.value) plan.adapter.kind = {Adapter::lora, adapter.origin};
-  if (adapter.value && !a.get<std::int64_t>("lora_r").value) {
-    miss(draft, document, "lora_rank", {"lora_r"}, "lora_r is not given", "add lora_r: …");
-  }
-  const auto autocast = a.get<bool>("peft_autocast_adapter_dtype");
-  if (autocast.value) {
-    plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
-  }
-  plan_targets(a, draft, document);
-  check_expression(inputs, draft, document);
-  plan_kernels(a, inputs, draft);
-}
-
-void check_int8(const Axolotl& a, Draft& draft, const Document& document) {
-  const auto eight = a.get<bool>("load_in_8bit");
-  if (!is(eight, true)) return;
-  if (is_qlora(a)) conflict(draft, eight.origin, document, "axolotl refuses load_in_8bit with adapter: qlora");
-  if (!has_adapter(a)) conflict(draft, eight.origin, document, "load_in_8bit needs adapter: lora");
-  for (const std::string_view key : {"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"}) {
-    if (!a.on(key)) continue;
-    conflict(draft, eight.origin, document, "axolotl refuses load_in_8bit with " + std::string(key));
-    break;
-  }
-}
-
-void check_adapter(const Axolotl& a, Draft& draft, const Document& document) {
-  const auto adapter = a.get<std::string>("adapter");
-  const auto four = a.get<bool>("load_in_4bit");
-  if (is_qlora(a) && !is(four, true)) {
-    conflict(draft, adapter.origin, document, "adapter: qlora needs load_in_4bit: true");
-  }
-  check_int8(a, draft, document);
-  if (!is(four, true) || is_qlora(a)) return;
-  if (!adapter.value) {
-    conflict(draft, four.origin, document, "load_in_4bit needs adapter: qlora");
-  } else {
-    cannot(draft, "adapter: lora with load_in_4bit, which quantizes nothing and raises the base to fp32",
-           "load_in_4bit", four.origin);
-  }
 }
 
 // ---- The step ------------------------------------------------------------------------------------------------------
@@ -331,7 +178,7 @@ void plan_optimizer(const Axolotl& a, Draft& draft) {
         optimizer.value == axolotl::muon.theirs ? &axolotl::muon : find_optimizer(*optimizer.value);
     const bool played = name != nullptr && !name->plan.empty();
     draft.plan.optimizer.name = {played ? std::string(name->plan) : *optimizer.value, optimizer.origin};
-    if (!played) cannot(draft, "optimizer " + *optimizer.value, "optimizer", optimizer.origin);
+    if (!played) axolotl::cannot(draft, "optimizer " + *optimizer.value, "optimizer", optimizer.origin);
   }
   trainer::plan_clipping(a, draft.plan.optimizer.clip_gradients);
 }
@@ -384,7 +231,7 @@ void plan_offload(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
   const bool legacy = said->text == "legacy";
   plan.checkpointing.offload = {legacy ? Offload::axolotl_synchronous : Offload::axolotl_streamed, origin_of(*input)};
   plan.checkpointing.on = {true, origin_of(*input)};
-  if (has_adapter(a)) return;
+  if (axolotl::has_adapter(a)) return;
   plan.checkpointing.reentrant = {false, own("ac_wrap_hf_model")};
   plan.checkpointing.wrapped = {true, own("ac_wrap_hf_model")};
 }
@@ -440,7 +287,7 @@ void plan_cut_cross_entropy(const Axolotl& a, const Inputs& inputs, Draft& draft
     conflict(draft, other.origin, document,
              "axolotl takes one of cut_cross_entropy and liger_fused_linear_cross_entropy");
   } else {
-    cannot(draft, "two losses that replace the model's", "liger_fused_linear_cross_entropy", other.origin);
+    axolotl::cannot(draft, "two losses that replace the model's", "liger_fused_linear_cross_entropy", other.origin);
   }
 }
 
@@ -493,8 +340,8 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_packing(a, plan);
   axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
   plan_quantization(a, plan);
-  if (is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
-  plan_adapter(a, inputs, draft, document);
+  if (axolotl::is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
+  axolotl::plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
   plan_freezing(a, plan);
   plan_step(a, inputs, draft);
@@ -510,7 +357,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   begin(draft, stack(), a);
   plan_facts(a, inputs, draft, document);
   check_sizes(a, draft, document);
-  check_adapter(a, draft, document);
+  axolotl::check_adapter(a, draft, document);
   axolotl::check_preference(inputs, draft, document);
   refuse_scaled_half(draft, document);
   return draft;
