@@ -1,4 +1,4 @@
-# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT): the data files (YAML, JavaScript, CSS) under FOLDER, but not in its folder EXCEPT, as string literals in TARGET, found again by their path.
+# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT): the data files (YAML, JavaScript, CSS) under FOLDER, but not in its folder EXCEPT, as string literals in TARGET, found again by their path; YAML is parsed too.
 # The generated source defines `oomplan::NAMESPACE::embedded_files` (include/oomplan/core/embedded.hpp).
 function(oomplan_embed target namespace folder except)
   set(data yaml js css)
@@ -11,10 +11,16 @@ function(oomplan_embed target namespace folder except)
   list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/${folder}/" OUTPUT_VARIABLE paths)
   string(REPLACE "/" "_" name "${folder}")
   set(out "${PROJECT_BINARY_DIR}/generated/${target}/embedded_${name}.cpp")
+  get_filename_component(in "${out}" DIRECTORY)
+  file(MAKE_DIRECTORY "${in}")
+  if(NOT TARGET oomplan_embed_files)
+    add_executable(oomplan_embed_files "${PROJECT_SOURCE_DIR}/cmake/embed_files.cpp")
+    target_link_libraries(oomplan_embed_files PRIVATE oomplan_read oomplan_options)
+  endif()
   add_custom_command(
     OUTPUT "${out}"
-    COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}/${folder}" "-DNAMESPACE=${namespace}" "-DFILES=${files}" "-DOUT=${out}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
-    DEPENDS ${paths} "${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake"
+    COMMAND oomplan_embed_files "${out}" ${namespace} "${PROJECT_SOURCE_DIR}/${folder}" ${files}
+    DEPENDS ${paths} oomplan_embed_files
     COMMENT "Embedding ${folder}/"
     VERBATIM)
   target_sources(${target} PRIVATE "${out}")

@@ -5,6 +5,7 @@
 #include "facts.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/embedded.hpp"
+#include "oomplan/read/packed.hpp"
 #include "rung.hpp"
 
 namespace oomplan {
@@ -19,8 +20,8 @@ using advise::Rung;
 
 constexpr std::string_view extension = ".yaml";
 
-Result<Rung> parsed(const std::string& id, std::string text) {
-  const Result<Document> document = parse_document(std::move(text), "rules/ladder/" + id + ".yaml", Syntax::yaml);
+Result<Rung> parsed(const std::string& id, std::string_view text, std::string_view packed = {}) {
+  const Result<Document> document = data_document(text, packed, "rules/ladder/" + id + ".yaml");
   return document ? advise::rung_of(id, *document) : Result<Rung>(document.errors());
 }
 
@@ -31,7 +32,7 @@ Result<Ladder> Ladder::load() {
   Diagnostics errors;
   for (const EmbeddedFile& file : advise::embedded_files()) {
     const std::string id(file.path.substr(0, file.path.size() - extension.size()));
-    Result<Rung> rung = parsed(id, std::string(file.text));
+    Result<Rung> rung = parsed(id, file.text, file.packed);
     if (rung) {
       rungs->push_back(std::move(*rung));
     } else {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oomplan/core/embedded.hpp"
+#include "oomplan/read/packed.hpp"
 
 namespace oomplan::catalog {
 
@@ -35,6 +36,12 @@ constexpr std::array<char, 256> squeeze_table = [] {
   return out;
 }();
 
+DataFile of(const ModelFile& own) { return {name_of(own.path), own.path, own.text, {}, own.file}; }
+
+DataFile of(const EmbeddedFile& embedded) {
+  return {name_of(embedded.path), embedded.path, embedded.text, embedded.packed, {}};
+}
+
 bool same_path(const DataFile& a, const DataFile& b) { return a.path == b.path; }
 
 }  // namespace
@@ -42,9 +49,9 @@ bool same_path(const DataFile& a, const DataFile& b) { return a.path == b.path; 
 std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) {
   std::vector<DataFile> out;
   for (const ModelFile& own : catalog.files)
-    if (is_in(own.path, folder)) out.push_back({name_of(own.path), own.path, own.text, own.file});
+    if (is_in(own.path, folder)) out.push_back(of(own));
   for (const EmbeddedFile& embedded : embedded_files())
-    if (is_in(embedded.path, folder)) out.push_back({name_of(embedded.path), embedded.path, embedded.text, {}});
+    if (is_in(embedded.path, folder)) out.push_back(of(embedded));
   // Stable, so that of two with one path the user's own comes first and is the one kept.
   std::stable_sort(out.begin(), out.end(), [](const DataFile& a, const DataFile& b) { return a.path < b.path; });
   out.erase(std::unique(out.begin(), out.end(), same_path), out.end());
@@ -52,14 +59,17 @@ std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) 
 }
 
 std::optional<DataFile> find_file(std::string_view folder, std::string_view name, const Catalog& catalog) {
-  for (DataFile& file : files_in(folder, catalog))
-    if (file.name == name) return std::move(file);
-  return std::nullopt;
+  const std::string path = std::string(folder) + "/" + std::string(name) + std::string(extension);
+  const auto own = std::ranges::find(catalog.files, path, &ModelFile::path);
+  if (own != catalog.files.end()) return of(*own);
+  const auto files = embedded_files();
+  const auto found = std::ranges::lower_bound(files, path, {}, &EmbeddedFile::path);
+  return found != files.end() && found->path == path ? std::optional(of(*found)) : std::nullopt;
 }
 
 Result<Document> parse(const DataFile& file) {
   const std::string shown = file.file.empty() ? "models/" + std::string(file.path) : file.file;
-  return parse_document(std::string(file.text), shown, Syntax::yaml);
+  return data_document(file.text, file.packed, shown);
 }
 
 std::string squeezed(std::string_view text) {

@@ -16,7 +16,8 @@ struct DataFile {
   std::string_view name;  ///< Without folder and ".yaml" ("rtx-4090", "openai-community--gpt2").
   std::string_view path;  ///< Below models/.
   std::string_view text;
-  std::string file;  ///< As messages name it.
+  std::string_view packed;  ///< Of the program's own (oomplan/read/packed.hpp); of others empty.
+  std::string file;         ///< As messages name it.
 };
 
 /// Those of `folder` ("gpus"), each path once, sorted by path.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oomplan/core/embedded.hpp"
+#include "oomplan/read/packed.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 
@@ -22,14 +23,15 @@ constexpr std::size_t shortest_loud = 7;
 struct File {
   std::string_view path;
   std::string_view text;
+  std::string_view packed;
   std::string shown;
 };
 
 std::vector<File> files_of(const std::vector<RuleFile>& own) {
   std::vector<File> out;
-  for (const RuleFile& file : own) out.push_back({file.path, file.text, file.file});
+  for (const RuleFile& file : own) out.push_back({file.path, file.text, {}, file.file});
   for (const EmbeddedFile& file : embedded_files())
-    out.push_back({file.path, file.text, "rules/" + std::string(file.path)});
+    out.push_back({file.path, file.text, file.packed, "rules/" + std::string(file.path)});
   std::stable_sort(out.begin(), out.end(), [](const File& a, const File& b) { return a.path < b.path; });
   out.erase(std::unique(out.begin(), out.end(), [](const File& a, const File& b) { return a.path == b.path; }),
             out.end());
@@ -153,7 +155,7 @@ Diagnostics add_file(const File& file, Rules& rules) {
                                           : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
-  const Result<Document> document = parse_document(std::string(file.text), file.shown, Syntax::yaml, budget);
+  const Result<Document> document = data_document(file.text, file.packed, file.shown, budget);
   return document ? add(*document, name_in(file.path), rules) : document.errors();
 }
 

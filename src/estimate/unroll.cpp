@@ -1,5 +1,7 @@
 #include "unroll.hpp"
 
+#include <limits>
+
 namespace oomplan::estimator {
 namespace {
 
@@ -78,8 +80,15 @@ class Unroller {
   }
 
   void add_handles(std::int32_t before) {
-    for (; handle_ < recorder_.handles.size() && recorder_.handles[handle_] <= before; ++handle_)
+    while (next_handle_ <= before) {
       handles_.push_back(out_.size());
+      next_handle_ = handle_at(handles_.size());
+    }
+  }
+
+  /// The event that the `number`-th handle is made before.
+  std::int32_t handle_at(std::size_t number) const {
+    return number < recorder_.handles.size() ? recorder_.handles[number] : std::numeric_limits<std::int32_t>::max();
   }
 
   /// `turn`: of the units that a repeated stretch stands for.
@@ -137,7 +146,7 @@ class Unroller {
   std::vector<std::int32_t> of_units_{};  ///< Of each repeated unit's own.
   std::size_t mark_ = 0;
   std::size_t emptied_ = 0;
-  std::size_t handle_ = 0;
+  std::int32_t next_handle_ = handle_at(0);
   std::vector<std::size_t> handles_{};
   std::vector<std::int32_t> free_slots_{};
   std::int32_t slots_ = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <tuple>
 
 #include "oomplan/core/text.hpp"
@@ -32,10 +33,9 @@ constexpr std::array foreign{
 
 struct Score {
   const Dialect* dialect = nullptr;
-  std::vector<std::string_view> keys{};  ///< That the dialect knows, sorted.
-  std::size_t known = 0;                 ///< How many of the file's it knows.
-  std::vector<std::string> own{};        ///< Those of them that no other dialect knows.
-  bool names_model = false;              ///< Its key for the model is there.
+  std::size_t known = 0;           ///< How many of the file's keys it knows.
+  std::vector<std::string> own{};  ///< Those of them that no other dialect knows.
+  bool names_model = false;        ///< Its key for the model is there.
 
   /// Of two that know as many, the one with more keys of its own, then the one that has the model.
   auto rank() const { return std::tuple(known, own.size(), names_model); }
@@ -51,9 +51,21 @@ bool may_be(const Dialect& dialect, const Inputs& inputs) {
 std::vector<Score> blank_scores(const Inputs& inputs) {
   std::vector<Score> out;
   for (const Dialect* dialect : registry()) {
-    if (!may_be(*dialect, inputs)) continue;
-    out.push_back({dialect, dialect->keys()});
-    std::ranges::sort(out.back().keys);
+    if (may_be(*dialect, inputs)) out.push_back({dialect});
+  }
+  return out;
+}
+
+/// The dialects that know each of the file's keys.
+std::map<std::string_view, std::vector<Score*>> knowing_each(const Inputs& inputs, std::vector<Score>& scores) {
+  std::map<std::string_view, std::vector<Score*>> out;
+  for (const Input& input : inputs) out[input.key];
+  for (Score& score : scores) {
+    for (const std::string_view key : score.dialect->keys()) {
+      const auto found = out.find(key);
+      if (found == out.end() || std::ranges::count(found->second, &score) > 0) continue;
+      found->second.push_back(&score);
+    }
   }
   return out;
 }
@@ -61,12 +73,12 @@ std::vector<Score> blank_scores(const Inputs& inputs) {
 /// The best first.
 std::vector<Score> scores_of(const Inputs& inputs) {
   std::vector<Score> out = blank_scores(inputs);
+  const auto knowing_by_key = knowing_each(inputs, out);
   for (const Input& input : inputs) {
-    std::vector<Score*> knowing;
     for (Score& score : out) {
-      if (std::ranges::binary_search(score.keys, std::string_view(input.key))) knowing.push_back(&score);
       if (input.key == score.dialect->model_key) score.names_model = true;
     }
+    const std::vector<Score*>& knowing = knowing_by_key.at(input.key);
     for (Score* score : knowing) ++score->known;
     if (knowing.size() == 1) knowing.front()->own.push_back(input.key);
   }

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "oomplan/core/embedded.hpp"
+#include "oomplan/read/packed.hpp"
 #include "versions.hpp"
 
 namespace oomplan::stacks {
@@ -50,25 +51,24 @@ StackLayer read_layer(std::string_view name) {
   StackLayer out{.name = std::string(name)};
   const auto files = stacks::embedded_files();
   const auto found = std::ranges::find(files, file_of(name), &EmbeddedFile::path);
-  const auto document = found == files.end() ? Result<Document>(Diagnostics{})
-                                             : parse_document(std::string(found->text), file_of(name), Syntax::yaml);
-  if (!document) return out;
-  out.package = text_at(document->root, "package");
-  out.version = text_at(document->root, "version");
-  out.since = text_at(document->root, "since");
-  out.under = text_at(document->root, "under");
-  out.on = texts_at(document->root, "on");
-  out.with = texts_at(document->root, "with");
-  out.families = texts_at(document->root, "families");
-  out.needs = pairs_at(document->root, "needs");
-  out.before = pairs_at(document->root, "before");
-  out.unplayed_keys = pairs_at(document->root, "unplayed_keys");
-  out.unplayed_facts = pairs_at(document->root, "unplayed_facts");
-  out.needed = texts_at(document->root, "needed");
-  if (const Node* defaults = document->root.find("defaults")) {
+  if (found == files.end()) return out;
+  const Node root = unpack(found->packed);
+  out.package = text_at(root, "package");
+  out.version = text_at(root, "version");
+  out.since = text_at(root, "since");
+  out.under = text_at(root, "under");
+  out.on = texts_at(root, "on");
+  out.with = texts_at(root, "with");
+  out.families = texts_at(root, "families");
+  out.needs = pairs_at(root, "needs");
+  out.before = pairs_at(root, "before");
+  out.unplayed_keys = pairs_at(root, "unplayed_keys");
+  out.unplayed_facts = pairs_at(root, "unplayed_facts");
+  out.needed = texts_at(root, "needed");
+  if (const Node* defaults = root.find("defaults")) {
     for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
   }
-  if (const Node* targets = document->root.find("targets")) {
+  if (const Node* targets = root.find("targets")) {
     for (const Entry& entry : targets->entries) out.targets.emplace_back(entry.key, texts_at(*targets, entry.key));
   }
   return out;

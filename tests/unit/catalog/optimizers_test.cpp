@@ -26,7 +26,7 @@ TEST(Optimizers, EveryFileIsReadAndNamesItsSource) {
 
 Result<OptimizerFile> read(const std::string& groups) {
   const std::string text = "title: T\nsource: a.py\ngroups:\n" + groups;
-  return catalog::read_optimizer({"test", "optimizers/test.yaml", text, {}});
+  return catalog::read_optimizer({"test", "optimizers/test.yaml", text, {}, {}});
 }
 
 std::string error_of(const std::string& groups) {

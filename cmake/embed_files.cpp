@@ -1,0 +1,57 @@
+// Run by embed.cmake at build time: `embed_files OUT NAMESPACE FOLDER PATH...` writes OUT, in NAMESPACE, with the text
+// of each PATH below FOLDER and, of YAML, what it says. A file that cannot be read stops the build with its error.
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "oomplan/core/result.hpp"
+#include "oomplan/read/packed.hpp"
+
+namespace {
+
+/// A std::string_view's initializer, with the size, which the compiler would count byte by byte.
+std::string view_of(std::string_view text) {
+  std::string out = "{\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n\"\n     \"";
+    } else {
+      out += c;
+    }
+  }
+  return out + "\", " + std::to_string(text.size()) + "}";
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string space = arguments[2];
+  const std::string folder = arguments[3];
+  std::ostringstream out;
+  out << "#include \"oomplan/core/embedded.hpp\"\n\nnamespace oomplan::" << space
+      << " {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n";
+  for (int i = 4; i < count; ++i) {
+    const std::string path = arguments[i];
+    const std::string file = folder + "/" + path;
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    std::string packed;
+    if (path.ends_with(".yaml")) {
+      const auto document = oomplan::parse_document(text.str(), file, oomplan::Syntax::yaml);
+      if (!document) {
+        for (const oomplan::Diagnostic& error : document.errors()) std::cerr << oomplan::to_text(error) << '\n';
+        return 1;
+      }
+      packed = oomplan::pack(document->root);
+    }
+    out << "    {" << view_of(path) << ",\n     " << view_of(text.str()) << ",\n     " << view_of(packed) << "},\n";
+  }
+  out << "};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files();\n"
+         "std::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::"
+      << space << "\n";
+  std::ofstream(arguments[1], std::ios::binary) << out.str();
+  return 0;
+}
