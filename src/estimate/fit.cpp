@@ -36,10 +36,9 @@ std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footpri
 constexpr int cards_between = 5;
 
 bool ends_down_to(const Reservation& reservation, Bytes room, Bytes less) {
-  for (int i = 1; i <= cards_between; ++i) {
-    if (!reservation.ends_in(room - Bytes(less.count() / cards_between * i))) return false;
-  }
-  return true;
+  std::vector<Bytes> rising;
+  for (int i = cards_between; i > 0; --i) rising.push_back(room - Bytes(less.count() / cards_between * i));
+  return reservation.ends_in(rising);
 }
 
 FitVerdict verdict_of(const Reservation& reservation, const Needed& needed, Bytes room, Bytes most, Bytes less) {

@@ -153,12 +153,31 @@ Bytes Reservation::card_for(Bytes taken) const {
   return card < static_cast<double>(Card::unlimited.count()) ? Bytes(static_cast<std::int64_t>(card)) : Bytes::max();
 }
 
-bool Reservation::ends_in(Bytes room) const { return ends_on(room) == Ends::in_all_orders; }
+/// Where no replay is needed to tell.
+std::optional<bool> Reservation::ends_by_size(Bytes room) const {
+  if (room < card_for(requested_) || reserved_.peak.saturated()) return false;
+  const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
+  return room >= card_for(unlimited_) && !collects ? std::optional(true) : std::nullopt;
+}
+
+bool Reservation::ends_in(const std::vector<Bytes>& rising) const {
+  std::vector<Bytes> tried;
+  for (const Bytes room : rising) {
+    const std::optional<bool> ends = ends_by_size(room);
+    if (ends == false) return false;
+    if (!ends) tried.push_back(room);
+  }
+  return std::ranges::all_of(orders_, [&](SegmentOrder order) {
+    estimator::RisingCards cards(events_, settings_, order);
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (!cards.ends_in(tried[i], tried[std::min(i + 1, tried.size() - 1)])) return false;
+    }
+    return true;
+  });
+}
 
 Reservation::Ends Reservation::ends_on(Bytes room) const {
-  if (room < card_for(requested_) || reserved_.peak.saturated()) return Ends::never;
-  const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
-  if (room >= card_for(unlimited_) && !collects) return Ends::in_all_orders;
+  if (const std::optional<bool> ends = ends_by_size(room)) return *ends ? Ends::in_all_orders : Ends::never;
   const auto last = std::ranges::find_if_not(orders_, [&](SegmentOrder order) { return ends_in(room, order); });
   if (last == orders_.end()) return Ends::in_all_orders;
   return last == orders_.begin() ? Ends::never : Ends::in_the_first_order;

@@ -24,6 +24,8 @@ bool RisingCards::ends_in(Bytes room, Bytes next) {
     if (then.allocator || allocator.is_watching()) start_ = std::move(then);
     return false;
   }
+  if (allocator.is_watching()) then = {next, events_.size(), std::move(allocator)};
+  if (then.allocator) start_ = std::move(then);
   return true;
 }
 

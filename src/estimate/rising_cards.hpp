@@ -19,11 +19,12 @@ class RisingCards {
   RisingCards(const std::vector<Event>& events, const AllocatorSettings& settings, SegmentOrder order)
       : events_(events), settings_(settings), order_(order) {}
 
-  /// Whether the run ends on a card of `room`; `next` is the card that is asked about where it does not.
+  /// Whether the run ends on a card of `room`; `next` is the card that is asked about after it.
   bool ends_in(Bytes room, Bytes next);
 
  private:
-  /// Where the run on a card goes on; at the last event where it failed on a smaller one just as it would here.
+  /// Where the run on a card goes on: behind the last event where it ended on a smaller one just as it would here, and
+  /// without an allocator where it failed so.
   struct Start {
     Bytes room;
     std::size_t at = 0;

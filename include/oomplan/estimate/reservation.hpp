@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "oomplan/estimate/allocator.hpp"
@@ -70,8 +71,8 @@ class Reservation {
   Bytes least() const;
   /// Of cuBLAS's workspaces, what the events hold.
   Bytes workspaces() const { return workspaces_; }
-  /// Whether the run ends on a card of `room`, wherever of the orders' places new segments lie.
-  bool ends_in(Bytes room) const;
+  /// Whether the run ends on each of the cards, wherever of the orders' places new segments lie. `rising` is sorted.
+  bool ends_in(const std::vector<Bytes>& rising) const;
   /// What torch.cuda prints on a card of `room`, on which the run ends.
   TorchPeaks peaks_in(Bytes room) const;
   /// What the run needs on a card of `room`: at most that where it ends there, else more: what fits is not monotone.
@@ -83,6 +84,7 @@ class Reservation {
   void add_workspaces(const Workspaces& workspaces);
   void replay_unlimited();
   Bytes peak_in(SegmentOrder order) const;
+  std::optional<bool> ends_by_size(Bytes room) const;
   bool ends_in(Bytes room, SegmentOrder order) const;
   Bytes card_for(Bytes taken) const;
   Needed first_that_ends(Bytes from) const;

@@ -97,8 +97,8 @@ TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
   const Reservation below(events, {}, {}, {SegmentOrder::descending});
   const Reservation above(events, {}, {}, {SegmentOrder::ascending});
   const Reservation both(events, {});
-  EXPECT_NE(below.ends_in(Bytes::mib(100)), above.ends_in(Bytes::mib(100)));
-  EXPECT_FALSE(both.ends_in(Bytes::mib(100)));
+  EXPECT_NE(below.ends_in({Bytes::mib(100)}), above.ends_in({Bytes::mib(100)}));
+  EXPECT_FALSE(both.ends_in({Bytes::mib(100)}));
   EXPECT_GE(both.reserved().smallest, std::max(below.reserved().smallest, above.reserved().smallest));
   EXPECT_EQ(both.reserved().peak, below.reserved().peak);
 }
@@ -126,7 +126,7 @@ TEST(Range, OfACardThatOnlyTheUsualOrderFitsReachesDownToIt) {
   const std::vector<SegmentOrder> orders{SegmentOrder::ascending, SegmentOrder::descending};
   const Reservation first(run_of_either_order(), {}, {}, {orders.front()});
   const Reservation run(run_of_either_order(), {}, {}, orders);
-  const SegmentOrder usual = first.ends_in(Bytes::mib(100)) ? orders.front() : orders.back();
+  const SegmentOrder usual = first.ends_in({Bytes::mib(100)}) ? orders.front() : orders.back();
   const Reservation either(run_of_either_order(), {}, {},
                            {usual, usual == orders.front() ? orders.back() : orders.front()});
   const Fit out = fit(either, gpu(Bytes::mib(100) + beside), {}, {}, {}, 0);
@@ -279,8 +279,8 @@ TEST(Reservation, ACardSmallerThanWhatIsReservedMayDo) {
   const Reservation run(f.events, {});
   EXPECT_EQ(run.reserved().peak, Bytes::mib(70));
   EXPECT_EQ(run.reserved().smallest, Bytes::mib(40));
-  EXPECT_TRUE(run.ends_in(Bytes::mib(40)));
-  EXPECT_FALSE(run.ends_in(Bytes::mib(40) - Bytes(1)));
+  EXPECT_TRUE(run.ends_in({Bytes::mib(40)}));
+  EXPECT_FALSE(run.ends_in({Bytes::mib(40) - Bytes(1)}));
   count_reserved(f, run.reserved());
   EXPECT_EQ(f.peak.total, Bytes::mib(70));
   EXPECT_EQ(at(f.peak.by_bucket, Bucket::slack), Bytes::mib(30));
@@ -293,8 +293,8 @@ TEST(Reservation, OfAFractionOfTheCardNoMoreIsTaken) {
   EXPECT_EQ(run.reserved().peak, Bytes::gib(10));
   EXPECT_GE(run.reserved().smallest, Bytes::gib(20));
   EXPECT_LE(run.reserved().smallest, Bytes::gib(20) + Bytes(1));
-  EXPECT_TRUE(run.ends_in(run.reserved().smallest));
-  EXPECT_FALSE(run.ends_in(Bytes::gib(20) - Bytes(2)));
+  EXPECT_TRUE(run.ends_in({run.reserved().smallest}));
+  EXPECT_FALSE(run.ends_in({Bytes::gib(20) - Bytes(2)}));
 }
 
 TEST(Fit, NeedsNoMoreThanACardThatItFits) {
