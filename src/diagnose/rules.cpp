@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "oomplan/core/embedded.hpp"
-#include "oomplan/read/packed.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
+#include "oomplan/read/packed.hpp"
 
 namespace oomplan {
 namespace diagnose {

@@ -40,8 +40,8 @@ class Offloading {
     if (how == Offload::none) return;
     const bool adapted = plan.adapter.kind.value != Adapter::none;
     torch.offload = &hooks_.emplace(torch, ActivationOffload::Style{
-                                               .streams = how != Offload::axolotl_synchronous,
-                                               .clones_first = how == Offload::axolotl_streamed,
+                                               .streams = how != Offload::synchronous,
+                                               .clones_first = how == Offload::streamed_clones,
                                                .knows_weights = how == Offload::streamed || !adapted,
                                            });
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "dialect.hpp"
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/ingest/ingest.hpp"
@@ -151,74 +152,6 @@ void check_family(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
-using OpAttribute = std::pair<std::string, Attribute>;
-
-bool has_op(const Architecture& model, std::string_view op, std::string_view attribute = {}) {
-  const auto is = [&](const OpSpec& spec) {
-    const auto& given = spec.attributes;
-    return spec.op == op && (attribute.empty() || std::ranges::count(given, attribute, &OpAttribute::first) > 0);
-  };
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is); });
-  });
-}
-
-// axolotl 0.18.0, monkeypatch/lora_kernels.py, get_attention_cls_from_config: of a mistral3 it patches
-// MistralAttention, which a Ministral 3 has none of.
-void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
-  const bool missed = model.model_type == "mistral3" && has_op(model, "rotary_attention", "scaled_by_position");
-  if (plan.dialect != "axolotl" || !missed) return;
-  const Origin origin = ingestion::stack_of("axolotl-0.18").origin("axolotl", "get_attention_cls_from_config");
-  plan.kernels.lora_qkv = {false, origin};
-  plan.kernels.lora_o = {false, origin};
-}
-
-// Axolotl loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear
-// layer, the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, adapters with
-// checkpoints alone.
-bool loads_tower_whole(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 2> measured{"gemma3", "mistral3"};
-  const bool measured_so = plan.adapter.kind.value == Adapter::none || plan.checkpointing.on.value;
-  return plan.dialect == "axolotl" && plan.images.count.value == 0 && measured_so &&
-         std::ranges::count(measured, model.model_type) > 0 && has_op(model, "rotary_attention");
-}
-
-// Axolotl's and LLaMA-Factory's loaders freeze towers, and leave them out of all-linear, by rules of their own.
-void check_towers(TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 2> own_loaders{"axolotl", "llamafactory"};
-  const bool sees = std::ranges::any_of(model.body, &Segment::tower) && !loads_tower_whole(plan, model);
-  if (std::ranges::count(own_loaders, plan.dialect) == 0) return;
-  const auto add = [&](const std::string& feature) {
-    plan.unmodelled.push_back({feature, model.model_type, plan.model.name.origin.where});
-  };
-  if (sees) add("what " + plan.dialect + " freezes and adapts of a model that sees images,");
-  // loaders/model.py, model/loader.py: AutoModelForCausalLM, which is a decoder alone, or no class of theirs.
-  if (model.task != Task::causal_lm) add("the class that " + plan.dialect + " loads of a model for another task");
-}
-
-// llamafactory 0.9.5, model/model_utils/liger_kernel.py: other models are trained as they are, with a warning.
-void check_liger_models(TrainingPlan& plan, const Architecture& model) {
-  constexpr auto patched = std::to_array<std::string_view>(
-      {"gemma", "gemma2",   "gemma3",     "gemma3_text", "glm",       "glm4",       "glm4v",     "granite",
-       "llama", "llava",    "mistral",    "mixtral",     "mllama",    "olmo2",      "paligemma", "phi3",
-       "qwen2", "qwen2_vl", "qwen2_5_vl", "qwen3",       "qwen3_moe", "qwen3_next", "qwen3_5",   "gpt_oss"});
-  if (plan.dialect != "llamafactory" || std::ranges::count(patched, model.model_type) > 0) return;
-  if (plan.recipe.loss.value != Loss::liger_fused_linear) return;
-  const Origin origin = ingestion::stack_of("llamafactory-0.9").origin("llamafactory", "apply_liger_kernel");
-  for (Setting<bool>* part : {&plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu}) {
-    *part = {false, origin};
-  }
-  plan.recipe.loss = {Loss::full_logits, origin};
-}
-
-// llamafactory 0.9.5, v1/plugins/model_plugins/kernels: of its kernels only the experts' is for CUDA, for the models
-// of _TRITON_MOE_MAPPING.
-void check_kernels(TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 3> fused{"mixtral", "qwen3_moe", "qwen3_5_moe"};
-  if (plan.dialect != "llamafactory" || std::ranges::count(fused, model.model_type) > 0) return;
-  std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "use_v1_kernels"; });
-}
-
 /// hidden_size, or what a config's attribute_map calls so; 0 where it names none.
 std::int64_t hidden_size(const Architecture& model) {
   constexpr std::array<std::string_view, 3> names{"hidden_size", "n_embd", "d_model"};
@@ -254,13 +187,12 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_scans(plan, model);
   check_stacks(plan, model);
   if (runs_before(plan, played_transformers())) check_family(plan, model);
-  check_patched_attention(plan, model);
-  check_towers(plan, model);
+  if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect); dialect != nullptr && dialect->suit) {
+    dialect->suit(plan, model);
+  }
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
-  check_liger_models(plan, model);
-  check_kernels(plan, model);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
     return plan;

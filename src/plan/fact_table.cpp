@@ -247,11 +247,11 @@ constexpr std::array rows{
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
     fact<&Plan::checkpointing, &CheckpointingFacts::offload, as::offload>(
-        "activation_offload",
-        {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; `axolotl_streamed`, "
-         "`axolotl_synchronous`, as Axolotl patches it",
-         {{{activations, 4}}},
-         [](const Plan& plan) { return plan.checkpointing.offload.value != Offload::none; }}),
+        "activation_offload", {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; "
+                               "`streamed_clones`, which clones "
+                               "what is not contiguous first; `synchronous`, without a stream beside",
+                               {{{activations, 4}}},
+                               [](const Plan& plan) { return plan.checkpointing.offload.value != Offload::none; }}),
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
         "attention",
         {"the attention implementation as transformers names it", {{{activations, 4}, {attention_scores, 1}}}}),

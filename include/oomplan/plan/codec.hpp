@@ -103,8 +103,7 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
-inline constexpr auto offload =
-    choice<Offload, offload_names>("one of none, streamed, axolotl_streamed, axolotl_synchronous");
+inline constexpr auto offload = choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(

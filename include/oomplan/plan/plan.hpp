@@ -343,11 +343,10 @@ struct OptimizerFacts {
 };
 
 /// Where what is saved for backward waits for it. streamed: TRL's OffloadActivations, which copies to the host while
-/// the next ops run, and keeps some tensors until their copies are done. axolotl_streamed, axolotl_synchronous:
-/// Axolotl's use of it, with patches of its own, or without a stream beside.
-enum class Offload : std::uint8_t { none, streamed, axolotl_streamed, axolotl_synchronous };
-inline constexpr std::array<std::string_view, 4> offload_names{"none", "streamed", "axolotl_streamed",
-                                                               "axolotl_synchronous"};
+/// the next ops run, and keeps some tensors until their copies are done. streamed_clones: the same, which
+/// clones what is not contiguous first, as Axolotl patches it. synchronous: no stream beside.
+enum class Offload : std::uint8_t { none, streamed, streamed_clones, synchronous };
+inline constexpr std::array<std::string_view, 4> offload_names{"none", "streamed", "streamed_clones", "synchronous"};
 
 struct CheckpointingFacts {
   Setting<bool> on{};

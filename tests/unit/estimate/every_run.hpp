@@ -180,7 +180,7 @@ inline std::vector<Named> runs() {
       {"offloaded as Axolotl does, LoRA, reentrant", changed([](TrainingPlan& p) {
          lora(p);
          p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
-         p.checkpointing.offload.value = Offload::axolotl_streamed;
+         p.checkpointing.offload.value = Offload::streamed_clones;
        }),
        example::llama(), false},
       {"LLaMA-Factory's DFT and Muon", changed([](TrainingPlan& p) {

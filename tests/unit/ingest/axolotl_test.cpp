@@ -225,11 +225,10 @@ TEST(Axolotl, OffloadsWhatCheckpointsKeepOrAnAdapterTrains) {
     return plan_from(full + "flash_attention: true\n" + keys).checkpointing;
   };
   const CheckpointingFacts whole = of("gradient_checkpointing: true\nactivation_offloading: true\n");
-  EXPECT_EQ(whole.offload.value, Offload::axolotl_streamed);
+  EXPECT_EQ(whole.offload.value, Offload::streamed_clones);
   EXPECT_TRUE(whole.on.value && whole.wrapped.value && !whole.reentrant.value);
-  EXPECT_EQ(of("gradient_checkpointing: offload\n").offload.value, Offload::axolotl_streamed);
-  EXPECT_EQ(of("gradient_checkpointing: true\nactivation_offloading: legacy\n").offload.value,
-            Offload::axolotl_synchronous);
+  EXPECT_EQ(of("gradient_checkpointing: offload\n").offload.value, Offload::streamed_clones);
+  EXPECT_EQ(of("gradient_checkpointing: true\nactivation_offloading: legacy\n").offload.value, Offload::synchronous);
   EXPECT_EQ(of("gradient_checkpointing: true\nactivation_offloading: false\n").offload.value, Offload::none);
   const CheckpointingFacts adapted =
       of("adapter: lora\nlora_r: 8\nlora_target_linear: true\ngradient_checkpointing: true\nactivation_offloading: "

@@ -12,6 +12,7 @@
 #include "../trainer/arguments.hpp"
 #include "adapter.hpp"
 #include "evaluation.hpp"
+#include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
 
@@ -229,7 +230,7 @@ void plan_offload(const Axolotl& a, const Inputs& inputs, TrainingPlan& plan) {
   const auto input =
       std::ranges::find(inputs, by_old ? "gradient_checkpointing" : "activation_offloading", &Input::key);
   const bool legacy = said->text == "legacy";
-  plan.checkpointing.offload = {legacy ? Offload::axolotl_synchronous : Offload::axolotl_streamed, origin_of(*input)};
+  plan.checkpointing.offload = {legacy ? Offload::synchronous : Offload::streamed_clones, origin_of(*input)};
   plan.checkpointing.on = {true, origin_of(*input)};
   if (axolotl::has_adapter(a)) return;
   plan.checkpointing.reentrant = {false, own("ac_wrap_hf_model")};
@@ -374,7 +375,8 @@ const Dialect axolotl{.name = "axolotl",
                       .features = ingestion::axolotl::features(),
                       .sayings = ingestion::axolotl::sayings(),
                       .sets_mixed_precision = true,  // utils/trainer.py: prepare_optim_env
-                      .fsdp = FsdpReader::axolotl};
+                      .fsdp = FsdpReader::axolotl,
+                      .suit = ingestion::axolotl::suit};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

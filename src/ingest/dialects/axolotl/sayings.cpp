@@ -30,7 +30,7 @@ bool has_liger_loss(const TrainingPlan& plan) {
 
 Said offloading(const TrainingPlan& plan) {
   const Offload how = plan.checkpointing.offload.value;
-  return how == Offload::axolotl_synchronous ? Said("legacy") : flag(how == Offload::axolotl_streamed);
+  return how == Offload::synchronous ? Said("legacy") : flag(how == Offload::streamed_clones);
 }
 
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan.kernels) || has_liger_loss(plan); }

@@ -6,6 +6,7 @@
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
 #include "../trainer/arguments.hpp"
+#include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "sayings.hpp"
 
@@ -283,8 +284,13 @@ constexpr auto tells =
 
 namespace dialects {
 extern const Dialect llamafactory;
-const Dialect llamafactory{
-    "llamafactory", "LLaMA-Factory's YAML", "model_name_or_path", read, {}, ingestion::llamafactory::sayings(), tells};
+const Dialect llamafactory{.name = "llamafactory",
+                           .about = "LLaMA-Factory's YAML",
+                           .model_key = "model_name_or_path",
+                           .read = read,
+                           .sayings = ingestion::llamafactory::sayings(),
+                           .tells = tells,
+                           .suit = ingestion::llamafactory::suit};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

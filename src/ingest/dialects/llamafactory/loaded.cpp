@@ -1,0 +1,44 @@
+#include "loaded.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "../../loaders.hpp"
+#include "../../stack.hpp"
+
+namespace oomplan::ingestion::llamafactory {
+namespace {
+
+// llamafactory 0.9.5, model/model_utils/liger_kernel.py: other models are trained as they are, with a warning.
+void check_liger_models(TrainingPlan& plan, const Architecture& model) {
+  constexpr auto patched = std::to_array<std::string_view>(
+      {"gemma", "gemma2",   "gemma3",     "gemma3_text", "glm",       "glm4",       "glm4v",     "granite",
+       "llama", "llava",    "mistral",    "mixtral",     "mllama",    "olmo2",      "paligemma", "phi3",
+       "qwen2", "qwen2_vl", "qwen2_5_vl", "qwen3",       "qwen3_moe", "qwen3_next", "qwen3_5",   "gpt_oss"});
+  if (std::ranges::count(patched, model.model_type) > 0) return;
+  if (plan.recipe.loss.value != Loss::liger_fused_linear) return;
+  const Origin origin = stack_of("llamafactory-0.9").origin("llamafactory", "apply_liger_kernel");
+  for (Setting<bool>* part : {&plan.kernels.liger_rms_norm, &plan.kernels.liger_rope, &plan.kernels.liger_glu}) {
+    *part = {false, origin};
+  }
+  plan.recipe.loss = {Loss::full_logits, origin};
+}
+
+// llamafactory 0.9.5, v1/plugins/model_plugins/kernels: of its kernels only the experts' is for CUDA, for the models
+// of _TRITON_MOE_MAPPING.
+void check_kernels(TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> fused{"mixtral", "qwen3_moe", "qwen3_5_moe"};
+  if (std::ranges::count(fused, model.model_type) > 0) return;
+  std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "use_v1_kernels"; });
+}
+
+}  // namespace
+
+void suit(TrainingPlan& plan, const Architecture& model) {
+  leave_own_loading(plan, model);
+  check_liger_models(plan, model);
+  check_kernels(plan, model);
+}
+
+}  // namespace oomplan::ingestion::llamafactory
