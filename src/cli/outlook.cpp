@@ -72,6 +72,13 @@ std::optional<Lever> lever_in(const Findings& findings, const OutlookInputs& inp
   return lever;
 }
 
+std::optional<OtherVersion> version_in(const Findings& findings, const OutlookInputs& inputs) {
+  const IngestOptions options = ingest_options(inputs.question);
+  return other_version_of({inputs.document, options, *findings.plan, *findings.architecture,
+                           findings.footprint->peak.tensors(),
+                           findings.fits.empty() ? nullptr : &findings.fits.front().gpu, inputs.question.headroom});
+}
+
 }  // namespace
 
 Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs) {
@@ -81,6 +88,7 @@ Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInpu
   std::vector<std::function<void()>> tasks;
   if (decided) tasks.emplace_back([&] { out.lever = lever_in(findings, inputs); });
   if (decided) tasks.emplace_back([&] { out.room = room_in(findings, inputs); });
+  if (findings.versions_assumed) tasks.emplace_back([&] { out.version = version_in(findings, inputs); });
   tasks.emplace_back([&] { out.cards = cards_for(findings, replays, inputs.catalog, inputs.question.headroom); });
   for_each_index(tasks.size(), [&](std::size_t i) { tasks[i](); });
   return out;

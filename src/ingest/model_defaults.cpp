@@ -32,14 +32,7 @@ Diagnostic no_sdpa(const std::string& model_type, const Origin& origin) {
           {}};
 }
 
-/// The version behind the word "transformers" in "trl 1.16.0 on transformers 5.23.0", or in a source.
-std::string_view transformers_in(std::string_view text) {
-  constexpr std::string_view name = "transformers ";
-  const auto at = text.find(name);
-  if (at == text.npos) return {};
-  const std::string_view rest = text.substr(at + name.size());
-  return rest.substr(0, rest.find_first_not_of("0123456789."));
-}
+std::string_view transformers_in(std::string_view text) { return ingestion::version_behind("transformers", text); }
 
 /// Whether the version that is read has no sdpa: that of the source or a later one.
 bool is_without_sdpa(const TrainingPlan& plan, const Architecture& model) {

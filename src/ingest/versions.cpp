@@ -86,6 +86,14 @@ bool is_version(std::string_view wanted, std::string_view version) {
   return !a.empty();
 }
 
+std::string_view version_behind(std::string_view package, std::string_view text) {
+  const std::string name = std::string(package) + " ";
+  const auto at = text.find(name);
+  if (at == text.npos) return {};
+  const std::string_view rest = text.substr(at + name.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789."));
+}
+
 bool is_older(std::string_view version, std::string_view other) {
   Numbers a = numbers_of(version);
   Numbers b = numbers_of(other);
@@ -281,3 +289,24 @@ void ChosenVersions::note_unplayed(const Inputs& inputs, Draft& draft) const {
 }
 
 }  // namespace oomplan::ingestion
+
+namespace oomplan {
+
+std::string version_of(const TrainingPlan& plan, std::string_view package) {
+  return std::string(ingestion::version_behind(package, plan.framework));
+}
+
+std::vector<NamedVersion> versions_beside(const TrainingPlan& plan) {
+  const std::string_view package = std::string_view(plan.framework).substr(0, plan.framework.find(' '));
+  std::vector<NamedVersion> out;
+  for (const ingestion::StackLayer& layer : ingestion::stack_layers()) {
+    const bool held =
+        layer.package == package && !layer.since.empty() && !ingestion::covers(layer, version_of(plan, package));
+    if (held) out.push_back({layer.package, layer.version, {}, false});
+  }
+  std::ranges::sort(
+      out, [](const NamedVersion& a, const NamedVersion& b) { return ingestion::is_older(b.version, a.version); });
+  return out;
+}
+
+}  // namespace oomplan

@@ -21,6 +21,10 @@ bool is_version(std::string_view wanted, std::string_view version);
 /// Whether `version` comes before `other`, number by number.
 bool is_older(std::string_view version, std::string_view other);
 
+/// The version behind the package's name in "trl 1.16.0 on transformers 5.23.0", or in a source; empty where there is
+/// none.
+std::string_view version_behind(std::string_view package, std::string_view text);
+
 /// Whether the layer was held against this version: one from its `since` to its own, or a patch of its own.
 bool covers(const StackLayer& layer, std::string_view version);
 

@@ -33,12 +33,19 @@ Json json_of(const Cards& cards) {
   return {{"known", cards.known}, {"all", cards.all}, {"fitting", std::move(fitting)}};
 }
 
+Json json_of(const OtherVersion& version) {
+  return {{"package", version.package},   {"taken", version.taken},
+          {"other", version.other},       {version.on_card ? "needed" : "peak", version.needed.count()},
+          {"at_least", version.at_least}, {"fits", version.on_card ? Json(version.fits) : Json()}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json outlook_json(const Outlook& outlook) {
   return {{"room", outlook.room ? json_of(*outlook.room) : Json()},
           {"lever", outlook.lever ? json_of(*outlook.lever) : Json()},
-          {"cards", json_of(outlook.cards)}};
+          {"cards", json_of(outlook.cards)},
+          {"version", outlook.version ? json_of(*outlook.version) : Json()}};
 }
 
 }  // namespace oomplan::report

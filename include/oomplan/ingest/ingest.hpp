@@ -74,6 +74,13 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 /// refuses a router's loss of a dense model.
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model);
 
+/// The version of a package that the plan's defaults are of; empty where it has none of it.
+std::string version_of(const TrainingPlan& plan, std::string_view package);
+
+/// The other versions of the plan's framework that were held against runs of it, each the last of its kind, the newest
+/// first.
+std::vector<NamedVersion> versions_beside(const TrainingPlan& plan);
+
 /// The dialects, by name: "hf", "oomplan", ….
 std::vector<std::string_view> dialects();
 

@@ -1,4 +1,5 @@
-// What lies beyond the verdict: how far the micro-batch goes, which fix moves the peak most, which cards do.
+// What lies beyond the verdict: how far the micro-batch goes, which fix moves the peak most, which cards do, and what
+// another version of the framework makes of it.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "oomplan/advise/advice.hpp"
 #include "oomplan/catalog/machine.hpp"
+#include "oomplan/survey/other_version.hpp"
 #include "oomplan/survey/room.hpp"
 
 namespace oomplan {
@@ -22,6 +24,7 @@ struct Outlook {
   std::optional<Room> room{};    ///< Nothing where it was not found.
   std::optional<Lever> lever{};  ///< Nothing where no fix of the kind saves a good deal.
   Cards cards{};
+  std::optional<OtherVersion> version{};  ///< Where nobody named one, and another moves the peak.
 };
 
 }  // namespace oomplan

@@ -13,6 +13,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/survey/gate.hpp"
+#include "oomplan/survey/other_version.hpp"
 #include "oomplan/survey/room.hpp"
 #include "oomplan/survey/sweep.hpp"
 
@@ -46,6 +47,21 @@ struct RoomQuestion {
 /// The largest micro-batch that fits: bounded by its tensors alone first, then replayed. Nothing where there is no
 /// bound, and where a value between cannot be decided.
 std::optional<Room> room_of(const RoomQuestion& question);
+
+/// What other versions make of a config is asked of; all outlive the question.
+struct VersionQuestion {
+  const Document& document;
+  const IngestOptions& ingest;
+  const TrainingPlan& plan;  ///< As the config is read.
+  const Architecture& architecture;
+  Bytes tensors{};           ///< The plan's peak.
+  const Gpu* gpu = nullptr;  ///< Or none.
+  double headroom = 0;
+};
+
+/// Of the versions of its framework whose defaults are known the one that moves the peak most; nothing where none moves
+/// it by more than 2 %. Those that refuse the config, or under which it cannot be estimated, do not count.
+std::optional<OtherVersion> other_version_of(const VersionQuestion& question);
 
 /// Works out the frontier and the largest, once all points are there.
 void find_frontier(Sweep& sweep);

@@ -151,6 +151,19 @@ std::string ranks_line(const Report& report, const ViewOptions& options) {
   return wrapped_line(out, options);
 }
 
+/// The same config under another version of its framework, where nobody says which it is.
+std::string version_line(const Report& report, const ViewOptions& options) {
+  if (!report.found.outlook || !report.found.outlook->version) return {};
+  const OtherVersion& version = *report.found.outlook->version;
+  const std::string size = (version.at_least ? "at least " : "") + oomplan::to_text(version.needed);
+  const std::string other = version.package + " " + version.other;
+  const std::string what = !version.on_card
+                               ? "the peak with " + other + " is " + size
+                               : other + " needs " + size + (version.fits ? ", which fits" : ", which does not fit");
+  return wrapped_line(
+      fmt::format("{} {} is assumed: {} (say which with --framework)", version.package, version.taken, what), options);
+}
+
 }  // namespace
 
 std::string moment_text(const PhasePeak& peak) {
@@ -162,13 +175,14 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
   const std::vector<Fit>& fits = report.found.fits;
   const std::string note = if_assumed(report);
+  const std::string version = version_line(report, options);
   const std::string lines = wrapped_line(fmt::format("peak {} of tensors, in {}{}", oomplan::to_text(peak.tensors()),
                                                      moment_text(peak), fits.empty() ? note : ""),
                                          options) +
-                            ranks_line(report, options) + reserved_line(report, options) + paged_line(report, options);
+                            (fits.empty() ? version : "") + ranks_line(report, options) + reserved_line(report, options) + paged_line(report, options);
   if (fits.empty()) return lines;
   if (fits.size() > 1) return comparison(fits, note, options) + lines;
-  return fit_line(fits.front(), note, options) + range_line(fits.front(), "", options) + lines +
+  return fit_line(fits.front(), note, options) + version + range_line(fits.front(), "", options) + lines +
          shown_line(fits.front(), options);
 }
 

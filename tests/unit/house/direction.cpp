@@ -28,6 +28,7 @@ const Names values{"plan/plan.hpp",
                    "advise/advice.hpp",
                    "survey/sweep.hpp",
                    "survey/gate.hpp",
+                   "survey/other_version.hpp",
                    "survey/room.hpp",
                    "report/outlook.hpp"};
 
