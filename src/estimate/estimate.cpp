@@ -5,6 +5,7 @@
 #include "groups.hpp"
 #include "oomplan/estimate/ranks.hpp"
 #include "run.hpp"
+#include "traced.hpp"
 #include "unroll.hpp"
 
 namespace oomplan {
@@ -82,6 +83,17 @@ Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& a
   const auto played = estimator::play(plan, architecture, shard);
   if (!played) return played.errors();
   return estimator::footprint_of(*played, Detail::events);
+}
+
+Result<Snapshot> snapshot_of(const TrainingPlan& plan, const Architecture& architecture, Bytes workspace) {
+  const std::string& conf = plan.runtime.alloc_conf.value;
+  const Result<AllocatorSettings> settings = parse_alloc_conf(conf, plan.runtime.alloc_conf.origin.source);
+  if (!settings) return settings.errors();
+  const auto played = estimator::play(plan, architecture);
+  if (!played) return played.errors();
+  Result<Snapshot> out = estimator::traced(played->timeline, played->run->modules(), *settings, workspace);
+  if (out) out->settings.alloc_conf = conf;
+  return out;
 }
 
 Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Architecture& architecture) {

@@ -132,6 +132,8 @@ class Allocator {
   bool release(std::uint64_t address, std::int64_t size);
   /// What the card has free from now on, whatever it had; Card::unlimited for as much as it takes.
   void leave_free(Bytes free);
+  /// What hold() would be given to begin here, by address.
+  std::vector<HeldSegment> held() const;
   /// Where the allocation under `slot` lies; 0 where it holds nothing.
   std::uint64_t address(std::uint32_t slot) const;
 

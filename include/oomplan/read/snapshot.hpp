@@ -90,4 +90,8 @@ struct Snapshot {
 /// read/truncated, read/damaged, read/too-large, read/too-deep
 Result<Snapshot> read_snapshot(LogText& file, const std::string& name);
 
+/// A pickle that read_snapshot() and PyTorch's memory_viz read. Entries of a trace are a microsecond apart; a block's
+/// requested size is its own.
+std::string write_snapshot(const Snapshot& snapshot);
+
 }  // namespace oomplan

@@ -12,6 +12,7 @@
 #include "../options.hpp"
 #include "../recipe.hpp"
 #include "../written.hpp"
+#include "oomplan/estimate/traced.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
 
@@ -27,6 +28,7 @@ struct Options {
   std::string explain{};
   std::string headroom{usual_headroom_text};
   std::string html{};
+  std::string snapshot{};
   std::optional<std::string> alloc_conf{};
   bool alloc_conf_from_environment = false;
 };
@@ -73,6 +75,9 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.flag("-q,--quiet", options.quiet, "Print the verdict alone");
   app.flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
+  app.option("--snapshot", options.snapshot,
+             "Also write the run as a PyTorch memory snapshot, which memory_viz and `oomplan replay` read")
+      .type_name("FILE");
   app.option("--explain", options.explain, "Print what one bucket of the table is made of").type_name("BUCKET");
 }
 
@@ -116,6 +121,15 @@ std::optional<Curve> curve_in(const Findings& findings) {
   return curve ? std::optional(std::move(*curve)) : std::nullopt;
 }
 
+void add_snapshot(Outcome& out, const std::string& path, const Findings& findings,
+                  const std::vector<std::string>& inputs) {
+  const Bytes workspace = findings.fits.empty() ? Bytes() : findings.fits.front().gpu.cublas_workspace;
+  const Result<Snapshot> snapshot = snapshot_of(*findings.plan, *findings.architecture, workspace);
+  if (snapshot) return add_report(out, path, write_snapshot(*snapshot), inputs);
+  for (const Diagnostic& error : snapshot.errors()) out.err += to_text(error);
+  out.code = ExitCode::invalid;
+}
+
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const std::optional<Diagnostic> wrong = misuse(options);
   if (wrong) return print(failed({*wrong}), options, terminal);
@@ -126,10 +140,14 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
-  if (options.html.empty()) return out;
+  if (options.html.empty() && options.snapshot.empty()) return out;
   auto inputs = document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
   if (!question.host.loader.empty()) inputs.push_back(question.host.loader);
-  add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
+  if (!options.html.empty()) {
+    add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
+    inputs.push_back(options.html);
+  }
+  if (!options.snapshot.empty() && findings.footprint) add_snapshot(out, options.snapshot, findings, inputs);
   return out;
 }
 

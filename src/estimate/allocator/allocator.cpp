@@ -117,6 +117,8 @@ bool Allocator::hold(const std::vector<HeldSegment>& segments) {
   return allocator::hold(state_->machine, segments, state_->live);
 }
 
+std::vector<HeldSegment> Allocator::held() const { return allocator::held(state_->machine, state_->live); }
+
 void Allocator::watch(Bytes total) {
   allocator::Machine& m = state_->machine;
   const bool parted = m.allowed || total.count() >= m.parts_from;

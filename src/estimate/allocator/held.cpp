@@ -1,5 +1,7 @@
 // A state that is there before the first event: segments with what they hold, as a memory snapshot has them.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "state.hpp"
 
@@ -95,6 +97,25 @@ void place_beyond(Device& device, const std::vector<HeldSegment>& segments) {
   }
 }
 
+/// The first of the blocks that are mapped without a gap up to `block`.
+Index first_mapped(const Machine& m, Index block) {
+  const auto before = [&](Index at) { return m.blocks[at].previous; };
+  while (before(block) != none && m.blocks[before(block)].mapped) block = before(block);
+  return block;
+}
+
+/// The stretch of mapped blocks from `first` on.
+HeldSegment stretch_from(const Machine& m, Index first, const std::map<Index, std::uint32_t>& slots) {
+  const Block& begin = m.blocks[first];
+  HeldSegment out{.address = begin.address, .small = begin.small, .expandable = m.settings.expandable_segments};
+  for (Index at = first; at != none && m.blocks[at].mapped; at = m.blocks[at].next) {
+    const auto slot = slots.find(at);
+    out.pieces.push_back({m.blocks[at].size, slot == slots.end() ? HeldSegment::free : slot->second});
+    out.size += m.blocks[at].size;
+  }
+  return out;
+}
+
 std::int64_t taken_by(const HeldSegment& segment) { return rounded_up(segment.size, physical_page); }
 
 }  // namespace
@@ -123,6 +144,23 @@ bool hold(Machine& m, const std::vector<HeldSegment>& segments, std::vector<Inde
   s.peak_fragmented = s.fragmented;
   s.peak_segments = s.segments;
   return true;
+}
+
+std::vector<HeldSegment> held(const Machine& m, const std::vector<Index>& live) {
+  std::map<Index, std::uint32_t> slots;
+  std::set<Index> first;
+  for (std::uint32_t slot = 0; slot < live.size(); ++slot) {
+    if (live[slot] == none) continue;
+    slots.emplace(live[slot], slot);
+    first.insert(first_mapped(m, live[slot]));
+  }
+  for (const Pool& pool : m.pools) {
+    for (const Index block : pool.free.list(m.blocks)) first.insert(first_mapped(m, block));
+  }
+  std::vector<HeldSegment> out;
+  for (const Index block : first) out.push_back(stretch_from(m, block, slots));
+  std::ranges::sort(out, {}, &HeldSegment::address);
+  return out;
 }
 
 }  // namespace oomplan::allocator

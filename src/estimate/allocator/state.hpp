@@ -145,6 +145,9 @@ void part_from_larger(Machine& m, std::int64_t size, bool small);
 /// False, with nothing changed, where it does not fit the card or the settings. `live` gets the blocks by slot.
 bool hold(Machine& m, const std::vector<HeldSegment>& segments, std::vector<Index>& live);
 
+/// What it would be given to begin with this state, by address.
+std::vector<HeldSegment> held(const Machine& m, const std::vector<Index>& live);
+
 // Giving back (release.cpp).
 
 /// The one free segment of cudaMalloc there; false where there is none.

@@ -179,7 +179,8 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   const std::string lines = wrapped_line(fmt::format("peak {} of tensors, in {}{}", oomplan::to_text(peak.tensors()),
                                                      moment_text(peak), fits.empty() ? note : ""),
                                          options) +
-                            (fits.empty() ? version : "") + ranks_line(report, options) + reserved_line(report, options) + paged_line(report, options);
+                            (fits.empty() ? version : "") + ranks_line(report, options) +
+                            reserved_line(report, options) + paged_line(report, options);
   if (fits.empty()) return lines;
   if (fits.size() > 1) return comparison(fits, note, options) + lines;
   return fit_line(fits.front(), note, options) + version + range_line(fits.front(), "", options) + lines +

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "pickle.hpp"
 
@@ -152,6 +154,76 @@ TEST(Snapshot, OneListNamedAMillionTimesIsRefused) {
   const std::string bomb = "\x80\x04]\x94(" + std::string(20000, 'N') + "e0}(" + text("segments") + "]" +
                            text("device_traces") + "](" + many + "eu.";
   EXPECT_EQ(snapshot_of(bomb).errors().front().code, "read/too-large");
+}
+
+Snapshot written_and_read(const Snapshot& snapshot) {
+  const std::string bytes = write_snapshot(snapshot);
+  const Result<Snapshot> read = snapshot_of(bytes);
+  EXPECT_TRUE(read.ok()) << (read ? "" : to_text(read.errors().front()));
+  return read ? *read : Snapshot{};
+}
+
+TEST(Snapshot, WhatIsWrittenIsReadBack) {
+  using enum SnapshotEvent::Action;
+  Snapshot all{.frames = {{"model.py", 7, "forward"}, {"", 0, "aten::mm"}}, .stacks = {{}, {1, 0}, {0}}};
+  all.segments.push_back({.size = 2097152, .address = std::int64_t{1} << 46, .small = true});
+  all.segments.back().blocks = {{SnapshotBlock::State::active, 1, std::int64_t{1} << 46, 512},
+                                {SnapshotBlock::State::pending, 2, (std::int64_t{1} << 46) + 512, 1024},
+                                {SnapshotBlock::State::inactive, 0, (std::int64_t{1} << 46) + 1536, 2095616}};
+  all.segments.push_back({.size = 41943040, .expandable = true, .address = -4096, .private_pool = true});
+  auto& trace = all.traces.emplace_back();
+  for (const auto action : {segment_alloc, allocate, free_requested, SnapshotEvent::Action::free, segment_free,
+                            segment_map, segment_unmap, out_of_memory}) {
+    trace.push_back({action, static_cast<std::uint32_t>(trace.size() % 3), std::int64_t{3'000'000'000}, 700, 0});
+  }
+  all.settings = {.alloc_conf = "expandable_segments:True", .expandable_segments = true, .max_split = 33554432};
+  all.settings.garbage_collection_threshold = 0.625;
+  all.settings.roundup_divisions[3] = 8;
+
+  const Snapshot read = written_and_read(all);
+  EXPECT_EQ(read.frames, (std::vector<SnapshotFrame>{all.frames[1], all.frames[0]}));  // in the order of their use
+  ASSERT_EQ(read.segments.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read.segments[i].size, all.segments[i].size);
+    EXPECT_EQ(read.segments[i].address, all.segments[i].address);
+    EXPECT_EQ(read.segments[i].small, all.segments[i].small);
+    EXPECT_EQ(read.segments[i].expandable, all.segments[i].expandable);
+    EXPECT_EQ(read.segments[i].private_pool, all.segments[i].private_pool);
+    ASSERT_EQ(read.segments[i].blocks.size(), all.segments[i].blocks.size());
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read.segments[0].blocks[i].state, all.segments[0].blocks[i].state);
+    EXPECT_EQ(read.segments[0].blocks[i].address, all.segments[0].blocks[i].address);
+    EXPECT_EQ(read.segments[0].blocks[i].size, all.segments[0].blocks[i].size);
+    EXPECT_EQ(read.stacks[read.segments[0].blocks[i].stack].size(), all.stacks[all.segments[0].blocks[i].stack].size());
+  }
+  ASSERT_EQ(read.traces.size(), 1U);
+  ASSERT_EQ(read.traces[0].size(), trace.size());
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    EXPECT_EQ(read.traces[0][i].action, trace[i].action);
+    EXPECT_EQ(read.traces[0][i].address, trace[i].address);
+    EXPECT_EQ(read.traces[0][i].size, trace[i].size);
+  }
+  EXPECT_EQ(read.settings.alloc_conf, all.settings.alloc_conf);
+  EXPECT_TRUE(read.settings.expandable_segments);
+  EXPECT_EQ(read.settings.max_split, all.settings.max_split);
+  EXPECT_EQ(read.settings.garbage_collection_threshold, 0.625);
+  EXPECT_EQ(read.settings.roundup_divisions, all.settings.roundup_divisions);
+}
+
+// memory_viz hands what one opcode appends to one call of JavaScript, which takes some ten thousand values.
+TEST(Snapshot, NoMoreThanAThousandEntriesAreAppendedAtOnce) {
+  Snapshot all{.stacks = {{}}};
+  all.traces.emplace_back(2500, SnapshotEvent{SnapshotEvent::Action::allocate, 0, 512, 512, 0});
+  const std::string bytes = write_snapshot(all);
+  EXPECT_EQ(written_and_read(all).traces.front().size(), 2500U);
+  std::size_t most = 0;
+  std::size_t now = 0;
+  for (std::size_t at = bytes.find("alloc"); at < bytes.size(); ++at) {
+    if (bytes.compare(at, 2, "}(") == 0) most = std::max(most, ++now);
+    if (bytes.compare(at, 3, "ue(") == 0) now = 0;
+  }
+  EXPECT_EQ(most, 1000U);
 }
 
 }  // namespace
