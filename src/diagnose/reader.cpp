@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "matcher.hpp"
+#include "prose.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -215,10 +216,17 @@ class Reader {
       return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
     });
     std::erase_if(found, [&](const Found& one) {
+      if (!is_general(*one.sentence)) return false;
       const std::size_t length = one.match.end - one.match.begin;
-      return is_general(*one.sentence) &&
-             (known || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length));
+      return known || is_quoted(one) || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length);
     });
+  }
+
+  // Whether the sentence is no report of its own line but somebody's words about one.
+  bool is_quoted(const Found& one) const {
+    const bool here = one.match.begin == one.begin;  // else its first words were found from a later line
+    const std::size_t end = here ? one.match.end : lines_[one.line].body.size();
+    return names_a_kind(lines_[one.line].body, end) || stands_in_prose(lines_, one.line, one.begin, end);
   }
 
   // "OOMKilled: no", "Detected 0 oom-kill event(s)".
@@ -296,6 +304,7 @@ class Reader {
     const Sentence& sentence = *found.sentence;
     forget_beginning(found);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
+    const bool quoted = sentence.says <= Says::other_failure && is_quoted(found);
     Evidence out = evidence_at(index);
     out.message = sentence.id;
     out.family = sentence.family;
@@ -312,6 +321,7 @@ class Reader {
     out.phase = sentence.phase;
     out.facts = std::move(found.match.facts);
     out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());
+    if (quoted) out.facts.push_back({.name = "quoted", .text = "yes"});
     out_.push_back(std::move(out));
     begins_.push_back(found.begin);
   }
