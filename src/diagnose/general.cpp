@@ -47,7 +47,7 @@ constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATA
                                                           "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
-     "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
+     "in case of", "prevent", " # ",      "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
      "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
@@ -55,13 +55,29 @@ constexpr auto other_resources = std::to_array<std::string_view>(
     {"quota", "Quota", " 429", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
      " disk", "scratch", "PersistentVolume", "swap file"});
 
+// "lua: ", "bash: xrealloc: ", "GPUassert: ": who speaks, with no blank in the name.
+std::size_t end_of_labels(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::size_t at = 0;
+  for (std::size_t end = text.find(": "); end != std::string_view::npos; end = text.find(": ", at)) {
+    if (end == at || end - at > longest || text.substr(at, end - at).find(' ') != std::string_view::npos) break;
+    at = text.find_first_not_of(' ', end + 1);
+    if (at == std::string_view::npos) return text.size();
+  }
+  return at;
+}
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " of ", " trying ", " - "});
-  if (begin != 0 || length > text.size()) return false;
-  text.remove_prefix(length);
-  return text.empty() ||
+      {":",      ".",     "!",    ",",    ";",        "(",   " (",       " in ",         " at ", " while ",
+       " when ", " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / "});
+  if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
+  if (begin + length > text.size()) return false;
+  text.remove_prefix(begin + length);
+  const std::string_view word = text.substr(0, text.find(' ', 1));
+  const bool place = word.starts_with(' ') && word.find_first_of("./") + 1 < word.size();
+  return text.empty() || place ||
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
 
@@ -152,35 +168,12 @@ bool has_word(std::string_view text, std::string_view word) {
 bool speaks_of_gpu(std::string_view text) {
   constexpr auto whole = std::to_array<std::string_view>({"hip", "hpu", "npu", "tpu", "xpu", "rmm", "hbm", "metal"});
   if (std::any_of(whole.begin(), whole.end(), [&](auto word) { return has_word(text, word); })) return true;
-  constexpr auto words = std::to_array<std::string_view>({"GPU",
-                                                          "gpu",
-                                                          "CUDA",
-                                                          "cuda",
-                                                          "HIP",
-                                                          "XPU",
-                                                          "HPU",
-                                                          "NPU",
-                                                          "TPU",
-                                                          "VRAM",
-                                                          "vram",
-                                                          "HBM",
-                                                          "device",
-                                                          "Device",
-                                                          "vk::",
-                                                          "Vulkan",
-                                                          "vulkan",
-                                                          "Metal",
-                                                          "OpenCL",
-                                                          "CL_",
-                                                          "MUSA",
-                                                          "DCU",
-                                                          "Gpu",
-                                                          "NVRM",
-                                                          "nvenc",
-                                                          "RMM",
-                                                          "thrust",
-                                                          "KV cache",
-                                                          "torch.OutOfMemory"});
+  constexpr auto words = std::to_array<std::string_view>(
+      {"GPU",          "gpu",    "CUDA",   "cuda",  "HIP",    "XPU",    "HPU",
+       "NPU",          "TPU",    "VRAM",   "vram",  "HBM",    "device", "Device",
+       "vk::",         "Vulkan", "vulkan", "Metal", "OpenCL", "CL_",    "MUSA",
+       "DCU",          "Gpu",    "NVRM",   "nvenc", "RMM",    "thrust", "KV cache",
+       "video memory", "DEVICE", "OPTIX",  "OptiX", "D3D",    "GL_OUT", "torch.OutOfMemory"});
   return has_any(text, words);
 }
 

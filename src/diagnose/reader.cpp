@@ -198,9 +198,17 @@ class Reader {
     return std::nullopt;
   }
 
+  // "FrobOutOfMemoryError: …", "Check failed: …" are errors of any kind; the words for memory in them say which.
+  static bool is_error_around(const Found& other, const Found& one) {
+    return is_general(*one.sentence) && one.sentence->says <= Says::host_alloc_failed &&
+           other.sentence->says == Says::other_failure && is_general(*other.sentence) &&
+           other.match.begin <= one.match.begin && one.match.end <= other.match.end;
+  }
+
   // A short sentence inside a longer one, or beside one that says the same, is the statement told with less; of one
   // sentence twice, one is enough.
   static bool covers(const Found& other, const Found& one) {
+    if (is_error_around(other, one)) return false;
     const Match& a = other.match;
     const Match& b = one.match;
     if (a.begin == b.begin && a.end == b.end) return &other < &one;
@@ -283,6 +291,15 @@ class Reader {
     return out;
   }
 
+  // Where the words are all of the line, it goes on from the one before.
+  bool is_of_gpu(std::size_t index, const std::string& text) const {
+    if (speaks_of_gpu(text)) return true;
+    constexpr std::size_t short_line = 32;
+    const bool goes_on = index > 0 && text.size() <= short_line && same_speaker(lines_[index - 1], lines_[index]) &&
+                         !lines_[index].header;
+    return goes_on && speaks_of_gpu(lines_[index - 1].body);
+  }
+
   // The runtime refuses pinned memory of the host in the words that it has for a GPU's.
   bool says_pinned(std::size_t index, const Sentence& sentence, const Evidence& out) const {
     if (sentence.family != "raw_cuda" || sentence.says != Says::gpu_alloc_failed) return false;
@@ -310,7 +327,7 @@ class Reader {
     out.family = sentence.family;
     out.says = sentence.says;
     out.place = sentence.place;
-    if (sentence.says == Says::host_alloc_failed && is_general(sentence) && speaks_of_gpu(out.text)) {
+    if (sentence.says == Says::host_alloc_failed && is_general(sentence) && is_of_gpu(index, out.text)) {
       out.says = Says::gpu_alloc_failed;
       out.place = Where::gpu;
     }
