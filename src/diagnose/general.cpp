@@ -55,10 +55,22 @@ constexpr auto other_resources = std::to_array<std::string_view>(
     {"quota", "Quota", " 429", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
      " disk", "scratch", "PersistentVolume", "swap file"});
 
+// "F - [conn4] ": a level and a thread.
+std::size_t end_of_brackets(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t close = text[at] == '[' ? text.find("] ", at) : std::string_view::npos;
+    const bool sign = at + 1 < text.size() && text[at + 1] == ' ';
+    if (close == std::string_view::npos && !sign) return at;
+    at = std::min(text.find_first_not_of(' ', close == std::string_view::npos ? at + 1 : close + 1), text.size());
+  }
+  return at;
+}
+
 // "lua: ", "bash: xrealloc: ", "GPUassert: ": who speaks, with no blank in the name.
 std::size_t end_of_labels(std::string_view text) {
   constexpr std::size_t longest = 40;
-  std::size_t at = 0;
+  std::size_t at = end_of_brackets(text);
   for (std::size_t end = text.find(": "); end != std::string_view::npos; end = text.find(": ", at)) {
     if (end == at || end - at > longest || text.substr(at, end - at).find(' ') != std::string_view::npos) break;
     at = text.find_first_not_of(' ', end + 1);
@@ -81,6 +93,19 @@ bool states(std::string_view text, std::size_t begin, std::size_t length) {
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
 
+// The line of the log in a body that several were joined to.
+std::string_view around(std::string_view text, std::size_t at) {
+  const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, std::min(text.find('\n', std::min(at, text.size())), text.size()) - begin);
+}
+
+// "exec: /bin/frob: Cannot allocate memory" is the system's own word for errno 12; a page that could not be locked is
+// no failure.
+bool is_of_the_system(std::string_view text) {
+  return text.find(": Cannot allocate memory") != std::string_view::npos && text.find("lock") == std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_general(const Sentence& sentence) {
@@ -90,12 +115,13 @@ bool is_general(const Sentence& sentence) {
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match) {
   const std::string_view text = lines[index].body;
+  const std::string_view line = around(text, begin);
   if (has_any(text, other_resources)) return false;
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
-  if (has_any(text, advising)) return false;
+  if (has_any(line, advising)) return false;
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
-  return has_any(text, failing) || (of_memory && states(text, begin, match));
+  return has_any(text, failing) || (of_memory && is_of_the_system(line)) || (of_memory && states(text, begin, match));
 }
 
 bool speaks_of_memory(std::string_view text) {

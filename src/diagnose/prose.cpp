@@ -71,7 +71,7 @@ struct Words {
 Words words_of(std::string_view text) {
   Words out;
   while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
+    std::string_view word = text.substr(0, text.find_first_of(" \n"));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const auto sign = [](char c) { return !letter(c) && static_cast<unsigned char>(c) < 0x80; };
     while (!word.empty() && sign(word.front())) word.remove_prefix(1);
@@ -89,7 +89,7 @@ Words words_of(std::string_view text) {
 std::string_view without_opening(std::string_view lead) {
   for (std::size_t before = lead.size() + 1; lead.size() < before;) {
     before = lead.size();
-    while (!lead.empty() && " `'\"*([{<|"sv.find(lead.back()) != std::string_view::npos) lead.remove_suffix(1);
+    while (!lead.empty() && " \n`'\"*([{<|"sv.find(lead.back()) != std::string_view::npos) lead.remove_suffix(1);
     if (!lead.ends_with(':')) continue;
     const std::string_view word = lead.substr(lead.rfind(' ') + 1);
     if (word.ends_with("Error:") || word.ends_with("Exception:")) lead.remove_suffix(word.size());

@@ -79,8 +79,8 @@ class Reader {
     const bool cut = hit.at + sentence.anchor.size() > text.size();  // its own words go on in the next line
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
       Attempt attempt = match_around(sentence.program, text, hit.at, sentence.letters);
-      const bool better =
-          attempt.match && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
+      const bool here = attempt.match && attempt.match->begin <= hit.at;  // not the same words in a later line
+      const bool better = here && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
       const bool asks = attempt.wants_more || (cut && joined == 0);
       const std::optional<std::size_t> more = asks ? next_of_speaker(index, next) : std::nullopt;
