@@ -103,7 +103,8 @@ std::string_view around(std::string_view text, std::size_t at) {
 // "exec: /bin/frob: Cannot allocate memory" is the system's own word for errno 12; a page that could not be locked is
 // no failure.
 bool is_of_the_system(std::string_view text) {
-  const bool said = text.find(": Cannot allocate memory") != std::string_view::npos || text.ends_with(": Out of memory");
+  const bool said =
+      text.find(": Cannot allocate memory") != std::string_view::npos || text.ends_with(": Out of memory");
   return said && text.find("lock") == std::string_view::npos;
 }
 

@@ -39,14 +39,14 @@ constexpr std::array leading_in{
     "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,    "shows"sv,  "report"sv, "reports"sv,
     "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
 
-// Who speaks in a conversation, or which part of an example it is that a model is trained or asked with.
+// Who speaks in a conversation, and the keys of one or of an example that a model is trained with: two of a line.
 constexpr std::array speakers{
-    "user:"sv,  "human:"sv,          "assistant:"sv,   "question:"sv, "answer:"sv,       "q:"sv,
-    "a:"sv,     "instruction:"sv,    "response:"sv,    "<|user|>"sv,  "<|assistant|>"sv, "<|im_start|>"sv,
-    "[inst]"sv, "### instruction"sv, "### response"sv, "### human"sv, "### question"sv};
-constexpr std::array members{"\"content\":"sv,    "\"prompt\":"sv,   "\"instruction\":"sv,
-                             "\"completion\":"sv, "\"question\":"sv, "\"answer\":"sv,
-                             "\"chosen\":"sv,     "\"rejected\":"sv, "\"query\":"sv};
+    "user:"sv,     "human:"sv,       "assistant:"sv,  "question:"sv,     "answer:"sv,      "q:"sv,
+    "a:"sv,        "<|user|>"sv,     "[inst]"sv,      "<|assistant|>"sv, "<|im_start|>"sv, "### instruction"sv,
+    "### human"sv, "### response"sv, "### question"sv};
+constexpr std::array members{"\"role\":"sv,   "\"content\":"sv,    "\"prompt\":"sv,   "\"instruction\":"sv,
+                             "\"input\":"sv,  "\"completion\":"sv, "\"question\":"sv, "\"answer\":"sv,
+                             "\"output\":"sv, "\"response\":"sv,   "\"chosen\":"sv,   "\"rejected\":"sv};
 
 constexpr std::array levels{"error"sv, "warn"sv, "info"sv, "fatal"sv, "critical"sv, "debug"sv, "e "sv, "w "sv, "f "sv};
 
@@ -63,6 +63,7 @@ std::string small(std::string_view text) {
 struct Words {
   int function = 0;
   int people = 0;
+  bool first_person = false;
   std::string last{};
   bool last_begins = false;  ///< It has a capital: "The paging file …" begins a report.
 };
@@ -81,6 +82,7 @@ Words words_of(std::string_view text) {
     out.last_begins = std::isupper(static_cast<unsigned char>(word.front())) != 0;
     out.function += is_in(function_words, out.last) ? 1 : 0;
     out.people += is_in(of_people, out.last) ? 1 : 0;
+    out.first_person = out.first_person || out.last == "i" || out.last == "my" || out.last == "i'm";
   }
   return out;
 }
@@ -122,14 +124,19 @@ bool begins_with_speaker(std::string_view text) {
 // One line of a data set holds the whole conversation; it was taken apart at its line ends.
 bool is_member(const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t most_pieces = 40;
-  const Line& of = lines[index];
-  for (std::size_t i = index + 1, seen = 0; i-- > 0 && seen < most_pieces; ++seen) {
-    if (lines[i].file != of.file || lines[i].number != of.number) return false;
-    const std::string& text = lines[i].body;
-    if (std::any_of(members.begin(), members.end(), [&](auto key) { return text.find(key) != std::string::npos; }))
-      return true;
-  }
-  return false;
+  const auto same = [&](std::size_t i) {
+    return i < lines.size() && lines[i].file == lines[index].file && lines[i].number == lines[index].number;
+  };
+  if (lines[index].column == 0 && lines[index].body.find('"') == std::string::npos) return false;
+  std::size_t first = index;
+  while (first > 0 && index - first < most_pieces && same(first - 1)) --first;
+  std::size_t last = index;
+  while (last - index < most_pieces && same(last + 1)) ++last;
+  return std::ranges::count_if(members, [&](std::string_view key) {
+           for (std::size_t i = first; i <= last; ++i)
+             if (lines[i].body.find(key) != std::string::npos) return true;
+           return false;
+         }) >= 2;
 }
 
 bool follows_speaker(const std::vector<Line>& lines, std::size_t index) {
@@ -158,11 +165,11 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   const Line& line = lines[index];
   const std::string_view text = line.body;
   if (is_member(lines, index)) return true;
-  if (!line.time.empty() || begins_with_level(text)) return false;
   const std::string_view lead = without_opening(text.substr(0, std::min(begin, text.size())));
   const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
-  if (names_speaker(lead) || follows_speaker(lines, index)) return true;
   const Words before = words_of(lead);
+  if ((!line.time.empty() || begins_with_level(text)) && !before.first_person) return false;
+  if (names_speaker(lead) || follows_speaker(lines, index)) return true;
   const Words after = words_of(rest);
   const int function = before.function + after.function;
   if (rest.find('?') != std::string_view::npos && after.function >= 2) return true;

@@ -55,11 +55,22 @@ TEST(Prose, IsToldByTheLinesBeside) {
   EXPECT_FALSE(in_prose("|CUDA error: out of memory|", "2025-01-01 10:00:00 User: alice logged in"));
 }
 
+TEST(Prose, OfAPersonMayHaveATime) {
+  const auto confidence = [](const std::string& text) { return diagnosed(text).verdict.confidence; };
+  EXPECT_EQ(confidence("2025-01-01 10:02:03 bob: my run always ends with CUDA error: out of memory\n"),
+            Confidence::possible);
+  EXPECT_EQ(confidence("2025-01-01 10:02:03 the run of the job ends with CUDA error: out of memory\n"),
+            Confidence::likely);
+}
+
 TEST(Prose, OfADataSetIsInItsMembers) {
   const auto verdict = [](const std::string& text) { return diagnosed(text).verdict; };
   const Judgement asked = verdict(
       R"({"messages": [{"role": "user", "content": "My log:\nRuntimeError: CUDA error: out of memory\nWhat now?"}]})");
   EXPECT_EQ(asked.confidence, Confidence::possible);
+  EXPECT_EQ(verdict(R"({"content": "RuntimeError: CUDA error: out of memory", "__time__": 1})").confidence,
+            Confidence::likely)
+      << "a shipper has that key too";
   EXPECT_EQ(verdict(R"({"log": "RuntimeError: CUDA error: out of memory\n"})").confidence, Confidence::likely);
 }
 
