@@ -153,9 +153,9 @@ bool shows_code(std::string_view text) {
 
 // A sentence about what may happen, or about what did not.
 bool explains(std::string_view text) {
-  constexpr auto words =
-      std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation", " means ",
-                                       "How to", "how to ", "Supported ", "bad_alloc caught", "is thrown"});
+  constexpr auto words = std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation",
+                                                          " means ", "How to", "how to ", "Supported ",
+                                                          "bad_alloc caught", "is thrown", "Raised when"});
   return has_any(text, words);
 }
 

@@ -159,6 +159,30 @@ bool stands_in_text(const std::vector<Line>& lines, std::size_t index) {
          (index > 1 && is_text_line(lines, index - 2, index)) || is_text_line(lines, index + 2, index);
 }
 
+bool begins_with_any(std::string_view text, const auto& words) {
+  while (!text.empty() && !letter(text.front())) text.remove_prefix(1);
+  const std::string begin = small(text.substr(0, 12));
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return begin.starts_with(word); });
+}
+
+// "Why is my pod …?", "If the kernel logs …"
+constexpr std::array asking{"why "sv,  "how "sv, "what "sv, "when "sv, "where "sv,
+                            "does "sv, "is "sv,  "can "sv,  "do "sv};
+constexpr std::array supposing{"if "sv, "when "sv, "whenever "sv};
+
+// An item of a list that goes on, or begins, in a language's words: "- retry on …", "- … when the model is loaded".
+bool is_in_item(std::string_view text, std::string_view lead, std::string_view rest) {
+  if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
+  const bool first = words_of(lead).last.empty();
+  return first ? words_of(rest.substr(0, rest.find('.'))).function >= 2 : letter(lead.back());
+}
+
+// A row of a table with an explanation in another cell.
+bool is_in_row(std::string_view text, std::string_view rest) {
+  if (!text.starts_with('|') || !text.ends_with('|') || rest.find('|') == std::string_view::npos) return false;
+  return words_of(rest.substr(rest.find('|'))).function >= 2;
+}
+
 }  // namespace
 
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
@@ -172,9 +196,14 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   if (names_speaker(lead) || follows_speaker(lines, index)) return true;
   const Words after = words_of(rest);
   const int function = before.function + after.function;
-  if (rest.find('?') != std::string_view::npos && after.function >= 2) return true;
+  const bool asks = rest.find('?') != std::string_view::npos;
+  if (asks && (after.function >= 2 || (function >= 2 && begins_with_any(lead, asking)))) return true;
+  if (function >= 2 && begins_with_any(lead, supposing)) return true;
+  if (is_in_row(text, rest) || is_in_item(text, lead, rest)) return true;
   if (lead.empty() || before.last_begins || !is_in(leading_in, before.last)) return false;
-  if (lead.ends_with(':')) return before.people > 0 && before.function >= 2;
+  const bool announced =
+      lead.ends_with(':') || (begin < text.size() && text[begin] == ':');  // of some sentences' words
+  if (announced) return before.people > 0 && before.function >= 2;
   if (!letter(lead.back())) return false;
   return function >= 3 || (before.people > 0 && function >= 2) || (function >= 1 && stands_in_text(lines, index));
 }

@@ -32,7 +32,10 @@ TEST(Prose, IsWhatASentenceLeadsInto) {
         "I always get torch.cuda.OutOfMemoryError: |CUDA out of memory. Tried to allocate 2.00 GiB| on my card",
         "we see the error: |CUDA out of memory. Tried to allocate 2.00 GiB|",
         "|CUDA out of memory. Tried to allocate 2.00 GiB|. How do I fix this?",
-        "User: |CUDA out of memory. Tried to allocate 2.00 GiB|",
+        "User: |CUDA out of memory. Tried to allocate 2.00 GiB|", "- Why is my pod |OOMKilled|?",
+        "* |CUDA error: out of memory| when loading the model: use a smaller batch", "- feat: retry on |OOMKilled|",
+        "If the kernel logs \"|Out of memory: Killed process 77 (python)|\", the host ran out",
+        "\"How can I solve 'RuntimeError: |CUDA error: out of memory|' in PyTorch?\"",
         "Q: what does \"|CUDA out of memory|\" mean when it comes from a loader"})
     EXPECT_TRUE(in_prose(text)) << text;
 }
@@ -43,7 +46,7 @@ TEST(Prose, IsNotWhatAProgramReports) {
         "torch.cuda.OutOfMemoryError: |CUDA out of memory|", "Error: the container main was |OOMKilled| in the node",
         "OSError: [WinError 1455] The |paging file is too small| for this operation to complete",
         "llama runner process has terminated: |CUDA error: out of memory|",
-        "Last State: Terminated Reason: |OOMKilled|",
+        "Last State: Terminated Reason: |OOMKilled|", "- reason: |OOMKilled|", "- |CUDA error: out of memory|",
         "train.py: error: the job of the user failed with the message: |CUDA out of memory|"})
     EXPECT_FALSE(in_prose(text)) << text;
 }
@@ -53,6 +56,12 @@ TEST(Prose, IsToldByTheLinesBeside) {
   EXPECT_TRUE(in_prose("pod was |OOMKilled|", "", "This is what you see when the limit of it is too low for the job."));
   EXPECT_TRUE(in_prose("|CUDA error: out of memory|", "User: my training stops"));
   EXPECT_FALSE(in_prose("|CUDA error: out of memory|", "2025-01-01 10:00:00 User: alice logged in"));
+}
+
+TEST(Prose, IsARowOfATable) {
+  const auto confidence = [](const std::string& text) { return diagnosed(text).verdict.confidence; };
+  EXPECT_EQ(confidence("| CUDA error: out of memory | the batch is too large |\n"), Confidence::possible);
+  EXPECT_EQ(confidence("RuntimeError: CUDA error: out of memory |\n"), Confidence::likely);
 }
 
 TEST(Prose, OfAPersonMayHaveATime) {
