@@ -209,8 +209,9 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
 }
 
 bool names_a_kind(std::string_view text, std::size_t end) {
-  constexpr std::array kinds{"errors"sv, "issues"sv, "problems"sv,   "conditions"sv, "exceptions"sv, "crashes"sv,
-                             "kills"sv,  "killer"sv, "situations"sv, "events"sv,     "failures"sv,   "messages"sv};
+  constexpr std::array kinds{"errors"sv,   "issues"sv,   "problems"sv, "conditions"sv, "exceptions"sv,
+                             "crashes"sv,  "kills"sv,    "killer"sv,   "situations"sv, "events"sv,
+                             "failures"sv, "messages"sv, "pods"sv,     "containers"sv};
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos || rest.starts_with("(OOM")))
     rest.remove_prefix(rest.starts_with("(OOM") ? 4 : 1);
