@@ -47,7 +47,7 @@ constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATA
                                                           "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
-     "in case of", "prevent", "#",        "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
+     "in case of", "prevent", " # ",      "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
      "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
@@ -55,14 +55,57 @@ constexpr auto other_resources = std::to_array<std::string_view>(
     {"quota", "Quota", " 429", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
      " disk", "scratch", "PersistentVolume", "swap file"});
 
+// "F - [conn4] ": a level and a thread.
+std::size_t end_of_brackets(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t close = text[at] == '[' ? text.find("] ", at) : std::string_view::npos;
+    const bool sign = at + 1 < text.size() && text[at + 1] == ' ';
+    if (close == std::string_view::npos && !sign) return at;
+    at = std::min(text.find_first_not_of(' ', close == std::string_view::npos ? at + 1 : close + 1), text.size());
+  }
+  return at;
+}
+
+// "lua: ", "bash: xrealloc: ", "GPUassert: ": who speaks, with no blank in the name.
+std::size_t end_of_labels(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::size_t at = end_of_brackets(text);
+  for (std::size_t end = text.find(": "); end != std::string_view::npos; end = text.find(": ", at)) {
+    if (end == at || end - at > longest || text.substr(at, end - at).find(' ') != std::string_view::npos) break;
+    at = text.find_first_not_of(' ', end + 1);
+    if (at == std::string_view::npos) return text.size();
+  }
+  return at;
+}
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":", ".", "!", ",", ";", "(", " (", " in ", " at ", " while ", " when ", " for ", " of ", " trying ", " - "});
-  if (begin != 0 || length > text.size()) return false;
-  text.remove_prefix(length);
-  return text.empty() ||
+      {":",      ".",     "!",    ",",    ";",        "(",   " (",       " in ",         " at ", " while ",
+       " when ", " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / "});
+  if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
+  if (begin + length > text.size()) return false;
+  text.remove_prefix(begin + length);
+  const std::string_view word = text.substr(0, text.find(' ', 1));
+  const bool place = word.starts_with(' ') && word.find_first_of("./") + 1 < word.size();
+  return text.empty() || place ||
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
+}
+
+// The line of the log in a body that several were joined to.
+std::string_view around(std::string_view text, std::size_t at) {
+  const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, std::min(text.find('\n', std::min(at, text.size())), text.size()) - begin);
+}
+
+// "exec: /bin/frob: Cannot allocate memory" is the system's own word for errno 12; a page that could not be locked is
+// no failure.
+bool is_of_the_system(std::string_view text) {
+  const bool said =
+      text.find(": Cannot allocate memory") != std::string_view::npos || text.ends_with(": Out of memory");
+  return said && text.find("lock") == std::string_view::npos;
 }
 
 }  // namespace
@@ -74,12 +117,13 @@ bool is_general(const Sentence& sentence) {
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match) {
   const std::string_view text = lines[index].body;
+  const std::string_view line = around(text, begin);
   if (has_any(text, other_resources)) return false;
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
-  if (has_any(text, advising)) return false;
+  if (has_any(line, advising)) return false;
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
-  return has_any(text, failing) || (of_memory && states(text, begin, match));
+  return has_any(text, failing) || (of_memory && is_of_the_system(line)) || (of_memory && states(text, begin, match));
 }
 
 bool speaks_of_memory(std::string_view text) {
@@ -109,9 +153,9 @@ bool shows_code(std::string_view text) {
 
 // A sentence about what may happen, or about what did not.
 bool explains(std::string_view text) {
-  constexpr auto words =
-      std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation", " means ",
-                                       "How to", "how to ", "Supported ", "bad_alloc caught", "is thrown"});
+  constexpr auto words = std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation",
+                                                          " means ", "How to", "how to ", "Supported ",
+                                                          "bad_alloc caught", "is thrown", "Raised when"});
   return has_any(text, words);
 }
 
@@ -152,35 +196,12 @@ bool has_word(std::string_view text, std::string_view word) {
 bool speaks_of_gpu(std::string_view text) {
   constexpr auto whole = std::to_array<std::string_view>({"hip", "hpu", "npu", "tpu", "xpu", "rmm", "hbm", "metal"});
   if (std::any_of(whole.begin(), whole.end(), [&](auto word) { return has_word(text, word); })) return true;
-  constexpr auto words = std::to_array<std::string_view>({"GPU",
-                                                          "gpu",
-                                                          "CUDA",
-                                                          "cuda",
-                                                          "HIP",
-                                                          "XPU",
-                                                          "HPU",
-                                                          "NPU",
-                                                          "TPU",
-                                                          "VRAM",
-                                                          "vram",
-                                                          "HBM",
-                                                          "device",
-                                                          "Device",
-                                                          "vk::",
-                                                          "Vulkan",
-                                                          "vulkan",
-                                                          "Metal",
-                                                          "OpenCL",
-                                                          "CL_",
-                                                          "MUSA",
-                                                          "DCU",
-                                                          "Gpu",
-                                                          "NVRM",
-                                                          "nvenc",
-                                                          "RMM",
-                                                          "thrust",
-                                                          "KV cache",
-                                                          "torch.OutOfMemory"});
+  constexpr auto words = std::to_array<std::string_view>(
+      {"GPU",          "gpu",    "CUDA",   "cuda",  "HIP",    "XPU",    "HPU",
+       "NPU",          "TPU",    "VRAM",   "vram",  "HBM",    "device", "Device",
+       "vk::",         "Vulkan", "vulkan", "Metal", "OpenCL", "CL_",    "MUSA",
+       "DCU",          "Gpu",    "NVRM",   "nvenc", "RMM",    "thrust", "KV cache",
+       "video memory", "DEVICE", "OPTIX",  "OptiX", "D3D",    "GL_OUT", "torch.OutOfMemory"});
   return has_any(text, words);
 }
 

@@ -59,6 +59,12 @@ std::optional<std::int64_t> first_rank(const Case& c) {
   return c.root->says == Says::launcher ? c.number("local_rank") : std::nullopt;
 }
 
+// What is told of a failure in a text may be of another run, or of none.
+void doubt(Judgement& judgement) {
+  judgement.confidence = Confidence::possible;
+  judgement.against.push_back("the words stand in a text about a failure, and no line of a program reports it");
+}
+
 bool is_failure(const Evidence& e) { return e.says <= Says::bus_error && e.says != Says::kernel_detail; }
 
 void add_lines(const Case& c, Diagnosis& out) {
@@ -81,6 +87,7 @@ std::vector<Judgement> judgements(const Case& c) {
 #include "registry/causes.inc"
 #undef OOMPLAN_ENTRY
   std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
+  if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });
   return out;
 }

@@ -1,4 +1,5 @@
 // What stands before a message: each kind of prefix is one function that takes itself off the text, or leaves it.
+#include <algorithm>
 #include <array>
 
 #include "line.hpp"
@@ -117,22 +118,25 @@ bool host_label(std::string_view& text, Line& line) {
 }
 
 // ISO and its relatives, in brackets too, and what loggers put after them.
-bool timestamp(std::string_view& text, Line& line) {
+bool timestamp(std::string_view& text_in, Line& line) {
+  std::string_view text =
+      text_in.substr(std::min(text_in.find_first_not_of(' '), text_in.size()));  // a paste is indented
   const bool bracket = text.starts_with('[');
   const std::string_view inner = bracket ? text.substr(1) : text;
   std::size_t end = 0;
   for (const std::string_view wanted : {"0-0-0T0:0:0", "0-0-0 0:0:0", "0/0/0 0:0:0", "0/0/0-0:0:0"})
     end = std::max(end, shape(inner, wanted));
   if (end < 14) return false;
-  while (end < inner.size() &&
-         (digit(inner[end]) || inner[end] == '.' || inner[end] == ',' || inner[end] == 'Z' || inner[end] == '+' ||
-          (inner[end] == ':' && end + 1 < inner.size() && digit(inner[end + 1]))))
+  while (end < inner.size() && (digit(inner[end]) || inner[end] == '.' || inner[end] == ',' || inner[end] == 'Z' ||
+                                inner[end] == '+' || (inner[end] == '-' && while_digits(inner, end + 1) == end + 5) ||
+                                (inner[end] == ':' && end + 1 < inner.size() && digit(inner[end + 1]))))
     ++end;
   if (bracket && (end >= inner.size() || inner[end] != ']')) return false;
   line.time = std::string(inner.substr(0, end));
   take(text, end + (bracket ? 2 : 0));
   for (const std::string_view after : {"stdout F ", "stderr F ", "stdout P ", "stderr P ", "- ", ": "})
     if (text.starts_with(after)) text.remove_prefix(after.size());
+  text_in = text;
   return true;
 }
 

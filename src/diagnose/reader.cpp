@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "matcher.hpp"
+#include "prose.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -78,8 +79,8 @@ class Reader {
     const bool cut = hit.at + sentence.anchor.size() > text.size();  // its own words go on in the next line
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
       Attempt attempt = match_around(sentence.program, text, hit.at, sentence.letters);
-      const bool better =
-          attempt.match && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
+      const bool here = attempt.match && attempt.match->begin <= hit.at;  // not the same words in a later line
+      const bool better = here && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
       const bool asks = attempt.wants_more || (cut && joined == 0);
       const std::optional<std::size_t> more = asks ? next_of_speaker(index, next) : std::nullopt;
@@ -197,9 +198,17 @@ class Reader {
     return std::nullopt;
   }
 
+  // "FrobOutOfMemoryError: …", "Check failed: …" are errors of any kind; the words for memory in them say which.
+  static bool is_error_around(const Found& other, const Found& one) {
+    return is_general(*one.sentence) && one.sentence->says <= Says::host_alloc_failed &&
+           other.sentence->says == Says::other_failure && is_general(*other.sentence) &&
+           other.match.begin <= one.match.begin && one.match.end <= other.match.end;
+  }
+
   // A short sentence inside a longer one, or beside one that says the same, is the statement told with less; of one
   // sentence twice, one is enough.
   static bool covers(const Found& other, const Found& one) {
+    if (is_error_around(other, one)) return false;
     const Match& a = other.match;
     const Match& b = one.match;
     if (a.begin == b.begin && a.end == b.end) return &other < &one;
@@ -215,10 +224,17 @@ class Reader {
       return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
     });
     std::erase_if(found, [&](const Found& one) {
+      if (!is_general(*one.sentence)) return false;
       const std::size_t length = one.match.end - one.match.begin;
-      return is_general(*one.sentence) &&
-             (known || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length));
+      return known || is_quoted(one) || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length);
     });
+  }
+
+  // Whether the sentence is no report of its own line but somebody's words about one.
+  bool is_quoted(const Found& one) const {
+    const bool here = one.match.begin == one.begin;  // else its first words were found from a later line
+    const std::size_t end = here ? one.match.end : lines_[one.line].body.size();
+    return names_a_kind(lines_[one.line].body, end) || stands_in_prose(lines_, one.line, one.begin, end);
   }
 
   // "OOMKilled: no", "Detected 0 oom-kill event(s)".
@@ -275,6 +291,15 @@ class Reader {
     return out;
   }
 
+  // Where the words are all of the line, it goes on from the one before.
+  bool is_of_gpu(std::size_t index, const std::string& text) const {
+    if (speaks_of_gpu(text)) return true;
+    constexpr std::size_t short_line = 32;
+    const bool goes_on = index > 0 && text.size() <= short_line && same_speaker(lines_[index - 1], lines_[index]) &&
+                         !lines_[index].header;
+    return goes_on && speaks_of_gpu(lines_[index - 1].body);
+  }
+
   // The runtime refuses pinned memory of the host in the words that it has for a GPU's.
   bool says_pinned(std::size_t index, const Sentence& sentence, const Evidence& out) const {
     if (sentence.family != "raw_cuda" || sentence.says != Says::gpu_alloc_failed) return false;
@@ -296,12 +321,13 @@ class Reader {
     const Sentence& sentence = *found.sentence;
     forget_beginning(found);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
+    const bool quoted = sentence.says <= Says::other_failure && is_quoted(found);
     Evidence out = evidence_at(index);
     out.message = sentence.id;
     out.family = sentence.family;
     out.says = sentence.says;
     out.place = sentence.place;
-    if (sentence.says == Says::host_alloc_failed && is_general(sentence) && speaks_of_gpu(out.text)) {
+    if (sentence.says == Says::host_alloc_failed && is_general(sentence) && is_of_gpu(index, out.text)) {
       out.says = Says::gpu_alloc_failed;
       out.place = Where::gpu;
     }
@@ -312,6 +338,7 @@ class Reader {
     out.phase = sentence.phase;
     out.facts = std::move(found.match.facts);
     out.facts.insert(out.facts.end(), sentence.adds.begin(), sentence.adds.end());
+    if (quoted) out.facts.push_back({.name = "quoted", .text = "yes"});
     out_.push_back(std::move(out));
     begins_.push_back(found.begin);
   }

@@ -1,15 +1,18 @@
 // A diagnosis on paper.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "oomplan/core/result.hpp"
 #include "oomplan/diagnose/evidence.hpp"
+#include "oomplan/report/report.hpp"
 
 namespace oomplan {
 
 struct DiagnosisViewOptions {
-  bool colour = false;  ///< Escape sequences for a terminal.
+  bool colour = false;              ///< Escape sequences for a terminal.
+  std::size_t width = usual_width;  ///< Columns of text; lines of the log and commands are never broken.
 };
 
 /// For people: the verdict in one line, then why, what to do, and what not to. Empty sections are left out.

@@ -1,17 +1,13 @@
 #include "oomplan/diagnose/diagnose.hpp"
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../input.hpp"
+#include "../log_files.hpp"
 #include "../predicted.hpp"
 #include "../written.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
@@ -77,44 +73,11 @@ ExitCode code_of(const Diagnosis& diagnosis) {
 Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const Options& options,
                  const Terminal& terminal) {
   Outcome out{.code = code_of(diagnosis)};
-  out.out = options.json ? diagnosis_json(diagnosis, problems) : diagnosis_text(diagnosis, {.colour = terminal.colour});
+  out.out = options.json ? diagnosis_json(diagnosis, problems)
+                         : diagnosis_text(diagnosis, {.colour = terminal.colour, .width = terminal.width});
   for (const Diagnostic& problem : problems)
     if (!options.json) out.err += to_text(problem);
   return out;
-}
-
-// A directory stands for the files in it, by name; what is none of text or snapshot is passed over by its ending.
-void add_files(const std::string& path, std::vector<std::string>& out, Diagnostics& problems) {
-  namespace fs = std::filesystem;
-  constexpr std::size_t most_files = 4096;
-  constexpr auto no_logs = std::to_array<std::string_view>(
-      {".safetensors", ".bin", ".pt", ".pth", ".ckpt",  ".onnx", ".npy",  ".npz", ".parquet",
-       ".arrow",       ".png", ".py", ".so",  ".md",    ".rst",  ".sh",   ".c",   ".cc",
-       ".cpp",         ".cu",  ".h",  ".hpp", ".ipynb", ".html", ".toml", ".zip", ".pdf"});
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return out.push_back(path);
-  std::vector<std::string> found;
-  for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
-       !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (at->is_directory(error) && (name == ".git" || name == ".venv" || name == "__pycache__"))
-      at.disable_recursion_pending();
-    const std::string ending = at->path().extension().string();
-    if (at->is_regular_file(error) && std::find(no_logs.begin(), no_logs.end(), ending) == no_logs.end())
-      found.push_back(at->path().string());
-  }
-  std::sort(found.begin(), found.end());
-  if (found.empty())
-    problems.push_back({Severity::error, "read/no-match", path + " has no file that may be a log", {}});
-  if (found.size() > most_files) {
-    problems.push_back({Severity::warning,
-                        "diagnose/left-out",
-                        path + " has " + std::to_string(found.size()) + " files: the first " +
-                            std::to_string(most_files) + " by name are read",
-                        {}});
-    found.resize(most_files);
-  }
-  out.insert(out.end(), found.begin(), found.end());
 }
 
 std::vector<std::string> inputs_of(const Options& options) {
@@ -138,7 +101,7 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   Diagnostics problems;
   bool any = false;
   std::vector<std::string> paths;
-  for (const std::string& path : options.logs) add_files(path, paths, problems);
+  for (const std::string& path : options.logs) add_log_files(path, paths, problems);
   for (const std::string& path : paths) {
     if (read_log(path, inquest, problems)) any = true;
   }

@@ -42,24 +42,25 @@ std::string note(std::string_view what) {
   return {};
 }
 
-std::string item(const std::string& text) { return "  " + wrapped(text, 2, 4) + "\n"; }
+std::string item(const std::string& text, std::size_t width) { return "  " + wrapped(text, 2, 4, width) + "\n"; }
 
-std::string table(const Join& join, bool colour) {
-  if (join.compared.empty()) return item("the log has no figures of the GPU to hold against it");
+std::string table(const Join& join, bool colour, std::size_t width) {
+  if (join.compared.empty()) return item("the log has no figures of the GPU to hold against it", width);
   const std::string when = join.phase.empty() ? "predicted" : "predicted in " + join.phase;
   std::vector<Row> rows{{{""}, {when, true, Paint::dim}, {"observed", true, Paint::dim}}};
   for (const Compared& c : join.compared)
     rows.push_back({{c.what}, {size(c.predicted), true}, {size(c.observed), true}, {note(c.what), false, Paint::dim}});
-  return aligned(rows, colour);
+  return folded(rows, colour, width);
 }
 
-std::string request(const Join& join) {
+std::string request(const Join& join, std::size_t width) {
   if (join.requested.empty()) return {};
   if (join.matches.empty())
-    return item("no tensor that the config makes is of the " + printable(join.requested) + " that were asked for");
-  std::string out = item("the " + printable(join.requested) + " that were asked for may be");
-  for (const Match& match : join.matches) out += "    " + wrapped(sentence(match), 4, 6) + "\n";
-  if (join.more_matches > 0) out += item(fmt::format("  and {} more of that size", join.more_matches));
+    return item("no tensor that the config makes is of the " + printable(join.requested) + " that were asked for",
+                width);
+  std::string out = item("the " + printable(join.requested) + " that were asked for may be", width);
+  for (const Match& match : join.matches) out += "    " + wrapped(sentence(match), 4, 6, width) + "\n";
+  if (join.more_matches > 0) out += item(fmt::format("  and {} more of that size", join.more_matches), width);
   return out;
 }
 
@@ -81,12 +82,12 @@ Json list_of(const std::vector<T>& items) {
 
 }  // namespace
 
-std::string join_text(const std::optional<Join>& join, bool colour) {
+std::string join_text(const std::optional<Join>& join, bool colour, std::size_t width) {
   if (!join) return {};
   std::string out = "\n" + painted("Against " + printable(join->config), Paint::bold, colour) + "\n";
-  if (!join->problem.empty()) return out + item("it cannot be estimated: " + printable(join->problem));
-  out += table(*join, colour) + request(*join);
-  for (const std::string& contradiction : join->contradictions) out += item("but " + printable(contradiction));
+  if (!join->problem.empty()) return out + item("it cannot be estimated: " + printable(join->problem), width);
+  out += table(*join, colour, width) + request(*join, width);
+  for (const std::string& contradiction : join->contradictions) out += item("but " + printable(contradiction), width);
   return out;
 }
 

@@ -10,7 +10,7 @@
 namespace oomplan::report {
 
 /// A section after an empty line; nothing where there is no config.
-std::string join_text(const std::optional<Join>& join, bool colour);
+std::string join_text(const std::optional<Join>& join, bool colour, std::size_t width);
 
 /// An object, or null.
 nlohmann::ordered_json join_json(const std::optional<Join>& join);

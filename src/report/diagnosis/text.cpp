@@ -12,8 +12,6 @@
 namespace oomplan {
 namespace {
 
-constexpr std::size_t width = 110;
-
 std::string place(const Location& where) {
   return printable(where.file) + (where.line > 0 ? ":" + std::to_string(where.line) : std::string());
 }
@@ -23,7 +21,7 @@ std::string bold(const std::string& text, const DiagnosisViewOptions& options) {
 }
 
 // Words of `words` in lines of at most `width`, each after `indent`, the first after `first`.
-std::string wrapped(std::string_view words, const std::string& first, const std::string& indent) {
+std::string wrapped(std::string_view words, const std::string& first, const std::string& indent, std::size_t width) {
   const std::string safe = printable(words);  // what a log says may be in it
   std::string_view text = safe;
   std::string out = first;
@@ -60,12 +58,13 @@ void heading(std::string_view title, const DiagnosisViewOptions& options, std::s
 void add_why(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
   heading("Why", options, out);
   if (d.root) out += "  " + place(d.root->where) + ": " + shortened(d.root->text, 600) + "\n";
-  out += wrapped(fmt::format("{}: {}", name_of(d.verdict.confidence), d.verdict.reason), "  ", "    ");
-  for (const std::string& line : d.verdict.arithmetic) out += wrapped(line, "  = ", "    ");
-  for (const std::string& line : d.verdict.against) out += wrapped("but " + line, "  ", "    ");
+  out += wrapped(fmt::format("{}: {}", name_of(d.verdict.confidence), d.verdict.reason), "  ", "    ", options.width);
+  for (const std::string& line : d.verdict.arithmetic) out += wrapped(line, "  = ", "    ", options.width);
+  for (const std::string& line : d.verdict.against) out += wrapped("but " + line, "  ", "    ", options.width);
   if (!d.moment.where.file.empty())
     out += fmt::format("  {}: {}: {}\n", place(d.moment.where), d.moment.phase, shortened(d.moment.reason, 120));
-  for (const Finding& finding : d.also) out += wrapped(finding.text + " [" + finding.id + "]", "  also ", "    ");
+  for (const Finding& finding : d.also)
+    out += wrapped(finding.text + " [" + finding.id + "]", "  also ", "    ", options.width);
 }
 
 void add_shown(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
@@ -86,7 +85,8 @@ void add_fixes(std::string_view title, const std::vector<Fix>& fixes, const Diag
                std::string& out) {
   if (fixes.empty()) return;
   heading(title, options, out);
-  for (const Fix& fix : fixes) out += wrapped(fix.text, fmt::format("  {:<22} ", fix.id), std::string(25, ' '));
+  for (const Fix& fix : fixes)
+    out += wrapped(fix.text, fmt::format("  {:<22} ", fix.id), std::string(25, ' '), options.width);
 }
 
 void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
@@ -95,7 +95,7 @@ void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, s
   for (const Judgement& j : d.alternatives)
     out += wrapped(fmt::format("{}: {}{}{}", name_of(j.cause), j.reason, j.arithmetic.empty() ? "" : "; ",
                                j.arithmetic.empty() ? "" : j.arithmetic.front()),
-                   "  ", "    ");
+                   "  ", "    ", options.width);
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   std::string out = bold(fmt::format("{}: {}", name_of(d.verdict.cause), printable(d.headline)), options) + "\n";
   add_why(d, options, out);
   add_shown(d, options, out);
-  for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ");
+  for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ", options.width);
   add_fixes("What to do", d.to_do, options, out);
   add_fixes("What not to do", d.not_to_do, options, out);
   if (!d.to_prove.empty())
@@ -113,7 +113,8 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
   add_alternatives(d, options, out);
   add_lines("Other lines on it", d.supporting, options, out);
   add_lines("What followed from it", d.consequences, options, out);
-  return out + report::accounts_text(d.accounts, options.colour) + report::join_text(d.join, options.colour);
+  return out + report::accounts_text(d.accounts, options.colour) +
+         report::join_text(d.join, options.colour, options.width);
 }
 
 }  // namespace oomplan

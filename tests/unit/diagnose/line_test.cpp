@@ -23,6 +23,8 @@ TEST(Prefixes, AreTakenOffAndKept) {
   EXPECT_EQ(stripped("(train pid=77, ip=10.0.0.1) boom").source, "train pid=77, ip=10.0.0.1");
   EXPECT_EQ(stripped("trainer-1  | boom").body, "boom");
   EXPECT_EQ(stripped("# [rank0]: boom").rank, 0);
+  EXPECT_EQ(stripped("    2016-03-17T02:47:32.199-0400 boom").time, "2016-03-17T02:47:32.199-0400");
+  EXPECT_EQ(stripped("    2016-03-17T02:47:32.199-0400 boom").body, "boom");
 }
 
 TEST(Prefixes, OfKernelAndJournalAreTakenOff) {

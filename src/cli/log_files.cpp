@@ -1,0 +1,115 @@
+#include "log_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace oomplan::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_view_literals;
+
+constexpr std::size_t most_files = 4096;
+
+// Weights and data, pictures and archives, code, documents, and the records that W&B writes for itself.
+constexpr std::array endings{
+    ".safetensors"sv, ".bin"sv,     ".pt"sv,    ".pth"sv,   ".ckpt"sv, ".onnx"sv, ".gguf"sv, ".npy"sv,
+    ".npz"sv,         ".parquet"sv, ".arrow"sv, ".csv"sv,   ".tsv"sv,  ".h5"sv,   ".hdf5"sv, ".png"sv,
+    ".jpg"sv,         ".jpeg"sv,    ".svg"sv,   ".gif"sv,   ".zip"sv,  ".tar"sv,  ".whl"sv,  ".so"sv,
+    ".py"sv,          ".pyc"sv,     ".ipynb"sv, ".sh"sv,    ".c"sv,    ".cc"sv,   ".cpp"sv,  ".cu"sv,
+    ".h"sv,           ".hpp"sv,     ".rs"sv,    ".go"sv,    ".js"sv,   ".ts"sv,   ".java"sv, ".css"sv,
+    ".toml"sv,        ".cfg"sv,     ".ini"sv,   ".patch"sv, ".diff"sv, ".md"sv,   ".mdx"sv,  ".markdown"sv,
+    ".rst"sv,         ".adoc"sv,    ".tex"sv,   ".html"sv,  ".htm"sv,  ".pdf"sv,  ".docx"sv, ".wandb"sv};
+
+// By the beginning of the name: documents, lists of packages, what Hugging Face and trackers lay beside a run.
+constexpr std::array beginnings{"readme"sv,
+                                "license"sv,
+                                "licence"sv,
+                                "copying"sv,
+                                "changelog"sv,
+                                "changes."sv,
+                                "contributing"sv,
+                                "notice"sv,
+                                "authors"sv,
+                                "faq"sv,
+                                "install."sv,
+                                "troubleshooting"sv,
+                                "requirements"sv,
+                                "constraints."sv,
+                                "cmakelists"sv,
+                                "environment.y"sv,
+                                "conda-environment"sv,
+                                "wandb-summary."sv,
+                                "wandb-metadata."sv,
+                                "wandb-history."sv,
+                                "wandb-events."sv,
+                                "events.out.tfevents"sv,
+                                "config."sv,
+                                "hparams."sv,
+                                "params."sv,
+                                "adapter_config."sv,
+                                "generation_config."sv,
+                                "tokenizer"sv,
+                                "special_tokens_map"sv,
+                                "added_tokens"sv,
+                                "vocab."sv,
+                                "merges."sv,
+                                "trainer_state."sv,
+                                "training_args."sv,
+                                "dataset_info."sv,
+                                "model.safetensors."sv,
+                                "pytorch_model"sv,
+                                "preprocessor_config."sv};
+
+constexpr std::array folders{".git"sv,         ".github"sv,       ".venv"sv, "venv"sv, "__pycache__"sv,
+                             "node_modules"sv, "site-packages"sv, "docs"sv,  "doc"sv};
+
+std::string small(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool has(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+
+bool may_be_log(const fs::path& path) {
+  const std::string name = small(path.filename().string());
+  const bool record = std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); });
+  return !has(endings, small(path.extension().string())) && (!record || name.ends_with(".log"));
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
+    if (at->is_directory(error) && has(folders, at->path().filename().string())) at.disable_recursion_pending();
+    if (at->is_regular_file(error) && may_be_log(at->path())) out.push_back(at->path().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+void add_log_files(const std::string& path, std::vector<std::string>& out, Diagnostics& problems) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return out.push_back(path);
+  std::vector<std::string> found = files_below(path);
+  if (found.empty())
+    problems.push_back({Severity::error, "read/no-match", path + " has no file that may be a log", {}});
+  if (found.size() > most_files) {
+    problems.push_back({Severity::warning,
+                        "diagnose/left-out",
+                        path + " has " + std::to_string(found.size()) + " files: the first " +
+                            std::to_string(most_files) + " by name are read",
+                        {}});
+    found.resize(most_files);
+  }
+  out.insert(out.end(), found.begin(), found.end());
+}
+
+}  // namespace oomplan::cli
