@@ -163,6 +163,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.may_be_equal = f.padding_mask && plan.batch.padding_mask.origin.kind == Origin::Kind::assumed;
   f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
+  f.python_norms = plan.recipe.loss.value == Loss::linear_cross_entropy;
   f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
   cast_as_engine(plan, f);

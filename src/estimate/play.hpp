@@ -91,6 +91,7 @@ struct Facts {
   bool may_be_equal = false;  ///< Nobody says that rows differ in length.
   bool mask_sent = true;      ///< If of ones alone.
   bool fp32_norms = false;
+  bool python_norms = false;  ///< torchtune's norms are those of the versions after 0.6.1, written line by line.
   bool fp32_while_loading = false;
   bool trained_to_fp32 = false;
   bool kbit_upcast = false;

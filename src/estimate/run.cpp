@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "facts.hpp"
 #include "policies/policies.hpp"
+#include "saving.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -57,6 +58,34 @@ class Offloading {
   std::optional<ActivationOffload> hooks_{};
 };
 
+/// An optimizer for each parameter, which steps and frees the gradient as soon as backward has it (torchtune's
+/// register_optim_in_bwd_hooks).
+class InBackward final : public GradientHook {
+ public:
+  InBackward(const TrainingPlan& plan, const Parameters& parameters) {
+    for (const Parameter& p : parameters) {
+      if (!p.trained) continue;
+      own_.push_back({make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value), {p}});
+    }
+  }
+
+  void accumulated(Torch& torch, const Tensor& leaf) override {
+    const auto of_leaf = [&](const Own& own) { return own.parameter.front().held->storage == leaf->storage; };
+    const auto own = std::ranges::find_if(own_, of_leaf);
+    if (own == own_.end()) return;
+    own->optimizer->step(torch, own->parameter);
+    Restore layer(torch.recorder.scope.layer, std::int16_t{own->parameter.front().layer()});
+    leaf->grad.reset();
+  }
+
+ private:
+  struct Own {
+    std::unique_ptr<Optimizer> optimizer{};
+    Parameters parameter{};
+  };
+  std::vector<Own> own_{};
+};
+
 /// Nothing that a micro-batch of one length could see changes from one to the next but whether the parameters have
 /// gradients already. So one is played, and the others are written down from what it did.
 class MicroBatches {
@@ -67,7 +96,8 @@ class MicroBatches {
   /// `last`: of those before an optimizer step.
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    if (!fresh && model_.policy->repeats()) return repeat(at->second, any_gradient(model_.parameters));
+    const bool repeats = model_.policy->repeats() && !stage_.plan().optimizer.in_backward.value;
+    if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;
     model_.policy->begin(torch_, last);
     at->second.begin = torch_.recorder.position();
@@ -128,15 +158,21 @@ bool leaves_what_it_found(const Recorder& recorder, std::size_t first) {
 /// The steps of a run, each the micro-batches of one length, the optimizer, and what lies between it and the next.
 class Steps {
  public:
-  Steps(Stage& stage, const Recipe& recipe, Optimizer& optimizer)
-      : stage_(stage), recipe_(recipe), optimizer_(optimizer), micro_batches_(stage, recipe) {}
+  Steps(Stage& stage, const Recipe& recipe, const Architecture& architecture, Optimizer& optimizer)
+      : stage_(stage),
+        recipe_(recipe),
+        architecture_(architecture),
+        optimizer_(optimizer),
+        micro_batches_(stage, recipe) {}
 
   void play() {
     const std::vector<std::int64_t>& lengths = stage_.plan().batch.lengths.value;
     for (const std::int64_t length : lengths) step(length);
     if (lengths.empty()) play_alike();
     // torch.save and safetensors copy one tensor after the other to the CPU.
-    if (counts_saving(stage_.plan())) stage_.begin(Phase::checkpoint_save);
+    if (!counts_saving(stage_.plan())) return;
+    stage_.begin(Phase::checkpoint_save);
+    convert_weights(stage_.torch(), stage_.plan(), architecture_, stage_.model(Role::policy).parameters);
   }
 
  private:
@@ -159,7 +195,7 @@ class Steps {
     const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
     if (recipe_.prepare != nullptr) prepare(length);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
-    optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
+    if (!plan.optimizer.in_backward.value) optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
     if (torch.recorder.step == evaluated_after() && evaluates()) recipe_.evaluate(stage_);
   }
 
@@ -178,6 +214,7 @@ class Steps {
 
   Stage& stage_;
   const Recipe& recipe_;
+  const Architecture& architecture_;
   Optimizer& optimizer_;
   MicroBatches micro_batches_;
 };
@@ -229,7 +266,11 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   if (Diagnostics errors = load(stage, recipe, architecture, repetition, shard); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
   if (recipe.before != nullptr) recipe.before(stage);
-  Steps(stage, recipe, *run->optimizer).play();
+  std::optional<InBackward> in_backward;
+  if (plan.optimizer.in_backward.value) {
+    run->torch.gradient_hook = &in_backward.emplace(plan, stage.model(Role::policy).parameters);
+  }
+  Steps(stage, recipe, architecture, *run->optimizer).play();
   if (!is_countable(run->torch.recorder, architecture)) return too_large_batch(plan);
   return run;
 }

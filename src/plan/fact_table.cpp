@@ -276,7 +276,9 @@ constexpr std::array rows{
                                                        "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
                                                        "or 0.8.0), Axolotl's cut cross entropy, or, "
                                                        "over the whole logits, LLaMA-Factory's DFT or EAFT "
-                                                       "(`entropy_aware`)",
+                                                       "(`entropy_aware`), or torchtune's losses in chunks, over "
+                                                       "logits that are all there (`chunked_output`) or of one chunk "
+                                                       "after the other (`linear_cross_entropy`)",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
@@ -287,6 +289,11 @@ constexpr std::array rows{
                                  "asks of bitsandbytes"}),
     fact<&Plan::optimizer, &OptimizerFacts::set_grads_to_none, as::boolean>(
         "set_grads_to_none", {"`zero_grad(set_to_none=True)`: gradients are freed between steps"}),
+    fact<&Plan::optimizer, &OptimizerFacts::in_backward, as::boolean>(
+        "optimizer_in_backward",
+        {"each parameter has an optimizer of its own, which steps and frees the gradient as soon as backward has it "
+         "(torchtune's `optimizer_in_bwd`)",
+         {{{gradients, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::trained, as::names>(
         "trained_parameters", {"regular expressions (Python's) of the parameters that are trained, from their names' "
                                "beginning; empty: all that "

@@ -62,6 +62,8 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
 /// dynamic_fine_tuning: LLaMA-Factory's, each token's cross entropy weighted by its probability, over the whole logits.
 /// entropy_aware: LLaMA-Factory's EAFT, each labelled token's cross entropy weighted by the entropy of its best logits.
+/// chunked_output: torchtune's CEWithChunkedOutputLoss, logits of the whole rows in chunks, and their cross entropies.
+/// linear_cross_entropy: torchtune's, the head and the cross entropy of one chunk after the other.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -69,11 +71,13 @@ enum class Loss : std::uint8_t {
   liger_0_8_0_fused_linear,
   cut_cross_entropy,
   dynamic_fine_tuning,
-  entropy_aware
+  entropy_aware,
+  chunked_output,
+  linear_cross_entropy
 };
-inline constexpr std::array<std::string_view, 7> loss_names{
-    "full_logits",       "chunked_logprob",     "liger_fused_linear", "liger_0_8_0_fused_linear",
-    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware"};
+inline constexpr std::array<std::string_view, 9> loss_names{
+    "full_logits",         "chunked_logprob", "liger_fused_linear", "liger_0_8_0_fused_linear", "cut_cross_entropy",
+    "dynamic_fine_tuning", "entropy_aware",   "chunked_output",     "linear_cross_entropy"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
@@ -339,6 +343,8 @@ struct OptimizerFacts {
                                          ///< Trainer asks of bitsandbytes.
   Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
   Setting<bool> set_grads_to_none{};
+  Setting<bool>
+      in_backward{};  ///< Each parameter has one of its own, which steps as soon as backward has its gradient.
   friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
 };
 

@@ -7,7 +7,7 @@
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 5> names{"llama", "gemma", "in_fp32", "t5", "raised"};
+  constexpr std::array<std::string_view, 6> names{"llama", "gemma", "in_fp32", "t5", "raised", "functional"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -36,6 +36,7 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
     if (style_ == RmsStyle::gemma) return gemma(t, entered);
     if (style_ == RmsStyle::t5) return t5(t, entered);
     if (style_ == RmsStyle::raised) return raised(t, entered);
+    if (style_ == RmsStyle::functional && !play.facts.python_norms) return functional(t, entered);
     return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);
   };
   return play.policy.leave_leaf(t, {&weight_}, output());
@@ -60,6 +61,18 @@ Tensor RmsNorm::raised(Torch& t, const Tensor& x) const {
     output = t.mul(hidden, t.pow_scalar(mean_squared));
   }
   if (weight_) output = t.mul(output, t.to(weight_, DType::fp32));
+  return t.to(output, x->dtype);
+}
+
+// aten/src/ATen/native/layer_norm.cpp: rms_norm_composite, which an fp32 input goes to beside a weight of 16 bits.
+Tensor RmsNorm::functional(Torch& t, const Tensor& x) const {
+  const Tensor hidden = t.to(x, DType::fp32);
+  Tensor output;
+  {
+    const Tensor scale = t.rsqrt(t.mean_last(t.pow_scalar(hidden)));
+    output = t.mul(hidden, scale);
+    output = t.mul(output, weight_);
+  }
   return t.to(output, x->dtype);
 }
 

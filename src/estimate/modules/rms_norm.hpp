@@ -9,14 +9,15 @@ namespace oomplan::estimator {
 
 /// How a family's own RMSNorm scales what it has normalised in fp32.
 enum class RmsStyle {
-  llama,    ///< weight * hidden.to(input_dtype)
-  gemma,    ///< (hidden * (1.0 + weight.float())).type_as(x)
-  in_fp32,  ///< (weight * hidden).to(input_dtype), as OLMo 2
-  t5,       ///< weight * hidden, of which only the sum of squares is in fp32
-  raised,   ///< (hidden * weight.float()).type_as(x), as Gemma 4
+  llama,       ///< weight * hidden.to(input_dtype)
+  gemma,       ///< (hidden * (1.0 + weight.float())).type_as(x)
+  in_fp32,     ///< (weight * hidden).to(input_dtype), as OLMo 2
+  t5,          ///< weight * hidden, of which only the sum of squares is in fp32
+  raised,      ///< (hidden * weight.float()).type_as(x), as Gemma 4
+  functional,  ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
 };
 
-/// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised").
+/// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised", "functional").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {
@@ -40,6 +41,7 @@ class RmsNorm {
   Tensor gemma(Torch& t, const Tensor& x) const;
   Tensor t5(Torch& t, const Tensor& x) const;
   Tensor raised(Torch& t, const Tensor& x) const;
+  Tensor functional(Torch& t, const Tensor& x) const;
 
   Tensor weight_{};
   std::int32_t module_ = -1;

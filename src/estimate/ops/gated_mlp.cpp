@@ -13,9 +13,9 @@ class GatedMlp final : public Module {
       : activation_(find_activation(a.text("activation", "silu"), b)), module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const bool bias = a.flag("bias", false);
-    gate_ = Linear(b, m + "gate_proj", a.integer("width"), a.integer("inner"), bias);
-    up_ = Linear(b, m + "up_proj", a.integer("width"), a.integer("inner"), bias);
-    down_ = Linear(b, m + "down_proj", a.integer("inner"), a.integer("width"), bias);
+    gate_ = Linear(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
+    up_ = Linear(b, m + a.text("up", "up_proj"), a.integer("width"), a.integer("inner"), bias);
+    down_ = Linear(b, m + a.text("down", "down_proj"), a.integer("inner"), a.integer("width"), bias);
     if (b.facts.lora_mlp_kernel) fused_ = FusedLora({&gate_, &up_, &down_});
   }
 

@@ -28,7 +28,7 @@ struct Edge {
 
 /// What the engine hands to a backward function and takes from it: gradients of the node's outputs, then of its inputs.
 struct Grads {
-  std::array<Tensor, 4> in{};
+  std::array<Tensor, 8> in{};
   std::array<Tensor, 8> out{};
 };
 
@@ -57,7 +57,7 @@ struct Node {
     Dims sizes{};
     DType dtype = DType::fp32;
   };
-  std::array<Meta, 4> outputs{};  ///< Of the forward tensors it made: gradients are reduced and cast to these.
+  std::array<Meta, 8> outputs{};  ///< Of the forward tensors it made: gradients are reduced and cast to these.
   int output_count = 1;
   Dims dims{};  ///< The op's own arguments, as it likes.
   std::array<std::int64_t, 4> ints{};
@@ -71,7 +71,7 @@ struct Node {
   // The engine's, during one backward.
   int dependencies = 0;
   std::uint32_t visit = 0;
-  std::array<Tensor, 4> buffer{};
+  std::array<Tensor, 8> buffer{};
 
   bool needs(int input) const { return bool(next[static_cast<std::size_t>(input)].node); }
 };

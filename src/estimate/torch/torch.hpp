@@ -74,8 +74,8 @@ class Torch {
   /// Every second element of the last dimension (x[..., ::2]).
   Tensor every_other(const Tensor& x);
   Tensor select(const Tensor& x, int dim);
-  std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);
-  std::vector<Tensor> unbind(const Tensor& x, int dim);  ///< Of a dimension of at most four.
+  std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim);  ///< Into eight parts at most.
+  std::vector<Tensor> unbind(const Tensor& x, int dim);                    ///< Of a dimension of at most eight.
   std::vector<Tensor> split_sizes(const Tensor& x, std::initializer_list<std::int64_t> sizes, int dim);
   Tensor detach(const Tensor& x);
 

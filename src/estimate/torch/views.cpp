@@ -186,7 +186,7 @@ namespace {
 
 /// split_backward: what has no gradient is filled with zeros, then all are concatenated.
 void split_backward(Torch& t, Node& n, Grads& g) {
-  std::array<Tensor, 4> filled{};
+  std::array<Tensor, 8> filled{};
   DType dtype = DType::fp32;
   for (int i = 0; i < n.output_count; ++i) {
     if (g.in[static_cast<std::size_t>(i)]) dtype = g.in[static_cast<std::size_t>(i)]->dtype;

@@ -76,7 +76,8 @@ TEST_P(Codecs, AKeyHasOneMeaning) {
   EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialects, Codecs, testing::Values("accelerate", "axolotl", "fsdp", "hf", "llamafactory"));
+INSTANTIATE_TEST_SUITE_P(Dialects, Codecs,
+                         testing::Values("accelerate", "axolotl", "fsdp", "hf", "llamafactory", "torchtune"));
 
 // ---- Stacks --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,205 @@
+// torchtune 0.6.1: its recipes for one GPU (recipes/full_finetune_single_device.py, lora_finetune_single_device.py).
+// What no line of keys.yaml can say of their configs.
+#include <algorithm>
+#include <array>
+
+#include "../../dialect.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+/// LinearCrossEntropyLoss came after 0.6.1.
+bool is_newer(const Arguments& args) {
+  const auto loss = args.get<std::string>("loss._component_");
+  return loss.value && loss.value->ends_with(".LinearCrossEntropyLoss");
+}
+
+const Stack& stack(const Arguments& args) { return stack_of(is_newer(args) ? "torchtune-0.7" : "torchtune-0.6"); }
+
+// ---- Components ----------------------------------------------------------------------------------------------------
+
+/// A class or function by its path, and the word that a plan has for it.
+struct Component {
+  std::string_view path{};
+  std::string_view word{};
+};
+
+constexpr auto optimizers = std::to_array<Component>({
+    {"torch.optim.AdamW", "adamw_foreach"},
+    {"bitsandbytes.optim.PagedAdamW8bit", "paged_adamw_8bit"},
+    {"bitsandbytes.optim.PagedAdamW", "paged_adamw_32bit"},
+    {"bitsandbytes.optim.PagedAdamW32bit", "paged_adamw_32bit"},
+    {"bitsandbytes.optim.AdamW8bit", "adamw_8bit"},
+});
+
+constexpr auto losses = std::to_array<Component>({
+    {"torchtune.modules.loss.CEWithChunkedOutputLoss", "chunked_output"},
+    {"torchtune.modules.loss.LinearCrossEntropyLoss", "linear_cross_entropy"},
+});
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+void gap(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
+  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
+}
+
+// ---- The model -----------------------------------------------------------------------------------------------------
+
+// A builder's name says whether it adapts: lora_llama3_1_8b; qlora_… is that with quantize_base.
+void plan_adapter(const Arguments& args, Draft& draft) {
+  AdapterFacts& adapter = draft.plan.adapter;
+  const auto model = args.get<std::string>("model._component_");
+  if (!model.value) return;
+  const std::string_view builder = last_part(*model.value);
+  const bool quantized = builder.starts_with("qlora_") || args.on("model.quantize_base");
+  const bool adapts = builder.starts_with("lora_") || builder.starts_with("qlora_");
+  adapter.kind = {adapts ? Adapter::lora : Adapter::none, model.origin};
+  if (quantized) gap(draft, "QLoRA by torchao", "model._component_", model.origin);
+  if (args.on("model.use_dora"))
+    gap(draft, "DoRA by torchtune", "model.use_dora", args.get<bool>("model.use_dora").origin);
+}
+
+// modules/peft: lora_attn_modules are attention's; the MLP's and the head's are asked for by a switch each.
+void plan_targets(const Arguments& args, Setting<std::vector<std::string>>& targets) {
+  const auto attention = args.get<std::vector<std::string>>("model.lora_attn_modules");
+  if (!attention.value) return;
+  targets = {*attention.value, attention.origin};
+  const auto add = [&](std::string_view key, std::initializer_list<const char*> names) {
+    if (!args.on(key)) return;
+    targets.value.insert(targets.value.end(), names.begin(), names.end());
+    derive(targets.origin, "with those of " + std::string(key));
+  };
+  add("model.apply_lora_to_mlp", {"w1", "w2", "w3"});
+  add("model.apply_lora_to_output", {"output"});
+}
+
+// ---- The batch and the step ----------------------------------------------------------------------------------------
+
+void plan_length(const Arguments& args, Draft& draft, const Document& document) {
+  const auto limit = args.get<std::int64_t>("tokenizer.max_seq_len");
+  if (limit.value && *limit.value > 0) {
+    draft.plan.batch.sequence_length = {*limit.value, limit.origin};
+    return;
+  }
+  miss(draft, document, "sequence_length", {"tokenizer.max_seq_len"},
+       "tokenizer.max_seq_len is not given, so rows are as long as the data",
+       "give tokenizer.max_seq_len, or the longest row's tokens: --set sequence_length=…");
+}
+
+/// torch.optim.AdamW's fused and foreach.
+std::string way_of(const Arguments& args, std::string_view word) {
+  if (word != "adamw_foreach") return std::string(word);
+  if (args.on("optimizer.fused")) return "adamw_fused";
+  return args.get<bool>("optimizer.foreach").value == false ? "adamw_for_each" : std::string(word);
+}
+
+void plan_optimizer(const Arguments& args, Draft& draft) {
+  const auto path = args.get<std::string>("optimizer._component_");
+  if (!path.value) return;
+  const auto* found = std::ranges::find(optimizers, *path.value, &Component::path);
+  if (found == optimizers.end()) return gap(draft, "optimizer " + *path.value, "optimizer._component_", path.origin);
+  draft.plan.optimizer.name = {way_of(args, found->word), path.origin};
+}
+
+void plan_loss(const Arguments& args, Draft& draft) {
+  const auto path = args.get<std::string>("loss._component_");
+  if (!path.value) return;
+  const auto* found = std::ranges::find(losses, *path.value, &Component::path);
+  if (found == losses.end()) return gap(draft, "the loss " + *path.value, "loss._component_", path.origin);
+  draft.plan.recipe.loss = {is_newer(args) ? Loss::linear_cross_entropy : Loss::chunked_output, path.origin};
+}
+
+void plan_clipping(const Arguments& args, Setting<bool>& clip) {
+  const auto norm = args.get<double>("clip_grad_norm");
+  if (norm.value) clip = {true, norm.origin};
+}
+
+// training/_activation_offloading.py, which TRL's is made of.
+void plan_offload(const Arguments& args, Setting<Offload>& offload) {
+  const auto asked = args.get<bool>("enable_activation_offloading");
+  if (asked.value) offload = {*asked.value ? Offload::streamed : Offload::none, asked.origin};
+}
+
+void plan_dtype(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::array<std::string_view, 3> names{"bf16", "fp32", "fp16"};
+  constexpr std::array dtypes{WeightsDType::bf16, WeightsDType::fp32, WeightsDType::fp16};
+  const auto dtype = args.get<std::string>("dtype");
+  if (!dtype.value) return;
+  const auto* found = std::ranges::find(names, *dtype.value);
+  if (found != names.end()) {
+    draft.plan.precision.weights_dtype = {dtypes.at(static_cast<std::size_t>(found - names.begin())), dtype.origin};
+    return;
+  }
+  const auto input = std::ranges::find(inputs, "dtype", &Input::key);
+  if (input != inputs.end()) draft.errors.push_back(bad_value(*input, "one of bf16, fp32, fp16", names));
+  draft.bad_keys.emplace_back("dtype");
+}
+
+// ---- All of it -----------------------------------------------------------------------------------------------------
+
+void check(Draft& draft, const Document& document) {
+  if (draft.plan.model.name.value.empty()) {
+    miss(draft, document, "model", {"model._component_"}, "model._component_ is not given",
+         "add the model's builder, or --set plan.model=…");
+  }
+  if (draft.plan.adapter.kind.value != Adapter::none && draft.plan.adapter.targets.value.empty()) {
+    miss(draft, document, "lora_targets", {"model.lora_attn_modules"},
+         "model.lora_attn_modules is not given, which torchtune's builders want",
+         "add lora_attn_modules: [q_proj, v_proj]");
+  }
+}
+
+Draft read(const Inputs& inputs, const Document& document) {
+  Draft draft;
+  const Arguments args = read_arguments("torchtune", {}, inputs, draft);
+  begin(draft, stack(args), args);
+  TrainingPlan& plan = draft.plan;
+  plan.framework = stack(args).name_of("torchtune");
+  plan_supervised(plan);
+  plan_adapter(args, draft);
+  plan_targets(args, plan.adapter.targets);
+  plan_dtype(args, inputs, draft);
+  plan_length(args, draft, document);
+  plan_offload(args, plan.checkpointing.offload);
+  plan_optimizer(args, draft);
+  plan_loss(args, draft);
+  plan_clipping(args, plan.optimizer.clip_gradients);
+  check(draft, document);
+  return draft;
+}
+
+// ---- Back to the config --------------------------------------------------------------------------------------------
+
+Said optimizer_path(const TrainingPlan& plan) {
+  const std::string& name = plan.optimizer.name.value;
+  if (name.starts_with("adamw_fo") || name == "adamw_fused") return "torch.optim.AdamW";
+  const auto* found = std::ranges::find(optimizers, name, &Component::word);
+  return found == optimizers.end() ? Said() : Said(found->path);
+}
+
+constexpr auto sayings = std::to_array<Saying>({
+    {"optimizer", "optimizer._component_", optimizer_path},
+    {"optimizer", "optimizer.fused",
+     [](const TrainingPlan& p) {
+       return flag_where(p.optimizer.name.value.starts_with("adamw_f"), p.optimizer.name.value == "adamw_fused");
+     }},
+    {"activation_offload", "enable_activation_offloading",
+     [](const TrainingPlan& p) { return flag(p.checkpointing.offload.value != Offload::none); }},
+    {"sequence_length", "tokenizer.max_seq_len",
+     [](const TrainingPlan& p) { return count_where(true, p.batch.sequence_length.value); }},
+});
+
+// Two of these tell its configs: a component tree of its recipes.
+constexpr auto tells = std::to_array<std::string_view>(
+    {"tokenizer", "checkpointer", "metric_logger", "resume_from_checkpoint", "max_steps_per_epoch", "optimizer_in_bwd",
+     "enable_activation_checkpointing", "enable_activation_offloading", "save_adapter_weights_only",
+     "log_peak_memory_stats"});
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect torchtune;
+const Dialect torchtune{"torchtune", "the configs of torchtune's recipes", "model", read, {}, sayings, tells};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

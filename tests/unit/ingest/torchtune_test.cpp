@@ -1,0 +1,108 @@
+// torchtune's dialect.
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::string recipe =
+    "tokenizer: {max_seq_len: 1024}\ncheckpointer: {model_type: LLAMA3}\nbatch_size: 2\n"
+    "loss: {_component_: torchtune.modules.loss.CEWithChunkedOutputLoss}\n";
+const std::string full = recipe + "model: {_component_: torchtune.models.llama3_1.llama3_1_8b}\n";
+const std::string lora =
+    recipe +
+    "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_attn_modules: [q_proj, output_proj]}\n";
+
+std::string with_model(const std::string& more) {
+  return recipe + "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_attn_modules: [q_proj], " +
+         more + "}\n";
+}
+
+std::vector<std::string> features_of(const TrainingPlan& plan) {
+  std::vector<std::string> out;
+  for (const Unmodelled& gap : plan.unmodelled) out.push_back(gap.feature);
+  return out;
+}
+
+TEST(Torchtune, ItsDefaultsNameTheirSource) {
+  const TrainingPlan plan = plan_from(full);
+  EXPECT_EQ(plan.dialect, "torchtune");
+  EXPECT_EQ(plan.framework, "torchtune 0.6.1");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+  EXPECT_THAT(plan.model.name, is_from("torchtune.models.llama3_1.llama3_1_8b", "model._component_ at 5:22"));
+  EXPECT_EQ(plan.adapter.kind.value, Adapter::none);
+  EXPECT_THAT(plan.batch.sequence_length, is_from(1024, "tokenizer.max_seq_len at 1:26"));
+  EXPECT_THAT(plan.batch.padding_mask,
+              is_from(false, "default of torchtune 0.6.1: padded_collate_sft, which sends no mask"));
+  EXPECT_THAT(plan.precision.weights_dtype, is_from(WeightsDType::bf16, "default of torchtune 0.6.1: get_dtype"));
+  EXPECT_EQ(plan.recipe.loss.value, Loss::chunked_output);
+  EXPECT_FALSE(plan.optimizer.clip_gradients.value);
+  EXPECT_FALSE(plan.optimizer.in_backward.value);
+  EXPECT_FALSE(plan.optimizer.fp32_embedding_state.value);
+}
+
+TEST(Torchtune, TheBuildersNameSaysWhetherItAdapts) {
+  const TrainingPlan plan = plan_from(lora);
+  EXPECT_EQ(plan.adapter.kind.value, Adapter::lora);
+  EXPECT_EQ(plan.adapter.rank.value, 8);
+  EXPECT_EQ(plan.adapter.targets.value, (std::vector<std::string>{"q_proj", "output_proj"}));
+  EXPECT_EQ(plan.adapter.dtype.value, AdapterDType::as_base);
+  EXPECT_EQ(plan_from(with_model("apply_lora_to_mlp: True, apply_lora_to_output: True")).adapter.targets.value,
+            (std::vector<std::string>{"q_proj", "w1", "w2", "w3", "output"}));
+  EXPECT_THAT(errors_from(recipe + "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b}\n"),
+              ElementsAre(HasSubstr("model.lora_attn_modules is not given")));
+}
+
+TEST(Torchtune, RowsWithoutALimitAreAsLongAsTheData) {
+  const std::string unlimited =
+      "tokenizer: {max_seq_len: null}\ncheckpointer: {model_type: LLAMA3}\nbatch_size: 2\n"
+      "model: {_component_: torchtune.models.llama3_1.llama3_1_8b}\n";
+  EXPECT_THAT(errors_from(unlimited), ElementsAre(HasSubstr("so rows are as long as the data")));
+  EXPECT_EQ(plan_with(unlimited, {"tokenizer.max_seq_len=512"}).batch.sequence_length.value, 512);
+  EXPECT_EQ(plan_with(unlimited, {"sequence_length=512"}).batch.sequence_length.value, 512);
+}
+
+TEST(Torchtune, OptimizersAreComponents) {
+  const auto name = [](const std::string& text) {
+    return plan_from(full + "optimizer: {_component_: " + text + "}\n").optimizer.name.value;
+  };
+  EXPECT_EQ(name("torch.optim.AdamW"), "adamw_foreach");
+  EXPECT_EQ(name("torch.optim.AdamW, fused: True"), "adamw_fused");
+  EXPECT_EQ(name("torch.optim.AdamW, foreach: False"), "adamw_for_each");
+  EXPECT_EQ(name("bitsandbytes.optim.PagedAdamW8bit"), "paged_adamw_8bit");
+  EXPECT_EQ(name("bitsandbytes.optim.PagedAdamW"), "paged_adamw_32bit");
+  EXPECT_THAT(features_of(plan_from(full + "optimizer: {_component_: torch.optim.Adagrad}\n")),
+              ElementsAre("optimizer torch.optim.Adagrad"));
+  EXPECT_THAT(errors_from(full + "optimizer: {_component_: bitsandbytes.optim.PagedAdamW8bit, fused: True}\n"),
+              ElementsAre(HasSubstr("have no such argument")));
+}
+
+TEST(Torchtune, WhatIsNotPlayedIsUndecided) {
+  const auto asks = [](const std::string& more) { return features_of(plan_from(full + more)); };
+  EXPECT_THAT(asks("compile: True\n"), ElementsAre("torch.compile"));
+  EXPECT_THAT(asks("compile: False\n"), IsEmpty());
+  EXPECT_THAT(asks("dataset: {packed: True}\n"), ElementsAre(HasSubstr("packed rows")));
+  EXPECT_THAT(asks("dtype: fp32\n"), ElementsAre(HasSubstr("RMSNorm")));
+  EXPECT_THAT(asks("fsdp_cpu_offload: True\n"), ElementsAre("torchtune's recipes for several processes"));
+  EXPECT_THAT(asks("kd_loss: {_component_: a.B}\n"), Contains("knowledge distillation by torchtune"));
+  EXPECT_THAT(features_of(plan_from(with_model("use_dora: True"))), ElementsAre("DoRA by torchtune"));
+  EXPECT_THAT(features_of(plan_from(with_model("embed_dim: 64"))), ElementsAre("a model built of sizes"));
+  EXPECT_THAT(features_of(plan_from(with_model("kv_groups: 64"))), ElementsAre("an argument of another model"));
+}
+
+TEST(Torchtune, WhatItRefusesIsRefused) {
+  EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\ngradient_accumulation_steps: 2\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\nclip_grad_norm: 1.0\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "enable_activation_offloading: True\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "dtype: fp16\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "dtype: int8\n"), ElementsAre(HasSubstr("expected one of bf16, fp32, fp16")));
+}
+
+}  // namespace
+}  // namespace oomplan
