@@ -54,8 +54,8 @@ struct Dialect {
   bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
   std::optional<FsdpReader> fsdp{};   ///< Who reads its fsdp and fsdp_config; none: they are not played.
-  /// What its framework changes of the plan by the model that it loads; none: nothing.
-  void (*suit)(TrainingPlan& plan, const Architecture& model) = nullptr;
+  /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
+  std::optional<Diagnostic> (*suit)(TrainingPlan& plan, const Architecture& model) = nullptr;
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

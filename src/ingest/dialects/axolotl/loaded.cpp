@@ -19,6 +19,39 @@ void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
   plan.kernels.lora_o = {false, origin};
 }
 
+bool asks_for_attention_kernels(const TrainingPlan& plan) {
+  // One that is asked for and joins modules without LoRA is off, for a reason of its own
+  // (dialects/axolotl/adapter.cpp).
+  const auto asked = [](const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); };
+  const bool adapts = plan.adapter.kind.value == Adapter::lora;
+  return adapts && (asked(plan.kernels.lora_qkv) || asked(plan.kernels.lora_o));
+}
+
+// axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora: it writes lines of the attention's source anew,
+// whatever carries LoRA, and stops where they are not there, or where it finds no class by the model's type. Of
+// transformers 5.14.1.
+std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
+  constexpr auto rewritten = std::to_array<std::string_view>(
+      {"apertus",          "arcee",          "bamba",   "cohere2",     "ernie4_5",    "ernie4_5_moe",
+       "exaone4",          "gemma",          "gemma2",  "gemma3",      "gemma3_text", "gemma4",
+       "gemma4_text",      "glm4",           "gpt_oss", "granite",     "granitemoe",  "granitemoehybrid",
+       "hunyuan_v1_dense", "hunyuan_v1_moe", "jamba",   "llama",       "ministral",   "ministral3",
+       "mistral",          "mistral3",       "mixtral", "nemotron",    "phimoe",      "qwen2",
+       "qwen2_moe",        "qwen3",          "qwen3_5", "qwen3_5_moe", "qwen3_moe",   "qwen3_next",
+       "qwen3_vl",         "seed_oss",       "smollm3", "starcoder2"});
+  if (!asks_for_attention_kernels(plan) || std::ranges::count(rewritten, model.model_type) > 0) return std::nullopt;
+  const Setting<bool>& kernel = plan.kernels.lora_qkv;
+  const bool said = kernel.origin.is_said();
+  return Diagnostic{Severity::error,
+                    "ingest/refused",
+                    "lora_qkv_kernel, lora_o_kernel: axolotl 0.18.0 stops before it trains a model of type " +
+                        model.model_type + ", whose attention it cannot rewrite for these kernels" +
+                        (said ? "" : ", which are on where nothing is said of LoRA's kernels"),
+                    said ? kernel.origin.where : plan.model.name.origin.where,
+                    "lora_qkv_kernel: false and lora_o_kernel: false",
+                    {}};
+}
+
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
 // the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, adapters with checkpoints
 // alone.
@@ -31,9 +64,10 @@ bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
-void suit(TrainingPlan& plan, const Architecture& model) {
+std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model) {
   check_patched_attention(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
+  return refused_by_lora_kernels(plan, model);
 }
 
 }  // namespace oomplan::ingestion::axolotl

@@ -35,10 +35,11 @@ void check_kernels(TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
-void suit(TrainingPlan& plan, const Architecture& model) {
+std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model) {
   leave_own_loading(plan, model);
   check_liger_models(plan, model);
   check_kernels(plan, model);
+  return std::nullopt;
 }
 
 }  // namespace oomplan::ingestion::llamafactory
