@@ -6,6 +6,7 @@
 #include <array>
 
 #include "facts.hpp"
+#include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -105,11 +106,40 @@ void check_classes(const TrainingPlan& plan, const Architecture& architecture, D
 }
 
 /// Elementwise on a shard, as torch's own foreach functions take DTensors.
-constexpr std::array<std::string_view, 5> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused", "sgd",
-                                                             "sgd_momentum"};
+constexpr std::array<std::string_view, 6> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused",
+                                                             "sgd",           "sgd_momentum",   "rmsprop"};
+
+/// A partition of ZeRO's is one flat tensor: of optimizers whose rules ask for no part and no name, it is one parameter
+/// more. On the host there are no kernels of bitsandbytes'.
+bool takes_partitions(const std::string& name, bool on_host) {
+  const OptimizerFile* file = find_optimizer(name);
+  // Adagrad makes its state with the optimizer, before there are partitions.
+  if (file == nullptr || name.starts_with("torchao") || name == "adagrad") return false;
+  if (on_host && file->source.starts_with("bitsandbytes")) return false;
+  return std::ranges::all_of(file->groups, [&](const OptimizerGroup& group) {
+    return group.parts.empty() && group.except.empty() && (group.code.empty() || name == "adafactor");
+  });
+}
+
+/// A block's frozen weights are one flat tensor (torch: FlatParamHandle._validate_tensors_to_flatten), with its norms.
+void check_storage(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const QuantizationFacts& q = plan.quantization;
+  if (q.kind.value == Quantization::none) return;
+  const auto refuse = [&](std::string why) {
+    errors.push_back(error("estimate/bad-mesh", std::move(why), q.storage.origin));
+  };
+  if (q.storage.value == QuantStorage::uint8)
+    return refuse("FSDP1 cannot flatten 4-bit weights that are stored as uint8");
+  constexpr std::array stored{DType::uint8, DType::bf16, DType::fp16, DType::fp32};
+  const DType packed = stored.at(static_cast<std::size_t>(q.storage.value));
+  const DType held = q.kbit_upcast.value ? DType::fp32 : loaded_dtype(plan, architecture);
+  if (packed == held) return;
+  refuse(fmt::format("FSDP1 cannot flatten 4-bit weights that are stored as {} with norms in {}", name_of(packed),
+                     name_of(held)));
+}
 
 /// FSDP1's wrapper of a model with adapters is peft's, which takes their layers apart.
-void check_fsdp1(const TrainingPlan& plan, Diagnostics& errors) {
+void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const MeshFacts& mesh = plan.mesh;
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what, mesh, origin));
@@ -121,22 +151,28 @@ void check_fsdp1(const TrainingPlan& plan, Diagnostics& errors) {
   }
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
-  const QuantizationFacts& q = plan.quantization;
-  if (q.kind.value == Quantization::none || q.storage.value != QuantStorage::uint8) return;
-  errors.push_back(
-      error("estimate/bad-mesh", "FSDP1 cannot flatten 4-bit weights that are stored as uint8", q.storage.origin));
+  check_storage(plan, architecture, errors);
+}
+
+/// Why an optimizer stops at the DTensors of FSDP2; empty where it does not.
+std::string refused_by_dtensors(const std::string& name) {
+  const OptimizerFile* file = find_optimizer(name);
+  if (file != nullptr && file->source.starts_with("bitsandbytes")) {
+    return "bitsandbytes has no sharding strategy for the DTensors of FSDP2, which stops " + name;
+  }
+  // transformers/optimization.py: its rows and columns are plain tensors of the whole parameter's sizes.
+  if (name == "adafactor")
+    return "transformers' Adafactor mixes plain tensors with the DTensors of FSDP2, which stops it";
+  return {};
 }
 
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<std::string>& name = plan.optimizer.name;
   if (std::ranges::find(sharded_optimizers, name.value) != sharded_optimizers.end()) return;
-  const bool bitsandbytes = name.value.ends_with("_8bit") && !name.value.starts_with("torchao");
-  const bool refused = plan.mesh.sharding.value == Sharding::fsdp2 && bitsandbytes;
-  errors.push_back(
-      refused ? error("estimate/bad-mesh",
-                      "bitsandbytes has no sharding strategy for the DTensors of FSDP2, which stops " + name.value,
-                      name.origin)
-              : unmodelled("the optimizer " + name.value, plan.mesh, name.origin));
+  const std::string refused =
+      plan.mesh.sharding.value == Sharding::fsdp2 ? refused_by_dtensors(name.value) : std::string();
+  errors.push_back(refused.empty() ? unmodelled("the optimizer " + name.value, plan.mesh, name.origin)
+                                   : error("estimate/bad-mesh", refused, name.origin));
 }
 
 bool is_axolotls(const TrainingPlan& plan) {
@@ -186,7 +222,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool units =
       plan.mesh.sharding.value == Sharding::fsdp1 || plan.mesh.fsdp_units.value == ShardUnits::accelerate;
   if (units) check_units(plan, architecture, errors);
-  if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, errors);
+  if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, architecture, errors);
   check_optimizer(plan, errors);
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what, plan.mesh, origin));
@@ -204,10 +240,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
-  const CheckpointingFacts& checkpointing = plan.checkpointing;
-  const bool reentrant = checkpointing.on.value && checkpointing.reentrant.value;
-  if (reentrant && kind == RecipeKind::dpo && plan.mesh.sharding.value == Sharding::fsdp2) {
-    cannot("reentrant checkpointing in DPO", checkpointing.reentrant.origin);
+  // TRL loads a reference then, since the policy is not sharded before training; an adapter's model is on the host.
+  const Setting<Reference>& reference = plan.recipe.reference;
+  if (reference.value == Reference::precomputed && plan.quantization.kind.value == Quantization::none) {
+    cannot("a reference that is asked before training", reference.origin);
   }
   if (plan.precision.trained_to_fp32.value) {
     cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);
@@ -236,7 +272,7 @@ bool has_leaves_alone(const Architecture& architecture) {
          });
 }
 
-/// Stage 3 was measured with models like Llama, their blocks checkpointed without reentry.
+/// Stage 3 was measured with models like Llama.
 void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " at stage 3", plan.mesh, origin));
@@ -250,12 +286,14 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   const CheckpointingFacts& checkpointing = plan.checkpointing;
-  if (!checkpointing.on.value) cannot("a model that is not checkpointed", checkpointing.on.origin);
-  if (checkpointing.on.value && checkpointing.reentrant.value) {
-    cannot("reentrant checkpointing", checkpointing.reentrant.origin);
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  if (adapts && checkpointing.on.value && checkpointing.reentrant.value) {
+    cannot("reentrant checkpointing of an adapter's model", checkpointing.reentrant.origin);
+  }
+  if (adapts && plan.evaluation.evaluates.value) {
+    cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
   if (plan.recipe.kind.value == RecipeKind::dpo) cannot("DPO", plan.recipe.kind.origin);
-  if (plan.evaluation.evaluates.value) cannot("evaluation", plan.evaluation.evaluates.origin);
   const Loss loss = plan.recipe.loss.value;
   if (loss != Loss::full_logits && loss != Loss::chunked_logprob) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
@@ -289,10 +327,8 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
   }
   if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
-  const bool offloads = mesh.zero_offload_optimizer.value;
   const std::string& optimizer = plan.optimizer.name.value;
-  const bool adam = optimizer.starts_with("adamw_") && !optimizer.ends_with("bit");
-  if (offloads ? !adam : std::ranges::find(sharded_optimizers, optimizer) == sharded_optimizers.end()) {
+  if (!takes_partitions(optimizer, mesh.zero_offload_optimizer.value)) {
     cannot("the optimizer " + optimizer, plan.optimizer.name.origin);
   }
   const QuantizationFacts& q = plan.quantization;

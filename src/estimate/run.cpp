@@ -196,7 +196,15 @@ class Steps {
     if (recipe_.prepare != nullptr) prepare(length);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
     if (!plan.optimizer.in_backward.value) optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
-    if (torch.recorder.step == evaluated_after() && evaluates()) recipe_.evaluate(stage_);
+    if (torch.recorder.step == evaluated_after() && evaluates()) evaluate();
+  }
+
+  /// What a batch leaves gathered is whole in the next one.
+  void evaluate() {
+    recipe_.evaluate(stage_);
+    const Sharding sharding = stage_.plan().mesh.sharding.value;
+    const bool gathers = sharding == Sharding::fsdp1 || sharding == Sharding::fsdp2 || sharding == Sharding::zero3;
+    if (gathers) recipe_.evaluate(stage_);
   }
 
   void prepare(std::int64_t length) {

@@ -74,6 +74,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   ingestion::finish_mesh(draft.plan);
   ingestion::plan_zero_precision(draft, document);
   ingestion::check_zero_world(draft, document);
+  ingestion::note_early_evaluation(composed->inputs, draft);
   if (draft.plan.mesh.sharding.value == Sharding::ddp) {
     ingestion::note_asking(composed->inputs, {"ddp_static_graph"}, "DDP's static graph", draft);
   }

@@ -166,6 +166,14 @@ void plan_precision(const Arguments& args, const Dialect& dialect, Draft& draft,
   const bool half = !mixed.value && is(old, true);
   const bool settled = dialect.sets_mixed_precision || (dialect.plain && precision.autocast.origin.is_said());
   if (settled || precision.autocast.value != Autocast::none) return;
+  const bool asks = half || is(mixed, std::string("bf16")) || is(mixed, std::string("fp16"));
+  // accelerate's plugin fills in what transformers compares (integrations/deepspeed.py: trainer_config_finalize).
+  if (asks && draft.zero_bf16.value) {
+    return conflict(
+        draft, half ? old.origin : mixed.origin, config,
+        "transformers' Trainer refuses mixed_precision of a launcher with DeepSpeed beside neither bf16 nor "
+        "fp16 of its own");
+  }
   if (is(mixed, std::string("bf16"))) precision.autocast = {Autocast::bf16, mixed.origin};
   if (is(mixed, std::string("fp16")) || half) precision.autocast = {Autocast::fp16, half ? old.origin : mixed.origin};
   if (precision.autocast.value == Autocast::none) return;

@@ -140,6 +140,18 @@ void plan_fsdp1(const AskedFsdp& asked, const Arguments& fsdp) {
   if (is(ahead, true)) note(asked, "FSDP's forward prefetch", "forward_prefetch", ahead.origin);
 }
 
+/// The reference is loaded once accelerate's state is FSDP's, where TRL asks for device_map "auto" (1.16.0:
+/// trainer/dpo_trainer.py); only weights that come by the first rank are kept from that, which accelerate's launcher
+/// asks for where nothing is said, and transformers' Trainer does not.
+void plan_loading(const AskedFsdp& asked, const Arguments& fsdp) {
+  const RecipeFacts& recipe = asked.draft.plan.recipe;
+  const auto by_first = fsdp.get<bool>("cpu_ram_efficient_loading");
+  const bool spreads = !by_first.value.value_or(launched(asked));
+  if (!spreads || recipe.kind.value != RecipeKind::dpo || recipe.reference.value != Reference::model) return;
+  constexpr const char* what = "a reference that each rank spreads over all GPUs, as cpu_ram_efficient_loading is off,";
+  note(asked, what, by_first.value ? "cpu_ram_efficient_loading" : "", by_first.value ? by_first.origin : asked.origin);
+}
+
 }  // namespace
 
 void plan_fsdp(const AskedFsdp& asked) {
@@ -157,6 +169,7 @@ void plan_fsdp(const AskedFsdp& asked) {
   }
   plan_wrapping(asked, fsdp);
   plan_checkpointing(asked, fsdp);
+  plan_loading(asked, fsdp);
   const auto offload = fsdp.get<bool>(asked.reader == FsdpReader::trainer ? "cpu_offload" : "offload_params");
   if (is(offload, true)) asked.said.mesh.fsdp_offload = {true, offload.origin};
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "condition.hpp"
 #include "sharding_keys.hpp"
 
 namespace oomplan::ingestion {
@@ -130,6 +131,18 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
   offload(asked, asked.said.mesh.zero_offload_params, plugin.get<std::string>("offload_param_device"), {});
   check_number(asked, plugin.get<std::int64_t>("gradient_accumulation_steps"), "gradient_accumulation_steps",
                asked.draft.plan.batch.gradient_accumulation_steps, "its own of");
+}
+
+void note_early_evaluation(const Inputs& inputs, Draft& draft) {
+  const TrainingPlan& plan = draft.plan;
+  if (plan.mesh.sharding.value != Sharding::zero3 || !plan.evaluation.evaluates.value) return;
+  const Input* at_start = find_input(inputs, "eval_on_start");
+  const Input* every = find_input(inputs, "eval_steps");
+  const bool each = every != nullptr && every->value->as_integer() == std::int64_t{1};
+  const Input* early = at_start != nullptr && is_truthy(*at_start->value) ? at_start : each ? every : nullptr;
+  if (early == nullptr) return;
+  draft.plan.unmodelled.push_back(
+      {"evaluation before the second step at DeepSpeed's stage 3", early->key, origin_of(*early).where});
 }
 
 // transformers/integrations/deepspeed.py: trainer_config_process.

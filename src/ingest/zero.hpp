@@ -25,4 +25,8 @@ void plan_zero_precision(Draft& draft, const Document& config);
 /// How many GPUs there are has to be said, and train_batch_size agrees with them. Last, when the command line is read.
 void check_zero_world(Draft& draft, const Document& config);
 
+/// Evaluation before the second step of stage 3: what it releases, training releases from then on, and nothing else
+/// (partitioned_param_coordinator.py: __params_to_release has a cache).
+void note_early_evaluation(const Inputs& inputs, Draft& draft);
+
 }  // namespace oomplan::ingestion

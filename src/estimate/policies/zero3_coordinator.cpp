@@ -195,9 +195,12 @@ void Coordinator::release(Share& share) {
   available_ -= share.elements;
 }
 
-/// Not what persists, what was passed over as it was whole already, and what is used again soon.
-std::vector<Share*> Coordinator::params_to_release(const Sub& of) const {
-  std::vector<Share*> out;
+/// Not what persists, what was passed over as it was whole already, and what is used again soon. The first answer for
+/// a module at a step stays (functools.lru_cache), that of training also in evaluation.
+const std::vector<Share*>& Coordinator::params_to_release(const Sub& of) {
+  const auto [at, fresh] = to_release_.try_emplace({&of, step_});
+  if (!fresh) return at->second;
+  std::vector<Share*>& out = at->second;
   for (Share* share : of.shares) {
     if (!share->persists && share->fetched_for <= step_) out.push_back(share);
   }

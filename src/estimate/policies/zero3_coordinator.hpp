@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "oomplan/plan/plan.hpp"
@@ -83,18 +85,19 @@ class Coordinator {
   void gather(Torch& t, const std::vector<Share*>& shares, bool counts);
   static void wait(Torch& t, Share& share);
   void release(Share& share);
-  std::vector<Share*> params_to_release(const Sub& of) const;
+  const std::vector<Share*>& params_to_release(const Sub& of);
 
   const MeshFacts& mesh_;
   const std::int64_t ranks_;
   std::vector<Share>& shares_;
   std::vector<Sub*> in_backward_{};  ///< __active_backward_submodules
   Trace trace_ = Trace::invalid;
-  std::vector<Sub*> order_{};        ///< __submodule_order
-  std::vector<InTrace> in_trace_{};  ///< __param_order
-  std::deque<InTrace> queue_{};      ///< __param_queue
-  std::int64_t step_ = 0;            ///< __step_id
-  std::int64_t available_ = 0;       ///< __n_available_params
+  std::vector<Sub*> order_{};                                                        ///< __submodule_order
+  std::vector<InTrace> in_trace_{};                                                  ///< __param_order
+  std::deque<InTrace> queue_{};                                                      ///< __param_queue
+  std::map<std::pair<const Sub*, std::int64_t>, std::vector<Share*>> to_release_{};  ///< By module and step.
+  std::int64_t step_ = 0;                                                            ///< __step_id
+  std::int64_t available_ = 0;                                                       ///< __n_available_params
 };
 
 }  // namespace oomplan::estimator::zero

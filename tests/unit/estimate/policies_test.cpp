@@ -197,11 +197,49 @@ TEST(Mesh, WhatWasHeldAgainstNoTruthIsUndecided) {
   TrainingPlan p = plan(Sharding::fsdp2, 4);
   EXPECT_TRUE(errors(p).empty());
   p.optimizer.name.value = "adamw_8bit";
-  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: bitsandbytes has no sharding strategy")));
+  for (const char* name : {"adamw_8bit", "lion_32bit", "paged_ademamix_32bit"}) {
+    p.optimizer.name.value = name;
+    EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: bitsandbytes has no sharding strategy"))) << name;
+  }
+  p.optimizer.name.value = "adafactor";
+  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: transformers' Adafactor mixes plain tensors")));
   p.precision.autocast.value = Autocast::bf16;
   EXPECT_THAT(errors(p), Contains(HasSubstr("autocast under FSDP2")));
   p.mesh.sharding.value = Sharding::ddp;
   EXPECT_TRUE(errors(p).empty());
+}
+
+TEST(Mesh, AFlatTensorIsOfOneType) {
+  TrainingPlan p = plan(Sharding::fsdp1, 4);
+  p.adapter.kind.value = Adapter::lora;
+  p.quantization.kind.value = Quantization::nf4;
+  p.quantization.linear.value = QuantizedLinear::bitsandbytes;
+  p.mesh.fsdp_orig_params.value = true;
+  p.optimizer.name.value = "adamw_fused";
+  p.quantization.storage.value = QuantStorage::bf16;
+  EXPECT_TRUE(errors(p).empty());
+  p.quantization.storage.value = QuantStorage::fp32;
+  EXPECT_THAT(errors(p),
+              ElementsAre(HasSubstr("FSDP1 cannot flatten 4-bit weights that are stored as fp32 with norms in bf16")));
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  EXPECT_TRUE(errors(p).empty());
+}
+
+TEST(Mesh, ZerosPartitionsTakeOptimizersThatAskForNoPartOfAModel) {
+  TrainingPlan p = plan(Sharding::zero2, 4);
+  p.mesh.zero_dtype.value = MixedDType::bf16;
+  p.mesh.zero_reduce_bucket.value = 1'000'000;
+  const auto taken = [&](const char* name) {
+    p.optimizer.name.value = name;
+    return errors(p).empty();
+  };
+  for (const char* name : {"adamw_8bit", "paged_adamw_32bit", "lion_8bit", "rmsprop", "adafactor", "sgd"}) {
+    EXPECT_TRUE(taken(name)) << name;
+  }
+  for (const char* name : {"muon", "adam_mini", "adagrad", "torchao_adamw_8bit"}) EXPECT_FALSE(taken(name)) << name;
+  p.mesh.zero_offload_optimizer.value = true;
+  EXPECT_TRUE(taken("rmsprop"));
+  EXPECT_FALSE(taken("adamw_8bit")) << "of kernels for a GPU";
 }
 
 TEST(Mesh, NumbersOfRanksGoTogether) {

@@ -164,6 +164,17 @@ TEST(Launch, WhatIsNotPlayedIsNamedByItsKey) {
   EXPECT_THAT(gaps(std::string(ddp) + "fsdp_config:\n  fsdp_offload_params: true\n"), IsEmpty()) << "as DDP has none";
 }
 
+TEST(Launch, AReferenceThatAllGpusShareIsUndecided) {
+  const auto gaps_of = [&](const std::string& trainer, const std::string& more) {
+    return features(plan_from("model_name_or_path: a/b\nmax_length: 8\ntrainer: " + trainer + "\n",
+                              launched_by(fsdp + wrapped + more)));
+  };
+  const std::string off = "  fsdp_cpu_ram_efficient_loading: false\n";
+  EXPECT_THAT(gaps_of("dpo", off), ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs")));
+  EXPECT_THAT(gaps_of("dpo", ""), IsEmpty()) << "on by accelerate's default";
+  EXPECT_THAT(gaps_of("sft", off), IsEmpty());
+}
+
 TEST(Launch, BothKindsOfCheckpointingAreRefused) {
   const std::string launch =
       "distributed_type: FSDP\nnum_processes: 2\nfsdp_config:\n  fsdp_version: 2\n  fsdp_activation_checkpointing: "

@@ -143,5 +143,15 @@ TEST(OwnFsdp, AFileMayHoldItsConfig) {
   EXPECT_THAT(plan.warnings, IsEmpty());
 }
 
+TEST(OwnFsdp, TheTrainersReferenceIsSpreadOverAllGpusUnlessWeightsComeByOne) {
+  const auto gaps = [](const std::string& more) {
+    return features(plan_from("model_name_or_path: a/b\nmax_length: 8\ntrainer: dpo\nfsdp: true\n" + more, over("4")));
+  };
+  const auto spread = ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs"));
+  EXPECT_THAT(gaps("fsdp_config: {version: 2}\n"), spread);
+  EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: false}\n"), spread);
+  EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: true}\n"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace oomplan

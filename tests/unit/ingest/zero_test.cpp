@@ -77,6 +77,37 @@ TEST(Zero, WhatTheTrainerRefusesIsRefused) {
   EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 4}})"), HasSubstr("no stage beyond 3"));
 }
 
+std::string launched(const std::string& accelerate, const std::string& config) {
+  IngestOptions options;
+  options.launch = {"a.yaml"};
+  options.loader = [&](const std::string& path) { return parse_document(accelerate, path, Syntax::yaml); };
+  const auto plan = ingest(yaml(config), options);
+  return plan ? "" : plan.errors().front().message;
+}
+
+TEST(Zero, MixedPrecisionOfTheLauncherAloneIsRefused) {
+  const std::string two = "distributed_type: DEEPSPEED\nnum_processes: 2\ndeepspeed_config: {zero_stage: 2}\n";
+  const std::string own = "model_name_or_path: a/b\nblock_size: 8\ntrainer: trainer\n";
+  for (const char* mixed : {"mixed_precision: bf16\n", "mixed_precision: fp16\n"}) {
+    EXPECT_THAT(launched(two + mixed, own), HasSubstr("refuses mixed_precision of a launcher with DeepSpeed")) << mixed;
+  }
+  EXPECT_EQ(launched(two + "mixed_precision: bf16\n", own + "bf16: true\n"), "");
+  EXPECT_EQ(launched(two + "mixed_precision: bf16\n", sft), "") << "TRL's own is bf16";
+  EXPECT_EQ(launched(two + "mixed_precision: 'no'\n", own), "");
+}
+
+TEST(Zero, EvaluationBeforeTheSecondStepIsUndecidedAtStageThree) {
+  const std::string evaluates = "eval_strategy: steps\n";
+  const auto gaps = [&](const char* stage, const std::string& more) {
+    return features(planned(std::string(R"({"zero_optimization": {"stage": )") + stage + "}}", evaluates + more));
+  };
+  const auto early = Contains(HasSubstr("evaluation before the second step"));
+  EXPECT_THAT(gaps("3", "eval_steps: 1\n"), early);
+  EXPECT_THAT(gaps("3", "eval_on_start: true\neval_steps: 50\n"), early);
+  EXPECT_THAT(gaps("3", "eval_on_start: false\neval_steps: 2\n"), IsEmpty());
+  EXPECT_THAT(gaps("2", "eval_steps: 1\n"), IsEmpty());
+}
+
 TEST(Zero, ALauncherOfSeveralProcessesSaysTheWorldAlone) {
   IngestOptions options;
   options.launch = {"a.yaml"};
