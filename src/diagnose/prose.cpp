@@ -121,6 +121,10 @@ bool begins_with_speaker(std::string_view text) {
   return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) { return begin.starts_with(who); });
 }
 
+constexpr std::array keys_of_logs{"\"level\":"sv,      "\"severity\":"sv,  "\"levelname\":"sv, "\"lvl\":"sv,
+                                  "\"exc_info\":"sv,   "\"traceback\":"sv, "\"stack\":"sv,     "\"timestamp\":"sv,
+                                  "\"@timestamp\":"sv, "\"ts\":"sv};
+
 // One line of a data set holds the whole conversation; it was taken apart at its line ends.
 bool is_member(const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t most_pieces = 40;
@@ -132,11 +136,12 @@ bool is_member(const std::vector<Line>& lines, std::size_t index) {
   while (first > 0 && index - first < most_pieces && same(first - 1)) --first;
   std::size_t last = index;
   while (last - index < most_pieces && same(last + 1)) ++last;
-  return std::ranges::count_if(members, [&](std::string_view key) {
-           for (std::size_t i = first; i <= last; ++i)
-             if (lines[i].body.find(key) != std::string::npos) return true;
-           return false;
-         }) >= 2;
+  const auto holds = [&](std::string_view key) {
+    for (std::size_t i = first; i <= last; ++i)
+      if (lines[i].body.find(key) != std::string::npos) return true;
+    return false;
+  };
+  return std::ranges::count_if(members, holds) >= 2 && std::ranges::none_of(keys_of_logs, holds);
 }
 
 bool follows_speaker(const std::vector<Line>& lines, std::size_t index) {
