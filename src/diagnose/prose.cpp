@@ -28,16 +28,16 @@ constexpr std::array of_people{"i"sv, "my"sv, "me"sv, "we"sv, "our"sv, "you"sv, 
 
 // What a sentence goes on from into words that it quotes or names.
 constexpr std::array leading_in{
-    "a"sv,       "an"sv,      "the"sv,      "of"sv,     "is"sv,     "was"sv,     "were"sv,   "are"sv,    "be"sv,
-    "been"sv,    "being"sv,   "get"sv,      "gets"sv,   "got"sv,    "getting"sv, "see"sv,    "seeing"sv, "saw"sv,
-    "say"sv,     "says"sv,    "said"sv,     "saying"sv, "with"sv,   "because"sv, "like"sv,   "as"sv,     "this"sv,
-    "that"sv,    "these"sv,   "those"sv,    "my"sv,     "your"sv,   "our"sv,     "its"sv,    "any"sv,    "some"sv,
-    "no"sv,      "same"sv,    "and"sv,      "or"sv,     "to"sv,     "from"sv,    "for"sv,    "by"sv,     "about"sv,
-    "avoid"sv,   "avoids"sv,  "cause"sv,    "causes"sv, "caused"sv, "causing"sv, "hit"sv,    "hits"sv,   "hitting"sv,
-    "have"sv,    "has"sv,     "had"sv,      "throws"sv, "throw"sv,  "raise"sv,   "raises"sv, "mean"sv,   "means"sv,
-    "called"sv,  "if"sv,      "when"sv,     "type"sv,   "common"sv, "random"sv,  "into"sv,   "where"sv,  "often"sv,
-    "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,    "shows"sv,  "report"sv, "reports"sv,
-    "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
+    "in"sv,     "on"sv,     "then"sv,    "a"sv,       "an"sv,      "the"sv,      "of"sv,     "is"sv,     "was"sv,
+    "were"sv,   "are"sv,    "be"sv,      "been"sv,    "being"sv,   "get"sv,      "gets"sv,   "got"sv,    "getting"sv,
+    "see"sv,    "seeing"sv, "saw"sv,     "say"sv,     "says"sv,    "said"sv,     "saying"sv, "with"sv,   "because"sv,
+    "like"sv,   "as"sv,     "this"sv,    "that"sv,    "these"sv,   "those"sv,    "my"sv,     "your"sv,   "our"sv,
+    "its"sv,    "any"sv,    "some"sv,    "no"sv,      "same"sv,    "and"sv,      "or"sv,     "to"sv,     "from"sv,
+    "for"sv,    "by"sv,     "about"sv,   "avoid"sv,   "avoids"sv,  "cause"sv,    "causes"sv, "caused"sv, "causing"sv,
+    "hit"sv,    "hits"sv,   "hitting"sv, "have"sv,    "has"sv,     "had"sv,      "throws"sv, "throw"sv,  "raise"sv,
+    "raises"sv, "mean"sv,   "means"sv,   "called"sv,  "if"sv,      "when"sv,     "type"sv,   "common"sv, "random"sv,
+    "into"sv,   "where"sv,  "often"sv,   "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,
+    "shows"sv,  "report"sv, "reports"sv, "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
 
 // Who speaks in a conversation, and the keys of one or of an example that a model is trained with: two of a line.
 constexpr std::array speakers{
