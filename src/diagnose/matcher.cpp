@@ -315,10 +315,10 @@ void try_literal(Matcher& matcher, const Program& program, std::size_t entry, st
     const std::size_t begin = hole ? begin_of(program[entry].hole, text, *at) : *at;
     Attempt attempt = matcher.run(begin);
     best.wants_more = best.wants_more || attempt.wants_more;
-    if (attempt.match &&
-        (!best.match || attempt.match->end - attempt.match->begin > best.match->end - best.match->begin))
+    const bool behind = best.match && best.match->begin > near;  // the same words once more
+    if (attempt.match && (!best.match || (behind && attempt.match->begin <= near)))
       best.match = std::move(attempt.match);
-    if (best.match || *at == 0) return;
+    if ((best.match && best.match->begin <= near) || *at == 0) return;
     until = *at - 1;
   }
 }

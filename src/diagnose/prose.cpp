@@ -28,16 +28,16 @@ constexpr std::array of_people{"i"sv, "my"sv, "me"sv, "we"sv, "our"sv, "you"sv, 
 
 // What a sentence goes on from into words that it quotes or names.
 constexpr std::array leading_in{
-    "a"sv,       "an"sv,      "the"sv,      "of"sv,     "is"sv,     "was"sv,     "were"sv,   "are"sv,    "be"sv,
-    "been"sv,    "being"sv,   "get"sv,      "gets"sv,   "got"sv,    "getting"sv, "see"sv,    "seeing"sv, "saw"sv,
-    "say"sv,     "says"sv,    "said"sv,     "saying"sv, "with"sv,   "because"sv, "like"sv,   "as"sv,     "this"sv,
-    "that"sv,    "these"sv,   "those"sv,    "my"sv,     "your"sv,   "our"sv,     "its"sv,    "any"sv,    "some"sv,
-    "no"sv,      "same"sv,    "and"sv,      "or"sv,     "to"sv,     "from"sv,    "for"sv,    "by"sv,     "about"sv,
-    "avoid"sv,   "avoids"sv,  "cause"sv,    "causes"sv, "caused"sv, "causing"sv, "hit"sv,    "hits"sv,   "hitting"sv,
-    "have"sv,    "has"sv,     "had"sv,      "throws"sv, "throw"sv,  "raise"sv,   "raises"sv, "mean"sv,   "means"sv,
-    "called"sv,  "if"sv,      "when"sv,     "type"sv,   "common"sv, "random"sv,  "into"sv,   "where"sv,  "often"sv,
-    "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,    "shows"sv,  "report"sv, "reports"sv,
-    "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
+    "in"sv,     "on"sv,     "then"sv,    "a"sv,       "an"sv,      "the"sv,      "of"sv,     "is"sv,     "was"sv,
+    "were"sv,   "are"sv,    "be"sv,      "been"sv,    "being"sv,   "get"sv,      "gets"sv,   "got"sv,    "getting"sv,
+    "see"sv,    "seeing"sv, "saw"sv,     "say"sv,     "says"sv,    "said"sv,     "saying"sv, "with"sv,   "because"sv,
+    "like"sv,   "as"sv,     "this"sv,    "that"sv,    "these"sv,   "those"sv,    "my"sv,     "your"sv,   "our"sv,
+    "its"sv,    "any"sv,    "some"sv,    "no"sv,      "same"sv,    "and"sv,      "or"sv,     "to"sv,     "from"sv,
+    "for"sv,    "by"sv,     "about"sv,   "avoid"sv,   "avoids"sv,  "cause"sv,    "causes"sv, "caused"sv, "causing"sv,
+    "hit"sv,    "hits"sv,   "hitting"sv, "have"sv,    "has"sv,     "had"sv,      "throws"sv, "throw"sv,  "raise"sv,
+    "raises"sv, "mean"sv,   "means"sv,   "called"sv,  "if"sv,      "when"sv,     "type"sv,   "common"sv, "random"sv,
+    "into"sv,   "where"sv,  "often"sv,   "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,
+    "shows"sv,  "report"sv, "reports"sv, "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
 
 // Who speaks in a conversation, and the keys of one or of an example that a model is trained with: two of a line.
 constexpr std::array speakers{
@@ -121,6 +121,10 @@ bool begins_with_speaker(std::string_view text) {
   return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) { return begin.starts_with(who); });
 }
 
+constexpr std::array keys_of_logs{"\"level\":"sv,      "\"severity\":"sv,  "\"levelname\":"sv, "\"lvl\":"sv,
+                                  "\"exc_info\":"sv,   "\"traceback\":"sv, "\"stack\":"sv,     "\"timestamp\":"sv,
+                                  "\"@timestamp\":"sv, "\"ts\":"sv};
+
 // One line of a data set holds the whole conversation; it was taken apart at its line ends.
 bool is_member(const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t most_pieces = 40;
@@ -132,11 +136,12 @@ bool is_member(const std::vector<Line>& lines, std::size_t index) {
   while (first > 0 && index - first < most_pieces && same(first - 1)) --first;
   std::size_t last = index;
   while (last - index < most_pieces && same(last + 1)) ++last;
-  return std::ranges::count_if(members, [&](std::string_view key) {
-           for (std::size_t i = first; i <= last; ++i)
-             if (lines[i].body.find(key) != std::string::npos) return true;
-           return false;
-         }) >= 2;
+  const auto holds = [&](std::string_view key) {
+    for (std::size_t i = first; i <= last; ++i)
+      if (lines[i].body.find(key) != std::string::npos) return true;
+    return false;
+  };
+  return std::ranges::count_if(members, holds) >= 2 && std::ranges::none_of(keys_of_logs, holds);
 }
 
 bool follows_speaker(const std::vector<Line>& lines, std::size_t index) {

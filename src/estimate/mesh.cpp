@@ -62,6 +62,13 @@ void check_units(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (apart && plan.adapter.kind.value == Adapter::none && plan.recipe.loss.value == Loss::chunked_logprob) {
     errors.push_back(unmodelled("a trained head that is gathered by itself", plan.mesh, units.origin));
   }
+  // peft's model has no norm that the head is a unit with; of the host, TRL makes the loss there.
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  if (adapts && plan.mesh.fsdp_offload.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
+      !architecture.tied_embeddings && plan.recipe.loss.value == Loss::chunked_logprob) {
+    errors.push_back(unmodelled("a loss that is made on the host, where an adapter's head is,", plan.mesh,
+                                plan.mesh.fsdp_offload.origin));
+  }
 }
 
 /// What a class is called before its role: that of all a model's own classes.
@@ -345,6 +352,14 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
 
 // DDP's wrapper is called once a step here; KTO's trainer calls it twice, and of the others no run was measured.
 void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
+  // What a reentrant checkpoint hides is marked ready ahead, and again as its gradient comes (reducer.cpp).
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  if (plan.mesh.ddp_find_unused.value && checkpointing.on.value && checkpointing.reentrant.value) {
+    errors.push_back(error("estimate/bad-mesh",
+                           "DDP with find_unused_parameters stops at reentrant checkpoints, whose parameters it takes "
+                           "for unused",
+                           checkpointing.reentrant.origin));
+  }
   const RecipeKind kind = plan.recipe.kind.value;
   if (kind == RecipeKind::supervised || kind == RecipeKind::dpo) return;
   errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",

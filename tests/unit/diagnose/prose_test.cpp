@@ -80,6 +80,9 @@ TEST(Prose, OfADataSetIsInItsMembers) {
   EXPECT_EQ(verdict(R"({"content": "RuntimeError: CUDA error: out of memory", "__time__": 1})").confidence,
             Confidence::likely)
       << "a shipper has that key too";
+  EXPECT_EQ(
+      verdict(R"({"level": "error", "role": "w", "output": "RuntimeError: CUDA error: out of memory"})").confidence,
+      Confidence::likely);
   EXPECT_EQ(verdict(R"({"log": "RuntimeError: CUDA error: out of memory\n"})").confidence, Confidence::likely);
 }
 

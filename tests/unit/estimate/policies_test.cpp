@@ -242,6 +242,26 @@ TEST(Mesh, ZerosPartitionsTakeOptimizersThatAskForNoPartOfAModel) {
   EXPECT_FALSE(taken("adamw_8bit")) << "of kernels for a GPU";
 }
 
+TEST(Mesh, DdpLooksForUnusedParametersPastReentrantCheckpoints) {
+  TrainingPlan p = plan(Sharding::ddp, 4);
+  p.checkpointing.on.value = p.checkpointing.reentrant.value = true;
+  EXPECT_TRUE(errors(p).empty());
+  p.mesh.ddp_find_unused.value = true;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: DDP with find_unused_parameters stops")));
+  p.checkpointing.reentrant.value = false;
+  EXPECT_TRUE(errors(p).empty());
+}
+
+TEST(Mesh, ALossThatIsMadeOnTheHostIsUndecided) {
+  TrainingPlan p = accelerated(Sharding::fsdp2, 4);
+  p.adapter.kind.value = Adapter::lora;
+  p.recipe.loss.value = Loss::chunked_logprob;
+  p.mesh.fsdp_offload.value = true;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("a loss that is made on the host")));
+  p.mesh.fsdp_offload.value = false;
+  EXPECT_TRUE(errors(p).empty());
+}
+
 TEST(Mesh, NumbersOfRanksGoTogether) {
   TrainingPlan p = plan(Sharding::fsdp2, 8);
   p.mesh.fsdp_replicas.value = 3;
