@@ -182,19 +182,22 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
                                    : error("estimate/bad-mesh", refused, name.origin));
 }
 
-bool is_axolotls(const TrainingPlan& plan) {
+bool has_units_of_adapters(const TrainingPlan& plan) {
   return plan.mesh.sharding.value == Sharding::fsdp2 && plan.mesh.fsdp_units.value == ShardUnits::adapters;
 }
 
 /// All that is in no block is with the root, which is whole as long as the model runs.
-bool is_rooted(const TrainingPlan& plan) { return plan.mesh.sharding.value == Sharding::fsdp1 || is_axolotls(plan); }
+bool is_rooted(const TrainingPlan& plan) {
+  return plan.mesh.sharding.value == Sharding::fsdp1 || has_units_of_adapters(plan);
+}
 
 void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
   const KernelFacts& kernels = plan.kernels;
   const auto check = [&](const Setting<bool>& kernel, bool played) {
     if (kernel.value && !played) errors.push_back(unmodelled("a fused kernel", plan.mesh, kernel.origin));
   };
-  for (const auto* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp}) check(*kernel, is_axolotls(plan));
+  for (const auto* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp})
+    check(*kernel, has_units_of_adapters(plan));
   for (const auto* kernel : {&kernels.liger_rms_norm, &kernels.liger_rope, &kernels.liger_glu}) {
     check(*kernel, is_rooted(plan));
   }
@@ -202,7 +205,7 @@ void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
 
 /// Axolotl's kernels for LoRA ask for its matrices themselves, which are units of its wrapping; peft's functions would
 /// have each gathered by its own hooks. A reference model is sharded as the policy there, not as TRL has it.
-void check_axolotls(const TrainingPlan& plan, Diagnostics& errors) {
+void check_units_of_adapters(const TrainingPlan& plan, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what, plan.mesh, origin));
   };
@@ -261,7 +264,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot("autocast", autocast.origin);
   }
   check_kernels(plan, errors);
-  if (is_axolotls(plan)) check_axolotls(plan, errors);
+  if (has_units_of_adapters(plan)) check_units_of_adapters(plan, errors);
 }
 
 /// Every module that has weights calls the policy.

@@ -38,9 +38,18 @@ struct Draft {
   bool worker_a_rank = false;      ///< The default of a loader's workers is as many as ranks.
 };
 
-/// Who reads FSDP's keys: accelerate's launcher; transformers' TrainingArguments, which have other defaults; Axolotl,
-/// which hands them to both and shards by FSDP2 itself.
-enum class FsdpReader : std::uint8_t { launcher, trainer, axolotl };
+/// How a framework reads a config's own `fsdp` and `fsdp_config`. The defaults are those of transformers'
+/// TrainingArguments, which differ from those of accelerate's launcher.
+struct OwnFsdp {
+  std::int64_t version = 2;                  ///< Where none is given.
+  std::string_view offload = "cpu_offload";  ///< What its field is called that keeps parameters on the host.
+  std::span<const std::string_view>
+      fields{};                     ///< Of fsdp_config; what else stands there is dropped. Empty: no field is.
+  std::string_view needs_config{};  ///< Why it stops at `fsdp` alone, while fsdp_config alone asks for FSDP.
+  bool version_beside = false;      ///< `fsdp_version` goes before the version in fsdp_config.
+  bool has_groups = false;          ///< dp_replicate_size and dp_shard_size are the world.
+  ShardUnits units = ShardUnits::accelerate;  ///< Of version 2.
+};
 
 struct Dialect {
   std::string_view name{};
@@ -53,7 +62,7 @@ struct Dialect {
   std::span<const std::string_view> tells{};
   bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
-  std::optional<FsdpReader> fsdp{};   ///< Who reads its fsdp and fsdp_config; none: they are not played.
+  const OwnFsdp* fsdp = nullptr;      ///< How its fsdp and fsdp_config are read; none: they are not played.
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
   std::optional<Diagnostic> (*suit)(TrainingPlan& plan, const Architecture& model) = nullptr;
 

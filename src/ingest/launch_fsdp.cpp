@@ -10,7 +10,7 @@
 namespace oomplan::ingestion {
 namespace {
 
-bool launched(const AskedFsdp& asked) { return asked.reader == FsdpReader::launcher; }
+bool launched(const AskedFsdp& asked) { return asked.own == nullptr; }
 
 std::string within(const AskedFsdp& asked) { return launched(asked) ? "fsdp_config.fsdp_" : "fsdp_config."; }
 
@@ -73,9 +73,8 @@ void plan_wrapping(const AskedFsdp& asked, const Arguments& fsdp) {
     refuse(asked, policy.origin, "accelerate refuses an auto_wrap_policy that it does not know");
 }
 
-/// Axolotl 0.18.0 has a function of its own in place of accelerate's (monkeypatch/accelerate/fsdp2.py:
-/// fsdp2_prepare_model), in which the root does as the blocks.
-void plan_axolotl_units(const AskedFsdp& asked) {
+/// Where the root does as the blocks.
+void plan_units_of_adapters(const AskedFsdp& asked) {
   MeshFacts& mesh = asked.said.mesh;
   mesh.fsdp_units = {ShardUnits::adapters, asked.origin};
   if (mesh.fsdp_reshard.origin.kind != Origin::Kind::config) mesh.fsdp_reshard.origin = asked.origin;
@@ -87,7 +86,7 @@ void plan_fsdp2(const AskedFsdp& asked) {
   mesh.sharding = {Sharding::fsdp2, asked.origin};
   mesh.fsdp_units = {ShardUnits::accelerate, asked.origin};
   plan_reshard(asked);
-  if (asked.reader == FsdpReader::axolotl) plan_axolotl_units(asked);
+  if (!launched(asked) && asked.own->units == ShardUnits::adapters) plan_units_of_adapters(asked);
 }
 
 constexpr std::array<std::string_view, 5> strategies{"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD",
@@ -162,7 +161,7 @@ void plan_fsdp(const AskedFsdp& asked) {
   const auto version = fsdp.get<std::int64_t>("version");
   const Input* given = find_input(asked.inputs, "version");
   if (given != nullptr && !version.value) return;
-  if (version.value.value_or(asked.reader == FsdpReader::trainer ? 2 : 1) == 2) {
+  if (version.value.value_or(launched(asked) ? 1 : asked.own->version) == 2) {
     plan_fsdp2(asked);
   } else {
     plan_fsdp1(asked, fsdp);
@@ -170,7 +169,7 @@ void plan_fsdp(const AskedFsdp& asked) {
   plan_wrapping(asked, fsdp);
   plan_checkpointing(asked, fsdp);
   plan_loading(asked, fsdp);
-  const auto offload = fsdp.get<bool>(asked.reader == FsdpReader::trainer ? "cpu_offload" : "offload_params");
+  const auto offload = fsdp.get<bool>(launched(asked) ? "offload_params" : asked.own->offload);
   if (is(offload, true)) asked.said.mesh.fsdp_offload = {true, offload.origin};
 }
 

@@ -11,9 +11,9 @@ struct AskedFsdp {
   Origin origin{};       ///< Of what asks for FSDP.
   const Inputs& inputs;  ///< fsdp_inputs()
   std::int64_t machines = 1;
-  TrainingPlan& said;  ///< Where facts go.
-  FsdpReader reader = FsdpReader::launcher;
-  bool quoted = true;  ///< False of a file that may be no config: no text of it is told.
+  TrainingPlan& said;            ///< Where facts go.
+  const OwnFsdp* own = nullptr;  ///< Of a config; null: what a launcher is told.
+  bool quoted = true;            ///< False of a file that may be no config: no text of it is told.
 };
 
 /// Facts of the mesh and of checkpointing; what is not played goes to the draft's plan. Errors, in the draft:

@@ -17,13 +17,12 @@ struct Own {
   const Document& document;
   const Inputs& inputs;
   const NamedWorld& world;
-  FsdpReader reader{};
+  const OwnFsdp& rules;
   Origin origin{};     ///< Of what asks for FSDP.
   Inputs config{};     ///< Of fsdp_config.
   bool quoted = true;  ///< fsdp_config is no other file.
   TrainingPlan said{};
 
-  bool axolotls() const { return reader == FsdpReader::axolotl; }
   const Input* find(std::string_view key) const { return find_input(inputs, key); }
 };
 
@@ -37,19 +36,16 @@ void note(Own& own, std::string feature, const Input& at) {
 
 // ---- fsdp_config ----------------------------------------------------------------------------------------------------
 
-/// The fields of Axolotl's FSDPConfig (utils/schemas/fsdp.py); what else stands there is dropped.
-constexpr auto axolotls_fields = std::to_array<std::string_view>(
-    {"version", "activation_checkpointing", "offload_params", "sync_module_states", "cpu_ram_efficient_loading",
-     "cpu_offload_pin_memory", "use_orig_params", "state_dict_type", "final_state_dict_type", "auto_wrap_policy",
-     "transformer_layer_cls_to_wrap", "min_num_params", "reshard_after_forward"});
-
-/// The version that stands beside fsdp_config goes before the one in it (check_fsdp_version_in_fsdp_config).
-void keep_axolotls(Own& own) {
-  std::erase_if(own.config, [](const Input& input) {
-    return std::ranges::count(axolotls_fields, input.key) == 0 || input.value->kind == Node::Kind::null;
+void keep_fields(Own& own) {
+  if (own.rules.fields.empty()) return;
+  std::erase_if(own.config, [&](const Input& input) {
+    return std::ranges::count(own.rules.fields, input.key) == 0 || input.value->kind == Node::Kind::null;
   });
+}
+
+void take_version_beside(Own& own) {
   const Input* version = own.find("fsdp_version");
-  if (!asks(version)) return;
+  if (!own.rules.version_beside || !asks(version)) return;
   std::erase_if(own.config, [](const Input& input) { return input.key == "version"; });
   own.config.push_back(*version);
   own.config.back().key = "version";
@@ -57,7 +53,7 @@ void keep_axolotls(Own& own) {
 
 bool is_version_2(const Own& own) {
   const Input* version = find_input(own.config, "version");
-  if (version == nullptr) return !own.axolotls();
+  if (version == nullptr) return own.rules.version == 2;
   return read_pydantic_positive(*version->value) == std::int64_t{2};
 }
 
@@ -108,8 +104,9 @@ std::int64_t size_of(const Input* input) {
   return size.value_or(1);
 }
 
-/// Axolotl's sizes of groups, which together are the world (utils/distributed.py: _get_parallel_config_kwargs).
+/// Sizes of groups, which together are the world.
 void plan_groups(Own& own) {
+  if (!own.rules.has_groups) return;
   const Input* replicas = own.find("dp_replicate_size");
   const Input* shards = own.find("dp_shard_size");
   const std::int64_t copies = size_of(replicas);
@@ -142,14 +139,14 @@ void put(const TrainingPlan& said, TrainingPlan& plan) {
 }
 
 void plan_own(Own& own) {
-  const AskedFsdp asked{own.draft, own.document, own.origin, own.config, 1, own.said, own.reader, own.quoted};
+  const AskedFsdp asked{own.draft, own.document, own.origin, own.config, 1, own.said, &own.rules, own.quoted};
   plan_words(own);
   const Setting<bool> offload = own.said.mesh.fsdp_offload;
   const Setting<Reshard> reshard = own.said.mesh.fsdp_reshard;
   plan_fsdp(asked);
   if (offload.value) own.said.mesh.fsdp_offload = offload;
   if (reshard.value == Reshard::never) own.said.mesh.fsdp_reshard = reshard;
-  if (own.axolotls()) plan_groups(own);
+  plan_groups(own);
   if (own.draft.plan.mesh.world_size.origin.source == own.world.said) {
     warn_overruled(own.world, own.said.mesh.world_size, own.draft);
   }
@@ -163,21 +160,22 @@ void plan_own(Own& own) {
 
 void apply_own_fsdp(const Inputs& inputs, const IngestOptions& options, const Dialect& dialect,
                     const Document& document, std::deque<Document>& documents, Draft& draft) {
-  if (!dialect.fsdp) return;
+  if (dialect.fsdp == nullptr) return;
+  const OwnFsdp& rules = *dialect.fsdp;
   const Input* fsdp = find_input(inputs, "fsdp");
   const Input* config = find_input(inputs, "fsdp_config");
-  const bool either = *dialect.fsdp == FsdpReader::axolotl && asks(config);
-  if (!asks(fsdp) && !either) return;
+  const bool by_config = !rules.needs_config.empty() && asks(config);
+  if (!asks(fsdp) && !by_config) return;
   const Input& by = asks(fsdp) ? *fsdp : *config;
-  Own own{draft, document, inputs, options.world, *dialect.fsdp, origin_of(by), {}};
+  Own own{draft, document, inputs, options.world, rules, origin_of(by), {}};
   own.quoted = config == nullptr || config->value->is_mapping();
   if (asks(config)) own.config = fsdp_inputs_of(*config, options.loader, documents);
   const bool zero = is_zero(draft.plan.mesh.sharding.value);
   if (zero) return note(own, "FSDP beside DeepSpeed", by);
   if (launched_otherwise(draft.plan)) return note(own, "FSDP by a launcher and by the config's own keys", by);
-  if (own.axolotls() && !asks(config))
-    return refuse(own, own.origin, "axolotl 0.18.0 stops at fsdp without fsdp_config");
-  if (own.axolotls()) keep_axolotls(own);
+  if (!rules.needs_config.empty() && !asks(config)) return refuse(own, own.origin, std::string(rules.needs_config));
+  keep_fields(own);
+  take_version_beside(own);
   plan_own(own);
 }
 

@@ -12,6 +12,7 @@
 #include "../trainer/arguments.hpp"
 #include "adapter.hpp"
 #include "evaluation.hpp"
+#include "fsdp.hpp"
 #include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
@@ -375,7 +376,7 @@ const Dialect axolotl{.name = "axolotl",
                       .features = ingestion::axolotl::features(),
                       .sayings = ingestion::axolotl::sayings(),
                       .sets_mixed_precision = true,  // utils/trainer.py: prepare_optim_env
-                      .fsdp = FsdpReader::axolotl,
+                      .fsdp = &ingestion::axolotl::fsdp,
                       .suit = ingestion::axolotl::suit};
 }  // namespace dialects
 

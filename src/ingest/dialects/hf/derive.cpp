@@ -306,6 +306,8 @@ Draft read(const Inputs& inputs, const Document& document) {
 }  // namespace
 
 namespace dialects {
+constexpr OwnFsdp trainers_fsdp{};
+
 extern const Dialect hf;
 const Dialect hf{.name = "hf",
                  .about = "transformers' TrainingArguments and TRL's SFTConfig",
@@ -313,7 +315,7 @@ const Dialect hf{.name = "hf",
                  .read = read,
                  .features = ingestion::hf::features(),
                  .sayings = ingestion::hf::sayings(),
-                 .fsdp = FsdpReader::trainer};
+                 .fsdp = &trainers_fsdp};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion
