@@ -174,7 +174,8 @@ void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
 }
 
 bool asks_for_attention_kernels(const TrainingPlan& plan) {
-  // One that is asked for and joins modules without LoRA is off, for a reason of its own (dialects/axolotl/adapter.cpp).
+  // One that is asked for and joins modules without LoRA is off, for a reason of its own
+  // (dialects/axolotl/adapter.cpp).
   const auto asked = [](const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); };
   const bool adapts = plan.dialect == "axolotl" && plan.adapter.kind.value == Adapter::lora;
   return adapts && (asked(plan.kernels.lora_qkv) || asked(plan.kernels.lora_o));
@@ -185,13 +186,13 @@ bool asks_for_attention_kernels(const TrainingPlan& plan) {
 // transformers 5.14.1; Kimi Linear's code is not its own, and was not run.
 std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
   constexpr auto rewritten = std::to_array<std::string_view>(
-      {"apertus",      "arcee",       "bamba",           "cohere2",          "ernie4_5",     "ernie4_5_moe", "exaone4",
-       "gemma",        "gemma2",      "gemma3",          "gemma3_text",      "gemma4",       "gemma4_text",  "glm4",
-       "gpt_oss",      "granite",     "granitemoe",      "granitemoehybrid", "hunyuan_v1_dense", "hunyuan_v1_moe",
-       "jamba",        "llama",       "ministral",       "ministral3",       "mistral",      "mistral3",     "mixtral",
-       "nemotron",     "phimoe",      "qwen2",           "qwen2_moe",        "qwen3",        "qwen3_5",      "qwen3_5_moe",
-       "qwen3_moe",    "qwen3_next",  "qwen3_vl",        "seed_oss",         "smollm3",      "starcoder2",
-       "kimi_linear"});
+      {"apertus",          "arcee",          "bamba",   "cohere2",     "ernie4_5",    "ernie4_5_moe",
+       "exaone4",          "gemma",          "gemma2",  "gemma3",      "gemma3_text", "gemma4",
+       "gemma4_text",      "glm4",           "gpt_oss", "granite",     "granitemoe",  "granitemoehybrid",
+       "hunyuan_v1_dense", "hunyuan_v1_moe", "jamba",   "llama",       "ministral",   "ministral3",
+       "mistral",          "mistral3",       "mixtral", "nemotron",    "phimoe",      "qwen2",
+       "qwen2_moe",        "qwen3",          "qwen3_5", "qwen3_5_moe", "qwen3_moe",   "qwen3_next",
+       "qwen3_vl",         "seed_oss",       "smollm3", "starcoder2",  "kimi_linear"});
   if (!asks_for_attention_kernels(plan) || std::ranges::count(rewritten, model.model_type) > 0) return std::nullopt;
   const Setting<bool>& kernel = plan.kernels.lora_qkv;
   const bool said = kernel.origin.is_said();

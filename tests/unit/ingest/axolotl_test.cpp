@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 #include "project.hpp"
 
 namespace oomplan {
