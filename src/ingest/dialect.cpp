@@ -124,13 +124,29 @@ void accumulate(const Arg<std::int64_t>& steps, Draft& draft, const Document& do
            "of more than 1");
 }
 
+namespace {
+
+/// What of fp16 the optimizer trains; empty where it is nothing. peft copies modules in the dtype that they have
+/// (utils/other.py: ModulesToSaveWrapper), and raises its adapters alone (tuners_utils.py: cast_adapter_dtype).
+std::string trained_halves(const TrainingPlan& plan) {
+  const bool half = plan.precision.weights_dtype.value == WeightsDType::fp16;
+  const AdapterFacts& adapter = plan.adapter;
+  if (adapter.kind.value == Adapter::none) return half ? "fp16 weights" : "";
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  if (half && !quantized && adapter.dtype.value == AdapterDType::as_base) return "adapters in fp16";
+  const bool raised = plan.precision.trained_to_fp32.value || (quantized && plan.quantization.kbit_upcast.value) ||
+                      adapter.dtype.value == AdapterDType::bf16;
+  return half && !raised && !adapter.modules_to_save.value.empty() ? "copies of modules in fp16" : "";
+}
+
+}  // namespace
+
 void refuse_scaled_half(Draft& draft, const Document& document) {
   const TrainingPlan& plan = draft.plan;
-  const bool scaled = plan.precision.autocast.value == Autocast::fp16;
-  if (!scaled || plan.precision.weights_dtype.value != WeightsDType::fp16 || plan.adapter.kind.value != Adapter::none)
-    return;
+  const std::string halves = trained_halves(plan);
+  if (plan.precision.autocast.value != Autocast::fp16 || halves.empty()) return;
   conflict(draft, plan.precision.autocast.origin, document,
-           "fp16 weights cannot be trained under fp16 autocast: torch's gradient scaler refuses their gradients");
+           halves + " cannot be trained under fp16 autocast: torch's gradient scaler refuses their gradients");
 }
 
 void conflict(Draft& draft, const Origin& at, const Document& document, std::string message) {

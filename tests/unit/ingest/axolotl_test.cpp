@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 #include "project.hpp"
 
 namespace oomplan {
@@ -121,6 +122,33 @@ TEST(Axolotl, Precision) {
   }
   EXPECT_THAT(errors_from(full + "bf16: full\n"),
               ElementsAre("c.yaml:4:7: ingest/bad-value: bf16: expected auto, true or false, found \"full\""));
+}
+
+// ValueError: Attempting to unscale FP16 gradients.
+TEST(Axolotl, NothingInFp16IsTrainedUnderTheGradientScaler) {
+  const auto refused = [](const std::string& lines) { return errors_from(full + "fp16: true\n" + lines); };
+  EXPECT_THAT(refused(""), ElementsAre(HasSubstr("fp16 weights cannot be trained")));
+  EXPECT_THAT(refused(lora_of + "lora_modules_to_save: [norm]\n"), ElementsAre(HasSubstr("copies of modules in fp16")));
+  EXPECT_THAT(refused(lora_of + "peft_autocast_adapter_dtype: false\n"), ElementsAre(HasSubstr("adapters in fp16")));
+  EXPECT_THAT(errors_from(full + "bf16: true\n" + lora_of + "lora_modules_to_save: [norm]\n"), IsEmpty());
+  EXPECT_THAT(errors_from(full + "bf16: true\n" + lora_of + "peft_autocast_adapter_dtype: false\n"), IsEmpty());
+}
+
+// utils/schemas/config.py: check_auto_enable_lora_kernels; monkeypatch/lora_kernels.py: patch_self_attn_lora.
+TEST(Axolotl, LoraKernelsStopAtAttentionThatTheyCannotRewrite) {
+  const auto refused = [](const std::string& lines, const std::string& type) {
+    Architecture model;
+    model.model_type = type;
+    const Result<TrainingPlan> plan = with_model_defaults(plan_from(full + lines), model);
+    return plan.ok() ? std::vector<std::string>{} : said(plan.errors());
+  };
+  const std::string some = "adapter: lora\nlora_r: 8\nlora_target_modules: [q_proj]\n";
+  EXPECT_THAT(refused(lora_of, "phi3"), ElementsAre(HasSubstr("on where nothing is said of LoRA's kernels")));
+  EXPECT_THAT(refused(some, "olmo2"), ElementsAre(HasSubstr("ingest/refused")));
+  EXPECT_THAT(refused(lora_of + "lora_o_kernel: true\n", "phi3"), ElementsAre(HasSubstr("ingest/refused")));
+  EXPECT_THAT(refused(lora_of + "lora_mlp_kernel: true\n", "phi3"), IsEmpty());
+  EXPECT_THAT(refused(lora_of, "llama"), IsEmpty());
+  EXPECT_THAT(refused("", "phi3"), IsEmpty());
 }
 
 TEST(Axolotl, NormsStayFp32WithoutFlashAttentionAndAdapter) {

@@ -29,7 +29,7 @@ bool asks_for_attention_kernels(const TrainingPlan& plan) {
 
 // axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora: it writes lines of the attention's source anew,
 // whatever carries LoRA, and stops where they are not there, or where it finds no class by the model's type. Of
-// transformers 5.14.1.
+// transformers 5.14.1; Kimi Linear's code is not its own, and was not run.
 std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
   constexpr auto rewritten = std::to_array<std::string_view>(
       {"apertus",          "arcee",          "bamba",   "cohere2",     "ernie4_5",    "ernie4_5_moe",
@@ -38,7 +38,7 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
        "hunyuan_v1_dense", "hunyuan_v1_moe", "jamba",   "llama",       "ministral",   "ministral3",
        "mistral",          "mistral3",       "mixtral", "nemotron",    "phimoe",      "qwen2",
        "qwen2_moe",        "qwen3",          "qwen3_5", "qwen3_5_moe", "qwen3_moe",   "qwen3_next",
-       "qwen3_vl",         "seed_oss",       "smollm3", "starcoder2"});
+       "qwen3_vl",         "seed_oss",       "smollm3", "starcoder2",  "kimi_linear"});
   if (!asks_for_attention_kernels(plan) || std::ranges::count(rewritten, model.model_type) > 0) return std::nullopt;
   const Setting<bool>& kernel = plan.kernels.lora_qkv;
   const bool said = kernel.origin.is_said();
