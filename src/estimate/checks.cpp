@@ -85,6 +85,17 @@ void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.mesh.sharding.value != Sharding::none) cannot("of a sharded model");
 }
 
+// A sharded parameter has hooks of its own on its gradient, and other recipes were not run so.
+void check_in_backward(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<bool>& in_backward = plan.optimizer.in_backward;
+  if (!in_backward.value) return;
+  const bool alone = plan.mesh.sharding.value == Sharding::none;
+  if (alone && plan.recipe.kind.value == RecipeKind::supervised) return;
+  errors.push_back(unmodelled("an optimizer that steps in backward is not modelled yet " +
+                                  std::string(alone ? "in this recipe" : "of a sharded model"),
+                              in_backward.origin));
+}
+
 // A config that names an optimizer by its framework's name has it among the plan's gaps already.
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const std::string& name = plan.optimizer.name.value;
@@ -425,6 +436,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   }
   check_optimizer(plan, errors);
   check_offload(plan, errors);
+  check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_quantization(plan, errors);

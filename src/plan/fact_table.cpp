@@ -293,7 +293,8 @@ constexpr std::array rows{
         "optimizer_in_backward",
         {"each parameter has an optimizer of its own, which steps and frees the gradient as soon as backward has it "
          "(torchtune's `optimizer_in_bwd`)",
-         {{{gradients, 3}}}}),
+         {{{gradients, 3}}},
+         [](const Plan& plan) { return plan.optimizer.in_backward.value; }}),
     fact<&Plan::recipe, &RecipeFacts::trained, as::names>(
         "trained_parameters", {"regular expressions (Python's) of the parameters that are trained, from their names' "
                                "beginning; empty: all that "

@@ -2,6 +2,7 @@
 // projection after the other, keys and values are repeated before the kernel.
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
+#include "modules/rms_norm.hpp"
 #include "modules/rope_cache.hpp"
 
 namespace oomplan::estimator::ops {
@@ -77,6 +78,10 @@ class TorchtuneAttention final : public Module {
     k_ = Linear(b, m + "k_proj", width, kv, bias);
     v_ = Linear(b, m + "v_proj", width, kv, bias);
     output_ = Linear(b, m + "output_proj", q, width, false);
+    if (a.flag("qk_norm", false)) {
+      q_norm_ = RmsNorm(b, m + "q_norm", head_dim_, RmsStyle::functional);
+      k_norm_ = RmsNorm(b, m + "k_norm", head_dim_, RmsStyle::functional);
+    }
     if (!b.facts.lora || !a.flag("own_rope_adapted", false)) return;
     own_rope_ = RopeCache(b, a.integer("positions"), head_dim_, turn_ != Turn::pairs);
   }
@@ -85,6 +90,14 @@ class TorchtuneAttention final : public Module {
 
  private:
   Tensor split(Torch& t, const Tensor& x) const { return t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}); }
+
+  /// Qwen3Attention: of heads brought to the front, and back.
+  static Tensor normed(Play& play, const RmsNorm& norm, Tensor x) {
+    if (!norm) return x;
+    x = play.torch.transpose(x, 1, 2);
+    x = norm(play, x);
+    return play.torch.transpose(x, 1, 2);
+  }
 
   Tensor turned(Torch& t, const Tensor& x, const Tensor& cache) const {
     if (turn_ == Turn::pairs) return turn_pairs(t, x, cache);
@@ -96,12 +109,14 @@ class TorchtuneAttention final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& cache = own_rope_.cache ? own_rope_.cache : s.arguments.cos[0];
     Tensor q = split(t, q_(play, x));
+    q = normed(play, q_norm_, std::move(q));
     q = turned(t, q, cache);
     q = t.transpose(q, 1, 2);
     Tensor k = k_(play, x);
     Tensor v = v_(play, x);
     k = split(t, k);
     v = split(t, v);
+    k = normed(play, k_norm_, std::move(k));
     k = turned(t, k, cache);
     k = t.transpose(k, 1, 2);
     v = t.transpose(v, 1, 2);
@@ -118,6 +133,7 @@ class TorchtuneAttention final : public Module {
   Turn turn_;
   std::int32_t module_;
   Linear q_{}, k_{}, v_{}, output_{};
+  RmsNorm q_norm_{}, k_norm_{};
   RopeCache own_rope_{};
 };
 

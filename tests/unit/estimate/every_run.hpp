@@ -64,6 +64,19 @@ inline example::Keys albert() {
           {"vocab_size", "1000"}};
 }
 
+/// Whose norms, attention and losses are torchtune's.
+inline example::Keys torchtune() {
+  return {{"model_type", "\"torchtune_llama\""},
+          {"hidden_size", "256"},
+          {"intermediate_size", "512"},
+          {"num_hidden_layers", "2"},
+          {"num_attention_heads", "4"},
+          {"num_key_value_heads", "2"},
+          {"head_dim", "64"},
+          {"vocab_size", "1000"},
+          {"max_position_embeddings", "128"}};
+}
+
 inline std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -72,6 +85,13 @@ inline std::vector<Named> runs() {
   return {
       {"bf16", changed([](TrainingPlan&) {}), example::llama()},
       {"autocast", changed(amp), example::llama()},
+      {"torchtune's logits in chunks", changed([](TrainingPlan& p) { p.recipe.loss.value = Loss::chunked_output; }),
+       torchtune()},
+      {"torchtune's linear cross entropy, an optimizer in backward", changed([](TrainingPlan& p) {
+         p.recipe.loss.value = Loss::linear_cross_entropy;
+         p.optimizer.in_backward.value = true;
+       }),
+       torchtune(), false},
       {"fp32, for-loop", changed([](TrainingPlan& p) {
          p.precision.weights_dtype.value = WeightsDType::fp32;
          p.optimizer.name.value = "adamw_for_each";

@@ -96,7 +96,33 @@ TEST(Torchtune, WhatIsNotPlayedIsUndecided) {
   EXPECT_THAT(features_of(plan_from(with_model("kv_groups: 64"))), ElementsAre("an argument of another model"));
 }
 
+TEST(Torchtune, DatasetsMayBeAList) {
+  EXPECT_THAT(features_of(plan_from(full + "dataset: [{_component_: a.b}, {_component_: a.c, packed: False}]\n")),
+              IsEmpty());
+  EXPECT_THAT(features_of(plan_from(full + "dataset: [{_component_: a.b}, {_component_: a.c, packed: True}]\n")),
+              ElementsAre("packed rows of several datasets"));
+}
+
+TEST(Torchtune, SeveralRanksAreUndecided) {
+  EXPECT_THAT(features_of(plan_with(full, {"plan.world_size=2"})),
+              ElementsAre("torchtune's recipes for several processes"));
+}
+
+TEST(Torchtune, ANewLossTellsANewerVersion) {
+  const std::string linear = "loss: {_component_: torchtune.modules.loss.LinearCrossEntropyLoss}\n";
+  const TrainingPlan newer =
+      plan_from("tokenizer: {max_seq_len: 8}\ncheckpointer: {model_type: LLAMA3}\nbatch_size: 1\n" + linear +
+                "model: {_component_: torchtune.models.qwen3.qwen3_8b_instruct}\n");
+  EXPECT_EQ(newer.framework, "torchtune 0.7.0");
+  EXPECT_EQ(newer.recipe.loss.value, Loss::linear_cross_entropy);
+  EXPECT_THAT(newer.unmodelled, IsEmpty());
+}
+
 TEST(Torchtune, WhatItRefusesIsRefused) {
+  EXPECT_THAT(
+      errors_from(recipe + "model: {_component_: torchtune.models.llama3_2.lora_llama3_2_1b, lora_attn_modules: "
+                           "[q_proj], apply_lora_to_output: True}\n"),
+      ElementsAre(HasSubstr("adapts no head that is the embedding")));
   EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\ngradient_accumulation_steps: 2\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\nclip_grad_norm: 1.0\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "enable_activation_offloading: True\n"), SizeIs(1));

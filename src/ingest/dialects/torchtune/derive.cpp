@@ -149,8 +149,22 @@ void check(Draft& draft, const Document& document) {
   }
 }
 
-Draft read(const Inputs& inputs, const Document& document) {
+/// Without a list of datasets, of which each is as `dataset` else is; what they ask for goes to the draft.
+Inputs without_list(Inputs inputs, Draft& draft) {
+  const auto found = std::ranges::find(inputs, "dataset", &Input::key);
+  if (found == inputs.end() || !found->value->is_sequence()) return inputs;
+  for (const Node& one : found->value->items) {
+    const Node* packed = one.find("packed");
+    if (packed != nullptr && is_set(*packed))
+      gap(draft, "packed rows of several datasets", "dataset", origin_of(*found));
+  }
+  inputs.erase(found);
+  return inputs;
+}
+
+Draft read(const Inputs& given, const Document& document) {
   Draft draft;
+  const Inputs inputs = without_list(given, draft);
   const Arguments args = read_arguments("torchtune", {}, inputs, draft);
   begin(draft, stack(args), args);
   TrainingPlan& plan = draft.plan;
