@@ -244,6 +244,15 @@ void check_liger_models(TrainingPlan& plan, const Architecture& model) {
   plan.recipe.loss = {Loss::full_logits, origin};
 }
 
+// llamafactory 0.9.5, model/model_utils/attention.py: a Gemma 2 gets no sdpa but where it is asked for. It gets
+// flash-attn where that is installed, which no config says and LLaMA-Factory does not ask for, and eager else.
+void check_gemma2(TrainingPlan& plan, const Architecture& model) {
+  Setting<Attention>& attention = plan.kernels.attention;
+  if (plan.dialect != "llamafactory" || model.model_type != "gemma2" || attention.origin.is_said()) return;
+  attention = {Attention::eager, ingestion::stack_of("llamafactory-0.9")
+                                     .origin("llamafactory", "configure_attn_implementation, without flash-attn")};
+}
+
 // llamafactory 0.9.5, v1/plugins/model_plugins/kernels: of its kernels only the experts' is for CUDA, for the models
 // of _TRITON_MOE_MAPPING.
 void check_kernels(TrainingPlan& plan, const Architecture& model) {
@@ -294,6 +303,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (std::optional<Diagnostic> refused = refused_by_lora_kernels(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
   check_liger_models(plan, model);
+  check_gemma2(plan, model);
   check_kernels(plan, model);
   auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
