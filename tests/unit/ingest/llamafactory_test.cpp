@@ -1,5 +1,6 @@
 // LLaMA-Factory's dialect.
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan {
 namespace {
@@ -235,8 +236,26 @@ TEST(LlamaFactory, TrainedWeightsAreRaisedToFp32) {
   const TrainingPlan pure = plan_from(sft + "finetuning_type: full\npure_bf16: true\n");
   EXPECT_THAT(pure.unmodelled, IsEmpty());
   EXPECT_EQ(pure.precision.autocast.value, Autocast::none);
+  EXPECT_TRUE(plan_from(sft + "additional_target: lm_head\nbf16: true\n").precision.trained_to_fp32.value)
+      << "LoRA, where nothing is said of the method";
   EXPECT_FALSE(pure.precision.trained_to_fp32.value);
   EXPECT_EQ(pure.adapter.kind.value, Adapter::none);
+}
+
+// model/model_utils/attention.py: configure_attn_implementation.
+TEST(LlamaFactory, Gemma2HasSdpaWhereItIsAskedFor) {
+  const auto attention = [](const std::string& lines, const std::string& type) {
+    Architecture model;
+    model.model_type = type;
+    return with_model_defaults(plan_from(sft + lines), model)->kernels.attention;
+  };
+  EXPECT_THAT(attention("", "gemma2"), is_from(Attention::eager,
+                                               "default of llamafactory 0.9.5: configure_attn_implementation, without "
+                                               "flash-attn"));
+  EXPECT_EQ(attention("flash_attn: auto\n", "gemma2").value, Attention::eager);
+  EXPECT_EQ(attention("flash_attn: sdpa\n", "gemma2").value, Attention::sdpa);
+  EXPECT_EQ(attention("flash_attn: fa2\n", "gemma2").value, Attention::flash_attention_2);
+  EXPECT_EQ(attention("", "gemma3_text").value, Attention::sdpa);
 }
 
 TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {

@@ -53,6 +53,7 @@ void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, con
 // adapters in fp32 either way.
 void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
   constexpr std::array<std::string_view, 4> methods{"lora", "oft", "freeze", "full"};
+  draft.plan.precision.trained_to_fp32 = {!args.on("pure_bf16"), own("init_adapter")};
   const std::optional<std::string> method = one_of(args, "finetuning_type", methods, inputs, draft);
   if (!method) return;
   const Origin origin = args.get<std::string>("finetuning_type").origin;
@@ -61,7 +62,6 @@ void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
     draft.plan.unmodelled.push_back({std::string(feature), "finetuning_type", origin.where});
   };
   if (*method == "oft") gap("OFT");
-  draft.plan.precision.trained_to_fp32 = {!args.on("pure_bf16"), own("init_adapter")};
 }
 
 /// Python's regular expression of names with this in them.

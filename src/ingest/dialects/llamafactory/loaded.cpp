@@ -33,10 +33,21 @@ void check_kernels(TrainingPlan& plan, const Architecture& model) {
   std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "use_v1_kernels"; });
 }
 
+// llamafactory 0.9.5, model/model_utils/attention.py: a Gemma 2 gets no sdpa but where it is asked for. It gets
+// flash-attn where that is installed, which no config says and LLaMA-Factory does not ask for, and eager else.
+void check_gemma2(TrainingPlan& plan, const Architecture& model) {
+  Setting<Attention>& attention = plan.kernels.attention;
+  if (model.model_type != "gemma2" || attention.origin.is_said()) return;
+  attention = {
+      Attention::eager,
+      stack_of("llamafactory-0.9").origin("llamafactory", "configure_attn_implementation, without flash-attn")};
+}
+
 }  // namespace
 
 std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model) {
   leave_own_loading(plan, model);
+  check_gemma2(plan, model);
   check_liger_models(plan, model);
   check_kernels(plan, model);
   return std::nullopt;
