@@ -29,7 +29,8 @@ bool is_of(const Parameter& p, const Converted& family) {
 void convert_weights(Torch& t, const TrainingPlan& plan, const Architecture& architecture,
                      const Parameters& parameters) {
   const auto family = std::ranges::find(converted, architecture.model_type, &Converted::model_type);
-  if (family == converted.end() || plan.adapter.kind.value != Adapter::none) return;
+  const bool on_gpu = plan.framework.starts_with("torchtune 0.6") && plan.adapter.kind.value == Adapter::none;
+  if (family == converted.end() || !on_gpu) return;
   std::vector<std::pair<std::int16_t, Tensor>> copies;  // By layer.
   for (const Parameter& p : parameters) {
     if (!is_of(p, *family)) continue;
