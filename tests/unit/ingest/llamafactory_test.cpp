@@ -249,9 +249,9 @@ TEST(LlamaFactory, Gemma2HasSdpaWhereItIsAskedFor) {
     model.model_type = type;
     return with_model_defaults(plan_from(sft + lines), model)->kernels.attention;
   };
-  EXPECT_THAT(attention("", "gemma2"),
-              is_from(Attention::eager, "default of llamafactory 0.9.5: configure_attn_implementation, without "
-                                        "flash-attn"));
+  EXPECT_THAT(attention("", "gemma2"), is_from(Attention::eager,
+                                               "default of llamafactory 0.9.5: configure_attn_implementation, without "
+                                               "flash-attn"));
   EXPECT_EQ(attention("flash_attn: auto\n", "gemma2").value, Attention::eager);
   EXPECT_EQ(attention("flash_attn: sdpa\n", "gemma2").value, Attention::sdpa);
   EXPECT_EQ(attention("flash_attn: fa2\n", "gemma2").value, Attention::flash_attention_2);
