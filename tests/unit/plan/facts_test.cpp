@@ -155,8 +155,9 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "trained_layers",
                           "fsdp_fp32_trained", "modules_to_save", "frozen_parameters", "model"));
-  EXPECT_THAT(that_move(Bucket::gradients), ElementsAre("adapter", "weights_dtype", "trained_layers", "modules_to_save",
-                                                        "frozen_parameters", "model"));
+  EXPECT_THAT(that_move(Bucket::gradients),
+              ElementsAre("adapter", "weights_dtype", "optimizer_in_backward", "trained_layers", "modules_to_save",
+                          "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing",
                           "activation_offload", "attention", "dora", "experts_implementation", "model"));
@@ -219,22 +220,22 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.checkpointing.wrapped.value = true;
   plan.checkpointing.offload.value = Offload::streamed;
   plan.kernels.scan_packages.value = true;
-  // Of no Trainer; where images are; not DPO's; of no FSDP; as training's.
+  // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
   EXPECT_THAT(without_effect(plan),
               ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
-                          "teacher_dtype", "divergence", "quantization_storage", "trained_layers", "layer_parts",
-                          "label_smoothing", "evaluation_rows", "evaluation_length"));
+                          "teacher_dtype", "divergence", "quantization_storage", "optimizer_in_backward",
+                          "trained_layers", "layer_parts", "label_smoothing", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(
-      without_effect(plan),
-      ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher", "teacher_dtype",
-                  "divergence", "quantization_storage", "trained_layers", "layer_parts", "label_smoothing"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+                          "teacher_dtype", "divergence", "quantization_storage", "optimizer_in_backward",
+                          "trained_layers", "layer_parts", "label_smoothing"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
               ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
-                          "teacher_dtype", "divergence", "quantization_storage", "trained_layers", "layer_parts",
-                          "label_smoothing", "loader_map_a_core"));
+                          "teacher_dtype", "divergence", "quantization_storage", "optimizer_in_backward",
+                          "trained_layers", "layer_parts", "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
