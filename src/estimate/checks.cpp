@@ -261,12 +261,16 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
+void check_quantization(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Setting<Quantization>& kind = plan.quantization.kind;
   const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
   if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     cannot("training quantized weights without an adapter is not possible");
   }
+  // torchtune/modules/low_precision: NF4 by torchao, whose product is another than bitsandbytes'.
+  const bool torchtunes = architecture.model_type.starts_with("torchtune_");
+  if (kind.value != Quantization::none && torchtunes)
+    cannot("quantized weights of torchtune's models are not modelled yet");
   check_skipped(plan, errors);
   if (kind.value != Quantization::int8) return;
   if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
@@ -439,7 +443,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
-  check_quantization(plan, errors);
+  check_quantization(plan, architecture, errors);
   check_dora(plan, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
