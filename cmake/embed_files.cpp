@@ -25,6 +25,11 @@ std::string view_of(std::string_view text) {
   return out + "\", " + std::to_string(text.size()) + "}";
 }
 
+int failed(const std::string& file) {
+  std::cerr << file << ": cannot be read or written\n";
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -36,8 +41,10 @@ int main(int count, char** arguments) {
   for (int i = 4; i < count; ++i) {
     const std::string path = arguments[i];
     const std::string file = folder + "/" + path;
+    std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
+    text << in.rdbuf();
+    if (!in) return failed(file);
     std::string packed;
     if (path.ends_with(".yaml")) {
       const auto document = oomplan::parse_document(text.str(), file, oomplan::Syntax::yaml);
@@ -52,6 +59,7 @@ int main(int count, char** arguments) {
   out << "};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files();\n"
          "std::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::"
       << space << "\n";
-  std::ofstream(arguments[1], std::ios::binary) << out.str();
-  return 0;
+  std::ofstream to(arguments[1], std::ios::binary);
+  to << out.str() << std::flush;
+  return to ? 0 : failed(arguments[1]);
 }

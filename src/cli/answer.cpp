@@ -300,6 +300,23 @@ IngestOptions ingest_options(const Question& question) {
   return out;
 }
 
+std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document) {
+  constexpr int most = 100'000;
+  std::vector<std::string> out =
+      document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
+  const auto& requirements = question.versions.requirements;
+  out.insert(out.end(), requirements.begin(), requirements.end());
+  if (!question.host.loader.empty()) out.push_back(question.host.loader);
+  if (question.models.empty()) return out;
+  std::error_code error;
+  int seen = 0;
+  for (std::filesystem::recursive_directory_iterator at(question.models, error), end;
+       !error && at != end && seen < most; at.increment(error), ++seen) {
+    out.push_back(at->path().string());
+  }
+  return out;
+}
+
 Findings answer(const Question& question, std::optional<Document>* kept) {
   Findings findings{.config = question.config};
   std::optional<Document> document;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace oomplan::cli {
@@ -47,7 +48,13 @@ std::vector<std::string> config_files(const Document& document, IngestOptions op
     out.push_back(path);
     return load(path);
   };
-  static_cast<void>(ingest(document, options));
+  for (const NamedVersion& version : options.versions) out.push_back(version.where.file);
+  // A model in a folder or a file of its own.
+  const Result<TrainingPlan> plan = ingest(document, options);
+  const std::string model = plan ? plan->model.name.value : "";
+  if (std::error_code error; !model.empty() && std::filesystem::exists(model, error)) {
+    out.insert(out.end(), {model, (std::filesystem::path(model) / "config.json").string()});
+  }
   return out;
 }
 

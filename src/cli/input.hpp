@@ -14,7 +14,8 @@ namespace oomplan::cli {
 Result<Document> read_config(const std::string& path);
 
 /// What an answer comes from, so that none of its reports replaces it: the document's own file, and each that ingest()
-/// asks the loader of `options` for: what it extends, its lengths. As far as it gets where the config is wrong.
+/// asks the loader of `options` for: what it extends, its lengths; the files that name versions, and the model's own.
+/// As far as it gets where the config is wrong.
 std::vector<std::string> config_files(const Document& document, IngestOptions options);
 
 /// The same of a config by its path, which is among them even where it cannot be read.

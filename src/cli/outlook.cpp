@@ -74,6 +74,9 @@ std::optional<Lever> lever_in(const Findings& findings, const OutlookInputs& inp
 
 std::optional<OtherVersion> version_in(const Findings& findings, const OutlookInputs& inputs) {
   const IngestOptions options = ingest_options(inputs.question);
+  const std::string& framework = findings.plan->framework;
+  const std::string package = framework.substr(0, framework.find(' '));
+  if (std::ranges::count(options.versions, package, &NamedVersion::package) > 0) return std::nullopt;
   return other_version_of({inputs.document, options, *findings.plan, *findings.architecture,
                            findings.footprint->peak.tensors(),
                            findings.fits.empty() ? nullptr : &findings.fits.front().gpu, inputs.question.headroom});
@@ -88,7 +91,7 @@ Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInpu
   std::vector<std::function<void()>> tasks;
   if (decided) tasks.emplace_back([&] { out.lever = lever_in(findings, inputs); });
   if (decided) tasks.emplace_back([&] { out.room = room_in(findings, inputs); });
-  if (findings.versions_assumed) tasks.emplace_back([&] { out.version = version_in(findings, inputs); });
+  tasks.emplace_back([&] { out.version = version_in(findings, inputs); });
   tasks.emplace_back([&] { out.cards = cards_for(findings, replays, inputs.catalog, inputs.question.headroom); });
   for_each_index(tasks.size(), [&](std::size_t i) { tasks[i](); });
   return out;

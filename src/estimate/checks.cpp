@@ -261,16 +261,30 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-void check_quantization(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+/// What of torchtune's own models no run was held against, whoever asks for it.
+void check_torchtune(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  constexpr auto measured = std::to_array<std::string_view>(
+      {"adamw_foreach", "adamw_fused", "adamw_for_each", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit"});
+  if (!architecture.model_type.starts_with("torchtune_")) return;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
+  };
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
+  if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
+  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
+  if (adapts && plan.checkpointing.offload.value != Offload::none)
+    cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
+  if (std::ranges::count(measured, plan.optimizer.name.value) == 0)
+    cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
+}
+
+void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<Quantization>& kind = plan.quantization.kind;
   const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
   if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     cannot("training quantized weights without an adapter is not possible");
   }
-  // torchtune/modules/low_precision: NF4 by torchao, whose product is another than bitsandbytes'.
-  const bool torchtunes = architecture.model_type.starts_with("torchtune_");
-  if (kind.value != Quantization::none && torchtunes)
-    cannot("quantized weights of torchtune's models are not modelled yet");
   check_skipped(plan, errors);
   if (kind.value != Quantization::int8) return;
   if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
@@ -443,7 +457,8 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
-  check_quantization(plan, architecture, errors);
+  check_torchtune(plan, architecture, errors);
+  check_quantization(plan, errors);
   check_dora(plan, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {

@@ -64,7 +64,7 @@ struct Dialect {
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
   const OwnFsdp* fsdp = nullptr;      ///< How its fsdp and fsdp_config are read; none: they are not played.
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
-  std::optional<Diagnostic> (*suit)(TrainingPlan& plan, const Architecture& model) = nullptr;
+  std::optional<Diagnostic> (*adapt_to_model)(TrainingPlan& plan, const Architecture& model) = nullptr;
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

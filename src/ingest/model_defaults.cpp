@@ -180,8 +180,9 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_scans(plan, model);
   check_stacks(plan, model);
   if (runs_before(plan, played_transformers())) check_family(plan, model);
-  if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect); dialect != nullptr && dialect->suit) {
-    if (std::optional<Diagnostic> refused = dialect->suit(plan, model)) return *std::move(refused);
+  if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect);
+      dialect != nullptr && dialect->adapt_to_model) {
+    if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);
   }
   if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);

@@ -92,10 +92,14 @@ void add_layers(std::string_view name, std::vector<StackLayer>& layers) {
     if (chosen != nullptr) one.version = chosen->version_of(one, top);
     layers.push_back(std::move(one));
   };
-  if (const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer, top); !other.empty())
-    push(named_layer(other));
+  const std::string other = chosen == nullptr ? "" : chosen->in_front_of(layer, top);
+  if (!other.empty()) push(named_layer(other));
   push(layer);
   for (const std::string& one : layer.on) add_layers(one, layers);
+  // Those of a layer that was put in front, where this one has it below.
+  if (!other.empty()) {
+    for (const std::string& one : named_layer(other).on) add_layers(one, layers);
+  }
 }
 
 }  // namespace

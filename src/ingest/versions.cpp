@@ -292,7 +292,7 @@ void ChosenVersions::note_unplayed(const Inputs& inputs, Draft& draft) const {
 
 namespace oomplan {
 
-std::string version_of(const TrainingPlan& plan, std::string_view package) {
+std::string framework_version(const TrainingPlan& plan, std::string_view package) {
   return std::string(ingestion::version_behind(package, plan.framework));
 }
 
@@ -301,7 +301,7 @@ std::vector<NamedVersion> versions_beside(const TrainingPlan& plan) {
   std::vector<NamedVersion> out;
   for (const ingestion::StackLayer& layer : ingestion::stack_layers()) {
     const bool held =
-        layer.package == package && !layer.since.empty() && !ingestion::covers(layer, version_of(plan, package));
+        layer.package == package && !layer.since.empty() && !ingestion::covers(layer, framework_version(plan, package));
     if (held) out.push_back({layer.package, layer.version, {}, false});
   }
   std::ranges::sort(

@@ -47,7 +47,7 @@ std::optional<OtherVersion> other_version_of(const VersionQuestion& question) {
   auto& [version, plan] = *farthest;
   FitCheck check(plan, question.architecture);
   OtherVersion out{.package = version.package,
-                   .taken = version_of(question.plan, version.package),
+                   .taken = framework_version(question.plan, version.package),
                    .other = version.version,
                    .needed = check.peaks()->peak.tensors()};
   if (question.gpu == nullptr) return out;

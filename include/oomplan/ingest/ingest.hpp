@@ -75,7 +75,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model);
 
 /// The version of a package that the plan's defaults are of; empty where it has none of it.
-std::string version_of(const TrainingPlan& plan, std::string_view package);
+std::string framework_version(const TrainingPlan& plan, std::string_view package);
 
 /// The other versions of the plan's framework that were held against runs of it, each the last of its kind, the newest
 /// first.

@@ -141,8 +141,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
   if (options.html.empty() && options.snapshot.empty()) return out;
-  auto inputs = document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
-  if (!question.host.loader.empty()) inputs.push_back(question.host.loader);
+  std::vector<std::string> inputs = files_of(question, document);
   if (!options.html.empty()) {
     add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
     inputs.push_back(options.html);

@@ -146,8 +146,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
     advice->no_patch = "these are arguments of `" + findings.recipe + "`, and no file has them";
   }
   Outcome out = print(*advice, findings, options, terminal);
-  if (!options.html.empty())
-    add_report(out, options.html, advice_html(*advice), config_files(*document, ingest_options(question)));
+  if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), files_of(question, document));
   if (!options.apply || !advice->found) return out;
   const Result<std::string> backup = apply_patch(*advice, *document);
   if (!backup) return refused(backup.errors(), options);

@@ -34,7 +34,8 @@ TEST(Torchtune, ItsDefaultsNameTheirSource) {
   EXPECT_EQ(plan.dialect, "torchtune");
   EXPECT_EQ(plan.framework, "torchtune 0.6.1");
   EXPECT_THAT(plan.unmodelled, IsEmpty());
-  EXPECT_THAT(plan.warnings, IsEmpty());
+  ASSERT_EQ(plan.warnings.size(), 1U);  // No key says whether it is for one GPU.
+  EXPECT_EQ(plan.warnings.front().code, "ingest/assumed-trainer");
   EXPECT_THAT(plan.model.name, is_from("torchtune.models.llama3_1.llama3_1_8b", "model._component_ at 5:22"));
   EXPECT_EQ(plan.adapter.kind.value, Adapter::none);
   EXPECT_THAT(plan.batch.sequence_length, is_from(1024, "tokenizer.max_seq_len at 1:26"));
@@ -57,6 +58,34 @@ TEST(Torchtune, TheBuildersNameSaysWhetherItAdapts) {
             (std::vector<std::string>{"q_proj", "w1", "w2", "w3", "output"}));
   EXPECT_THAT(errors_from(recipe + "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b}\n"),
               ElementsAre(HasSubstr("model.lora_attn_modules is not given")));
+}
+
+TEST(Torchtune, WhatItsBuildersStopAtIsRefused) {
+  const auto refused = [](const std::string& text, const std::string& why) {
+    EXPECT_THAT(errors_from(text), ElementsAre(HasSubstr(why))) << text;
+  };
+  refused(recipe + "model: {_component_: meta-llama/Llama-3.1-8B, lora_attn_modules: [q_proj]}\n", "is no builder of");
+  refused(recipe + "model: {_component_: torchtune.models.llama3_1.llama3_1_8b, lora_rank: 8}\n",
+          "llama3_1_8b has no argument lora_rank");
+  refused(recipe + "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_attn_modules: []}\n",
+          "stop at an empty lora_attn_modules");
+  refused(recipe +
+              "model: {_component_: torchtune.models.gemma.lora_gemma_2b, lora_attn_modules: [q_proj], "
+              "apply_lora_to_output: true}\n",
+          "builders of Gemma have no such argument");
+  refused(with_model("lora_rank: 8") + "optimizer: {_component_: bitsandbytes.optim.AdamW8bit, foreach: false}\n",
+          "bitsandbytes' optimizers have no such argument");
+  refused(full + "clip_grad_norm: two\n", "expected a number, or inf");
+}
+
+TEST(Torchtune, WhatItReadsOtherwiseThanItStands) {
+  const TrainingPlan plan =
+      plan_from(recipe +
+                "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_attn_modules: [q_proj, w1]}\n"
+                "optimizer_in_bwd: true\ngradient_accumulation_steps: 4\nclip_grad_norm: inf\n");
+  EXPECT_EQ(plan.adapter.targets.value, (std::vector<std::string>{"q_proj"}));  // The MLP's have a switch of their own.
+  EXPECT_FALSE(plan.optimizer.in_backward.value);                               // Its LoRA recipe does not read it.
+  EXPECT_TRUE(plan.optimizer.clip_gradients.value);
 }
 
 TEST(Torchtune, RowsWithoutALimitAreAsLongAsTheData) {

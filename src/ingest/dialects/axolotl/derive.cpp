@@ -377,7 +377,7 @@ const Dialect axolotl{.name = "axolotl",
                       .sayings = ingestion::axolotl::sayings(),
                       .sets_mixed_precision = true,  // utils/trainer.py: prepare_optim_env
                       .fsdp = &ingestion::axolotl::fsdp,
-                      .suit = ingestion::axolotl::suit};
+                      .adapt_to_model = ingestion::axolotl::adapt_to_model};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -64,7 +64,7 @@ bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
-std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model) {
+std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   check_patched_attention(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   return refused_by_lora_kernels(plan, model);

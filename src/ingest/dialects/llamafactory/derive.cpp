@@ -290,7 +290,7 @@ const Dialect llamafactory{.name = "llamafactory",
                            .read = read,
                            .sayings = ingestion::llamafactory::sayings(),
                            .tells = tells,
-                           .suit = ingestion::llamafactory::suit};
+                           .adapt_to_model = ingestion::llamafactory::adapt_to_model};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -45,7 +45,7 @@ void check_gemma2(TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
-std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model) {
+std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   leave_own_loading(plan, model);
   check_gemma2(plan, model);
   check_liger_models(plan, model);

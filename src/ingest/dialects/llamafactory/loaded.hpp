@@ -9,7 +9,8 @@
 
 namespace oomplan::ingestion::llamafactory {
 
-/// As Dialect::suit has it.
-std::optional<Diagnostic> suit(TrainingPlan& plan, const Architecture& model);
+/// Facts of the plan that LLaMA-Factory sets by the architecture, and gaps of what of it is not played; or why it
+/// refuses the model.
+std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model);
 
 }  // namespace oomplan::ingestion::llamafactory

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "../../condition.hpp"
 #include "../../dialect.hpp"
+#include "../../versions.hpp"
 
 namespace oomplan::ingestion {
 namespace {
 
 /// LinearCrossEntropyLoss came after 0.6.1.
+constexpr std::string_view first_linear = "0.7";
+
 bool is_newer(const Arguments& args) {
   const auto loss = args.get<std::string>("loss._component_");
   return loss.value && loss.value->ends_with(".LinearCrossEntropyLoss");
@@ -45,6 +49,31 @@ void gap(Draft& draft, std::string feature, std::string_view key, const Origin& 
 
 // ---- The model -----------------------------------------------------------------------------------------------------
 
+constexpr std::string_view builders = "torchtune.models.";
+
+/// A path of another library is no builder: torchtune would import it and call it.
+void check_builder(const Arguments& args, Draft& draft, const Document& document) {
+  const auto model = args.get<std::string>("model._component_");
+  if (!model.value || model.value->starts_with(builders)) return;
+  conflict(draft, model.origin, document,
+           "model._component_: " + *model.value + " is no builder of " + std::string(builders) +
+               "…, the only ones whose models are known");
+}
+
+/// What a builder without LoRA stops at, as it has no such argument.
+void check_plain_builder(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
+  constexpr auto lora_alone =
+      std::to_array<std::string_view>({"lora_attn_modules", "apply_lora_to_mlp", "apply_lora_to_output", "lora_rank",
+                                       "lora_alpha", "lora_dropout", "use_dora", "quantize_base"});
+  const auto model = args.get<std::string>("model._component_");
+  for (const std::string_view key : lora_alone) {
+    if (find_value(inputs, "model." + std::string(key)) == nullptr) continue;
+    return conflict(draft, model.origin, document,
+                    std::string(last_part(model.value.value_or(""))) + " has no argument " + std::string(key) +
+                        ", which the builders that begin with lora_ have");
+  }
+}
+
 // A builder's name says whether it adapts: lora_llama3_1_8b; qlora_… is that with quantize_base.
 void plan_adapter(const Arguments& args, Draft& draft) {
   AdapterFacts& adapter = draft.plan.adapter;
@@ -54,16 +83,27 @@ void plan_adapter(const Arguments& args, Draft& draft) {
   const bool quantized = builder.starts_with("qlora_") || args.on("model.quantize_base");
   const bool adapts = builder.starts_with("lora_") || builder.starts_with("qlora_");
   adapter.kind = {adapts ? Adapter::lora : Adapter::none, model.origin};
+  // lora_finetune_single_device.py reads no optimizer_in_bwd.
+  if (adapts) draft.plan.optimizer.in_backward = {false, model.origin};
   if (quantized) gap(draft, "QLoRA by torchao", "model._component_", model.origin);
   if (args.on("model.use_dora"))
     gap(draft, "DoRA by torchtune", "model.use_dora", args.get<bool>("model.use_dora").origin);
 }
 
-// modules/peft: lora_attn_modules are attention's; the MLP's and the head's are asked for by a switch each.
-void plan_targets(const Arguments& args, Setting<std::vector<std::string>>& targets) {
+// lora_llama3_self_attention and its like look for these four names in lora_attn_modules, and stop at an empty list;
+// the MLP's and the head's are asked for by a switch each.
+void plan_targets(const Arguments& args, Draft& draft, const Document& document) {
+  constexpr std::array<std::string_view, 4> known{"q_proj", "k_proj", "v_proj", "output_proj"};
   const auto attention = args.get<std::vector<std::string>>("model.lora_attn_modules");
   if (!attention.value) return;
+  if (attention.value->empty()) {
+    return conflict(draft, attention.origin, document, "torchtune's builders stop at an empty lora_attn_modules");
+  }
+  Setting<std::vector<std::string>>& targets = draft.plan.adapter.targets;
   targets = {*attention.value, attention.origin};
+  if (std::erase_if(targets.value, [&](const std::string& name) { return std::ranges::count(known, name) == 0; }) > 0) {
+    derive(targets.origin, "of which torchtune adapts q_proj, k_proj, v_proj and output_proj alone");
+  }
   const auto add = [&](std::string_view key, std::initializer_list<const char*> names) {
     if (!args.on(key)) return;
     targets.value.insert(targets.value.end(), names.begin(), names.end());
@@ -101,17 +141,42 @@ void plan_optimizer(const Arguments& args, Draft& draft) {
   draft.plan.optimizer.name = {way_of(args, found->word), path.origin};
 }
 
-void plan_loss(const Arguments& args, Draft& draft) {
+void plan_loss(const Arguments& args, Draft& draft, const Document& document) {
   const auto path = args.get<std::string>("loss._component_");
   if (!path.value) return;
   const auto* found = std::ranges::find(losses, *path.value, &Component::path);
   if (found == losses.end()) return gap(draft, "the loss " + *path.value, "loss._component_", path.origin);
+  const StackLayer& layer = stack(args).layers().front();
+  const bool before = is_older(layer.version, first_linear);
+  if (is_newer(args) && before) {
+    return conflict(draft, path.origin, document, "torchtune " + layer.version + " has no LinearCrossEntropyLoss");
+  }
+  if (!is_newer(args) && !before)
+    gap(draft, "CEWithChunkedOutputLoss by torchtune " + layer.version + ", of which no run was measured,",
+        "loss._component_", path.origin);
   draft.plan.recipe.loss = {is_newer(args) ? Loss::linear_cross_entropy : Loss::chunked_output, path.origin};
 }
 
-void plan_clipping(const Arguments& args, Setting<bool>& clip) {
-  const auto norm = args.get<double>("clip_grad_norm");
-  if (norm.value) clip = {true, norm.origin};
+// float() of it: "inf" too, which leaves gradients as they are and works out their norms all the same.
+void plan_clipping(const Inputs& inputs, Draft& draft) {
+  const auto input = std::ranges::find(inputs, "clip_grad_norm", &Input::key);
+  if (input == inputs.end() || input->value->kind == Node::Kind::null) return;
+  const bool infinite = input->value->text == "inf" || input->value->text == ".inf";
+  if (!infinite && !input->value->as_number()) {
+    draft.errors.push_back(bad_value(*input, "a number, or inf", {}));
+  }
+  draft.plan.optimizer.clip_gradients = {true, origin_of(*input)};
+}
+
+/// No key names the recipe.
+void warn_of_recipe(Draft& draft, const Document& document) {
+  draft.plan.warnings.push_back(
+      {Severity::warning,
+       "ingest/assumed-trainer",
+       "read as a config of torchtune's recipe for one GPU; no key says which recipe it is for",
+       {document.file, 0, 0},
+       "its recipes for several GPUs shard the model, so that each needs less than this",
+       {}});
 }
 
 // training/_activation_offloading.py, which TRL's is made of.
@@ -137,12 +202,13 @@ void plan_dtype(const Arguments& args, const Inputs& inputs, Draft& draft) {
 
 // ---- All of it -----------------------------------------------------------------------------------------------------
 
-void check(Draft& draft, const Document& document) {
+void check(const Arguments& args, Draft& draft, const Document& document) {
   if (draft.plan.model.name.value.empty()) {
     miss(draft, document, "model", {"model._component_"}, "model._component_ is not given",
          "add the model's builder, or --set plan.model=…");
   }
-  if (draft.plan.adapter.kind.value != Adapter::none && draft.plan.adapter.targets.value.empty()) {
+  const bool listed = args.get<std::vector<std::string>>("model.lora_attn_modules").value.has_value();
+  if (draft.plan.adapter.kind.value != Adapter::none && draft.plan.adapter.targets.value.empty() && !listed) {
     miss(draft, document, "lora_targets", {"model.lora_attn_modules"},
          "model.lora_attn_modules is not given, which torchtune's builders want",
          "add lora_attn_modules: [q_proj, v_proj]");
@@ -170,15 +236,20 @@ Draft read(const Inputs& given, const Document& document) {
   TrainingPlan& plan = draft.plan;
   plan.framework = stack(args).name_of("torchtune");
   plan_supervised(plan);
+  check_builder(args, draft, document);
   plan_adapter(args, draft);
-  plan_targets(args, plan.adapter.targets);
+  if (plan.adapter.kind.value == Adapter::none && draft.errors.empty()) {
+    check_plain_builder(args, inputs, draft, document);
+  }
+  plan_targets(args, draft, document);
   plan_dtype(args, inputs, draft);
   plan_length(args, draft, document);
   plan_offload(args, plan.checkpointing.offload);
   plan_optimizer(args, draft);
-  plan_loss(args, draft);
-  plan_clipping(args, plan.optimizer.clip_gradients);
-  check(draft, document);
+  plan_loss(args, draft, document);
+  plan_clipping(inputs, draft);
+  check(args, draft, document);
+  if (draft.errors.empty() && draft.missing.empty()) warn_of_recipe(draft, document);
   return draft;
 }
 
