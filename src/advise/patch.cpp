@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "oomplan/advise/advise.hpp"
+#include "oomplan/ingest/keys.hpp"
 #include "place.hpp"
 
 namespace oomplan {
@@ -93,10 +94,23 @@ Splice added_below(const Document& document, const Entry& beside, const KeyChang
   return {end + 1, 0, row + newline};
 }
 
+/// Below the last key of the mapping that it belongs in, which is there and has its keys on lines of their own.
+std::optional<Splice> added_within(const Document& document, const KeyChange& change) {
+  const std::size_t dot = change.key.rfind('.');
+  const Node* mapping = find_path(document.root, change.key.substr(0, dot));
+  if (mapping == nullptr || mapping->entries.empty()) return std::nullopt;
+  const std::size_t at = offset_of(document.text, mapping->line) + static_cast<std::size_t>(mapping->column - 1);
+  const Entry& last = mapping->entries.back();
+  if (document.text[at] == '{' || !place_of(document, {&last, false})) return std::nullopt;
+  return added_below(document, last, {change.key.substr(dot + 1), change.value});
+}
+
 std::optional<Splice> added(const Document& document, const KeyChange& change, const std::vector<KeyChange>& keys) {
   const bool in_braces = is_in_braces(document);
+  const bool dotted = change.key.find('.') != change.key.npos;
+  if (dotted) return in_braces ? std::nullopt : added_within(document, change);
   const Entry* beside = sibling(document, keys, in_braces);
-  if (beside == nullptr || change.key.find('.') != change.key.npos) return std::nullopt;
+  if (beside == nullptr) return std::nullopt;
   return in_braces ? added_in_braces(document, *beside, change) : added_below(document, *beside, change);
 }
 
