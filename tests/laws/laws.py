@@ -41,7 +41,7 @@ def answer(folder, *arguments):
 
 
 def estimate(folder, config, *more):
-    return answer(folder, "estimate", config, "--gpu", GPU, *more)
+    return answer(folder, "estimate", config, "--gpu", GPU, "-q", *more)
 
 
 def facts(found):
@@ -170,7 +170,7 @@ def patch_is_its_promise(folder, config):
         shutil.copytree(folder, place, ignore=shutil.ignore_patterns("patched-*"))
         code, applied = answer(place, "fix", config, "--gpu", gpu, "--apply", "--yes")
         assert code == 0 and applied["patch"] == advice["patch"], f"{gpu}: --apply answers otherwise: {applied}"
-        code, found = answer(place, "estimate", config, "--gpu", gpu)
+        code, found = answer(place, "estimate", config, "--gpu", gpu, "-q")
         assert code == 0, f"{gpu}: the patched config has exit {code}"
         assert found["gpus"][0]["needed"] == advice["found"]["needed"], \
             f"{gpu}: {found['fits'][0]['needed']} needed, {advice['found']['needed']} promised"

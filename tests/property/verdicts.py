@@ -48,7 +48,7 @@ class Program:
         return done.returncode, json.loads(done.stdout)
 
     def estimate(self, config, card, *more):
-        code, out = self.json("estimate", config, "--gpu", card, *self.headroom, "--json", *more)
+        code, out = self.json("estimate", config, "--gpu", card, *self.headroom, "--json", "-q", *more)
         return kind_of(code), out["gpus"][0]["needed"] if out["footprint"] else None
 
     def gate(self, config, card):
