@@ -4,6 +4,9 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -14,6 +17,9 @@ namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
 constexpr std::size_t most_files = 4096;
+
+// A file is a log by these, whatever its name begins with and wherever it lies.
+constexpr std::array of_logs{".log"sv, ".out"sv, ".err"sv, ".stdout"sv, ".stderr"sv};
 
 // Weights and data, pictures and archives, code, documents, and the records that W&B writes for itself.
 constexpr std::array endings{
@@ -65,8 +71,9 @@ constexpr std::array beginnings{"readme"sv,
                                 "pytorch_model"sv,
                                 "preprocessor_config."sv};
 
-constexpr std::array folders{".git"sv,         ".github"sv,       ".venv"sv, "venv"sv, "__pycache__"sv,
-                             "node_modules"sv, "site-packages"sv, "docs"sv,  "doc"sv};
+constexpr std::array folders{".git"sv,        ".github"sv,      ".venv"sv,        "venv"sv,
+                             "__pycache__"sv, "node_modules"sv, "site-packages"sv};
+constexpr std::array of_documents{"docs"sv, "doc"sv};  // nothing but logs is read there
 
 std::string small(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -75,21 +82,56 @@ std::string small(std::string text) {
 
 bool has(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-bool may_be_log(const fs::path& path) {
-  const std::string name = small(path.filename().string());
-  const bool record = std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); });
-  return !has(endings, small(path.extension().string())) && (!record || name.ends_with(".log"));
+// What Kubernetes prints of an object has its state; a config has not, and its comments are no report.
+bool has_state(const fs::path& path) {
+  constexpr std::size_t most_bytes = std::size_t{4} << 20;
+  std::ifstream in(path, std::ios::binary);
+  std::string text(most_bytes, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text.find("apiVersion:") != std::string::npos && text.find("status:") != std::string::npos;
 }
 
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> out;
+bool may_be_log(const fs::path& path, bool among_documents) {
+  const std::string name = small(path.filename().string());
+  const std::string ending = small(path.extension().string());
+  if (has(of_logs, ending)) return true;
+  if (among_documents || has(endings, ending)) return false;
+  if (std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); })) return false;
+  return (ending != ".yaml" && ending != ".yml") || has_state(path);
+}
+
+struct Files {
+  std::vector<std::string> logs{};
+  std::size_t passed_over = 0;
+};
+
+Files files_below(const std::string& folder) {
+  Files out;
   std::error_code error;
+  int documents = -1;  // how deep the folder of documents lies that the walk is in
   for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && at != end; at.increment(error)) {
-    if (at->is_directory(error) && has(folders, at->path().filename().string())) at.disable_recursion_pending();
-    if (at->is_regular_file(error) && may_be_log(at->path())) out.push_back(at->path().string());
+    const std::string name = at->path().filename().string();
+    if (at.depth() <= documents) documents = -1;
+    if (at->is_directory(error)) {
+      if (has(folders, name)) at.disable_recursion_pending();
+      if (has(of_documents, name) && documents < 0) documents = at.depth();
+    }
+    if (!at->is_regular_file(error)) continue;
+    if (may_be_log(at->path(), documents >= 0)) {
+      out.logs.push_back(at->path().string());
+    } else {
+      ++out.passed_over;
+    }
   }
-  std::sort(out.begin(), out.end());
+  std::sort(out.logs.begin(), out.logs.end());
+  return out;
+}
+
+std::string none_in(const std::string& path, std::size_t passed_over) {
+  std::string out = path + " has no file that may be a log";
+  if (passed_over > 0) out += ": " + std::to_string(passed_over) + " passed over";
   return out;
 }
 
@@ -98,9 +140,8 @@ std::vector<std::string> files_below(const std::string& folder) {
 void add_log_files(const std::string& path, std::vector<std::string>& out, Diagnostics& problems) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return out.push_back(path);
-  std::vector<std::string> found = files_below(path);
-  if (found.empty())
-    problems.push_back({Severity::error, "read/no-match", path + " has no file that may be a log", {}});
+  auto [found, passed_over] = files_below(path);
+  if (found.empty()) problems.push_back({Severity::error, "read/no-match", none_in(path, passed_over), {}});
   if (found.size() > most_files) {
     problems.push_back({Severity::warning,
                         "diagnose/left-out",

@@ -79,4 +79,14 @@ bool is_kernel_kill(const Case& c) {
   return c.root != nullptr && (c.root->says == Says::kernel_killed || c.root->says == Says::kernel_detail);
 }
 
+bool is_told_kill(const Case& c) { return c.root != nullptr && c.root->find("told") != nullptr; }
+
+bool is_only_soft(const Case& c) {
+  if (c.root == nullptr || c.survived || c.root->find("soft") == nullptr) return false;
+  return std::all_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
+    const bool told_beside = e.says == Says::detail || e.says == Says::setting || e.says == Says::memory_state;
+    return e.find("soft") != nullptr || told_beside || e.says == Says::progress || e.says == Says::hint;
+  });
+}
+
 }  // namespace oomplan::diagnose

@@ -41,5 +41,9 @@ bool names_other_failure(const Case& c);
 bool finished_well(const Case& c);
 /// The root is a line of the kernel's OOM killer.
 bool is_kernel_kill(const Case& c);
+/// The root says that something was killed for memory, and is no line of the kernel's.
+bool is_told_kill(const Case& c);
+/// All that is told is a limit that was met at some point: no line says that anything died.
+bool is_only_soft(const Case& c);
 
 }  // namespace oomplan::diagnose

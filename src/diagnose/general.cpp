@@ -15,32 +15,8 @@ bool has_any(std::string_view text, const auto& words) {
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
-bool is_frame(std::string_view text) {
-  return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
-}
-
 // A panic of Rust says why in the line after its place.
 bool is_panic(std::string_view text) { return text.find("' panicked at ") != std::string_view::npos; }
-
-bool below_frame(const std::vector<Line>& lines, std::size_t index) {
-  if (is_frame(lines[index].body)) return true;
-  if (index > 0 && lines[index].file == lines[index - 1].file && is_panic(lines[index - 1].body)) return true;
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < lines_above; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
-    if (is_frame(lines[i].body)) return true;
-  }
-  return false;
-}
-
-// "ValueError: …" alone on its line, as the last of a traceback that was cut.
-bool begins_with_exception(std::string_view text) {
-  constexpr auto openings = std::to_array<std::string_view>({"Unhandled exception. ", "Uncaught ", "Caused by: "});
-  for (const std::string_view opening : openings)
-    if (text.starts_with(opening)) text.remove_prefix(opening.size());
-  const std::string_view name = text.substr(0, text.find_first_of(" :"));
-  if (name.size() < text.size() && text[name.size()] != ':') return false;
-  return name.ends_with("Error") || name.ends_with("Exception");
-}
 
 constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed",
                                                           "ailure", "bort", "erminate", "what():", "illed ",
@@ -110,6 +86,37 @@ bool is_of_the_system(std::string_view text) {
 
 }  // namespace
 
+bool is_frame(std::string_view text) {
+  return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
+}
+
+bool below_frame(const std::vector<Line>& lines, std::size_t index) {
+  if (is_frame(lines[index].body)) return true;
+  if (index > 0 && lines[index].file == lines[index - 1].file && is_panic(lines[index - 1].body)) return true;
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < lines_above; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (is_frame(lines[i].body)) return true;
+  }
+  return false;
+}
+
+bool begins_with_exception(std::string_view text) {
+  constexpr auto openings = std::to_array<std::string_view>({"Unhandled exception. ", "Uncaught ", "Caused by: "});
+  for (const std::string_view opening : openings)
+    if (text.starts_with(opening)) text.remove_prefix(opening.size());
+  const std::string_view name = text.substr(0, text.find_first_of(" :"));
+  if (name.size() < text.size() && text[name.size()] != ':') return false;
+  return name.ends_with("Error") || name.ends_with("Exception");
+}
+
+std::optional<char> glog_level(std::string_view text) {
+  constexpr std::size_t digits = 4;
+  constexpr std::string_view levels = "EWIF";
+  const bool level = text.size() > digits + 1 && levels.find(text.front()) != std::string_view::npos &&
+                     text.substr(1).find_first_not_of("0123456789") == digits && text[digits + 1] == ' ';
+  return level ? std::optional(text.front()) : std::nullopt;
+}
+
 bool is_general(const Sentence& sentence) {
   return std::any_of(sentence.adds.begin(), sentence.adds.end(), [](const Reading& r) { return r.name == "general"; });
 }
@@ -123,7 +130,9 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   if (sentence.family == "python") return begins_with_exception(text);
   if (has_any(line, advising)) return false;
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
-  return has_any(text, failing) || (of_memory && is_of_the_system(line)) || (of_memory && states(text, begin, match));
+  const std::optional<char> level = glog_level(line);
+  return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
+         (of_memory && states(text, begin, match));
 }
 
 bool speaks_of_memory(std::string_view text) {

@@ -63,6 +63,12 @@ bool begins_with_message(std::string_view line) {
   });
 }
 
+// What stands beside the text in an example that a model is trained with.
+bool is_of_example(std::string_view key) {
+  constexpr auto beside = std::to_array<std::string_view>({"text", "meta", "id", "source", "label", "url", "lang"});
+  return std::find(beside.begin(), beside.end(), key) != beside.end();
+}
+
 bool is_message(const std::string& key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
 }  // namespace
@@ -73,12 +79,14 @@ std::vector<std::string> messages_of_json(std::string_view line) {
   const bool object = line.starts_with('{');
   if (!object && (begin == std::string_view::npos || !begins_with_message(line.substr(begin)))) return out;
   bool found = false;
+  bool example = object;
   std::string key;
   for (std::size_t at = line.find('"'); at < line.size(); at = line.find('"', at)) {
     Text text = string_at(line, at + 1);
     at = skip_blanks(line, text.end);
     const bool names = key.empty() && at < line.size() && line[at] == ':';
     if (names) {
+      example = example && is_of_example(text.text);
       at = skip_blanks(line, at + 1);
       const char value = at < line.size() ? line[at] : ' ';
       if (value == '"') key = std::move(text.text);
@@ -91,7 +99,7 @@ std::vector<std::string> messages_of_json(std::string_view line) {
     if (message || text.lines) out.push_back(std::move(text.text));
     key.clear();
   }
-  return found ? out : std::vector<std::string>();
+  return found && !example ? out : std::vector<std::string>();
 }
 
 }  // namespace oomplan::diagnose

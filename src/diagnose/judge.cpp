@@ -65,7 +65,9 @@ void doubt(Judgement& judgement) {
   judgement.against.push_back("the words stand in a text about a failure, and no line of a program reports it");
 }
 
-bool is_failure(const Evidence& e) { return e.says <= Says::bus_error && e.says != Says::kernel_detail; }
+bool is_failure(const Evidence& e) {
+  return (e.says <= Says::bus_error && e.says != Says::kernel_detail) || e.family == "killed_for_memory";
+}
 
 void add_lines(const Case& c, Diagnosis& out) {
   constexpr std::size_t most = 12;

@@ -2,29 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
+
+#include "quotes.hpp"
+#include "reader.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
 
 using namespace std::string_view_literals;
-
-bool letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-// Words that a language's sentences are held together by, and that logs mostly do without.
-constexpr std::array function_words{
-    "a"sv,     "an"sv,    "the"sv,   "is"sv,   "was"sv,   "were"sv,  "are"sv,     "be"sv,    "been"sv,
-    "am"sv,    "it"sv,    "its"sv,   "they"sv, "their"sv, "this"sv,  "that"sv,    "these"sv, "those"sv,
-    "and"sv,   "or"sv,    "but"sv,   "so"sv,   "when"sv,  "while"sv, "because"sv, "if"sv,    "which"sv,
-    "who"sv,   "what"sv,  "why"sv,   "how"sv,  "can"sv,   "could"sv, "will"sv,    "would"sv, "should"sv,
-    "may"sv,   "might"sv, "must"sv,  "do"sv,   "does"sv,  "did"sv,   "has"sv,     "have"sv,  "had"sv,
-    "of"sv,    "to"sv,    "in"sv,    "on"sv,   "with"sv,  "as"sv,    "by"sv,      "for"sv,   "from"sv,
-    "than"sv,  "then"sv,  "there"sv, "not"sv,  "no"sv,    "also"sv,  "just"sv,    "some"sv,  "any"sv,
-    "about"sv, "i"sv,     "my"sv,    "me"sv,   "we"sv,    "our"sv,   "you"sv,     "your"sv};
-
-constexpr std::array of_people{"i"sv, "my"sv, "me"sv, "we"sv, "our"sv, "you"sv, "your"sv, "i'm"sv, "i've"sv};
 
 // What a sentence goes on from into words that it quotes or names.
 constexpr std::array leading_in{
@@ -39,53 +27,7 @@ constexpr std::array leading_in{
     "into"sv,   "where"sv,  "often"sv,   "usually"sv, "always"sv,  "still"sv,    "print"sv,  "prints"sv, "show"sv,
     "shows"sv,  "report"sv, "reports"sv, "not"sv,     "message"sv, "messages"sv, "error"sv,  "errors"sv};
 
-// Who speaks in a conversation, and the keys of one or of an example that a model is trained with: two of a line.
-constexpr std::array speakers{
-    "user:"sv,     "human:"sv,       "assistant:"sv,  "question:"sv,     "answer:"sv,      "q:"sv,
-    "a:"sv,        "<|user|>"sv,     "[inst]"sv,      "<|assistant|>"sv, "<|im_start|>"sv, "### instruction"sv,
-    "### human"sv, "### response"sv, "### question"sv};
-constexpr std::array members{"\"role\":"sv,   "\"content\":"sv,    "\"prompt\":"sv,   "\"instruction\":"sv,
-                             "\"input\":"sv,  "\"completion\":"sv, "\"question\":"sv, "\"answer\":"sv,
-                             "\"output\":"sv, "\"response\":"sv,   "\"chosen\":"sv,   "\"rejected\":"sv};
-
 constexpr std::array levels{"error"sv, "warn"sv, "info"sv, "fatal"sv, "critical"sv, "debug"sv, "e "sv, "w "sv, "f "sv};
-
-bool is_in(const auto& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string small(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-struct Words {
-  int function = 0;
-  int people = 0;
-  bool first_person = false;
-  std::string last{};
-  bool last_begins = false;  ///< It has a capital: "The paging file …" begins a report.
-};
-
-// Letters alone make a word: "gpu_0", "torch.cuda" and paths are none of a language.
-Words words_of(std::string_view text) {
-  Words out;
-  while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find_first_of(" \n"));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const auto sign = [](char c) { return !letter(c) && static_cast<unsigned char>(c) < 0x80; };
-    while (!word.empty() && sign(word.front())) word.remove_prefix(1);
-    while (!word.empty() && sign(word.back())) word.remove_suffix(1);
-    if (word.empty() || !std::all_of(word.begin(), word.end(), [](char c) { return letter(c) || c == '\''; })) continue;
-    out.last = small(word);
-    out.last_begins = std::isupper(static_cast<unsigned char>(word.front())) != 0;
-    out.function += is_in(function_words, out.last) ? 1 : 0;
-    out.people += is_in(of_people, out.last) ? 1 : 0;
-    out.first_person = out.first_person || out.last == "i" || out.last == "my" || out.last == "i'm";
-  }
-  return out;
-}
 
 // "torch.cuda.OutOfMemoryError: " and quotes belong to what is quoted.
 std::string_view without_opening(std::string_view lead) {
@@ -100,57 +42,14 @@ std::string_view without_opening(std::string_view lead) {
 }
 
 bool begins_with_level(std::string_view text) {
+  if (glog_level(text)) return true;
+  if (text.starts_with("*** ")) text.remove_prefix(4);
   while (text.starts_with('[') || text.starts_with('(')) text.remove_prefix(1);
   const std::string begin = small(text.substr(0, 16));
   return std::any_of(levels.begin(), levels.end(), [&](std::string_view level) {
     return begin.starts_with(level) && (level.ends_with(' ') || begin.size() == level.size() ||
                                         " :]|)-"sv.find(begin[level.size()]) != std::string_view::npos);
   });
-}
-
-bool names_speaker(std::string_view lead) {
-  const std::string text = small(lead);
-  return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) {
-    const std::size_t at = text.find(who);
-    return at != std::string::npos && (at == 0 || (at > 1 && text[at - 1] == ' ' && text[at - 2] == ']'));
-  });
-}
-
-bool begins_with_speaker(std::string_view text) {
-  const std::string begin = small(text.substr(0, 20));
-  return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) { return begin.starts_with(who); });
-}
-
-constexpr std::array keys_of_logs{"\"level\":"sv,      "\"severity\":"sv,  "\"levelname\":"sv, "\"lvl\":"sv,
-                                  "\"exc_info\":"sv,   "\"traceback\":"sv, "\"stack\":"sv,     "\"timestamp\":"sv,
-                                  "\"@timestamp\":"sv, "\"ts\":"sv};
-
-// One line of a data set holds the whole conversation; it was taken apart at its line ends.
-bool is_member(const std::vector<Line>& lines, std::size_t index) {
-  constexpr std::size_t most_pieces = 40;
-  const auto same = [&](std::size_t i) {
-    return i < lines.size() && lines[i].file == lines[index].file && lines[i].number == lines[index].number;
-  };
-  if (lines[index].column == 0 && lines[index].body.find('"') == std::string::npos) return false;
-  std::size_t first = index;
-  while (first > 0 && index - first < most_pieces && same(first - 1)) --first;
-  std::size_t last = index;
-  while (last - index < most_pieces && same(last + 1)) ++last;
-  const auto holds = [&](std::string_view key) {
-    for (std::size_t i = first; i <= last; ++i)
-      if (lines[i].body.find(key) != std::string::npos) return true;
-    return false;
-  };
-  return std::ranges::count_if(members, holds) >= 2 && std::ranges::none_of(keys_of_logs, holds);
-}
-
-bool follows_speaker(const std::vector<Line>& lines, std::size_t index) {
-  constexpr std::size_t most_lines = 3;
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header || lines[i].prefixed) return false;
-    if (begins_with_speaker(lines[i].body)) return true;
-  }
-  return false;
 }
 
 bool is_text_line(const std::vector<Line>& lines, std::size_t index, std::size_t of) {
@@ -165,7 +64,7 @@ bool stands_in_text(const std::vector<Line>& lines, std::size_t index) {
 }
 
 bool begins_with_any(std::string_view text, const auto& words) {
-  while (!text.empty() && !letter(text.front())) text.remove_prefix(1);
+  while (!text.empty() && !is_letter(text.front())) text.remove_prefix(1);
   const std::string begin = small(text.substr(0, 12));
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return begin.starts_with(word); });
 }
@@ -179,7 +78,7 @@ constexpr std::array supposing{"if "sv, "when "sv, "whenever "sv};
 bool is_in_item(std::string_view text, std::string_view lead, std::string_view rest) {
   if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
   const bool first = words_of(lead).last.empty();
-  return first ? words_of(rest.substr(0, rest.find('.'))).function >= 2 : letter(lead.back());
+  return first ? words_of(rest.substr(0, rest.find('.'))).function >= 2 : is_letter(lead.back());
 }
 
 // A row of a table with an explanation in another cell.
@@ -188,28 +87,85 @@ bool is_in_row(std::string_view text, std::string_view rest) {
   return words_of(rest.substr(rest.find('|'))).function >= 2;
 }
 
+// Below the frames of a traceback, up to its exception.
+bool ends_traceback(const std::vector<Line>& lines, std::size_t index) {
+  if (!below_frame(lines, index)) return false;
+  for (std::size_t i = index; i-- > 0 && !is_frame(lines[i].body);)
+    if (begins_with_exception(lines[i].body)) return false;
+  return true;
+}
+
+// What stands before the sentence is another's.
+std::string_view own_sentence(std::string_view lead) {
+  if (lead.ends_with('.') || lead.ends_with('!')) return {};
+  std::size_t begin = 0;
+  for (const std::string_view end : {". "sv, "? "sv, "! "sv}) {
+    const std::size_t at = lead.rfind(end);
+    if (at != std::string_view::npos) begin = std::max(begin, at + end.size());
+  }
+  return lead.substr(begin);
+}
+
+// "Would you like to continue?" is a program's question, "How do I fix this?" a person's, of the sentence before it.
+bool asks(std::string_view rest, const Words& after) {
+  const std::size_t sign = rest.find('?');
+  if (sign == std::string_view::npos) return false;
+  return after.writer || own_sentence(rest.substr(0, sign)).size() == sign;
+}
+
+// In such a sentence no failure of its own is told.
+constexpr std::array subordinating{
+    "if"sv,    "when"sv,      "whenever"sv, "where"sv, "why"sv,   "how"sv,   "that"sv,  "which"sv,    "who"sv,
+    "not"sv,   "no"sv,        "never"sv,    "any"sv,   "every"sv, "often"sv, "could"sv, "usually"sv,  "always"sv,
+    "would"sv, "sometimes"sv, "should"sv,   "may"sv,   "might"sv, "can"sv,   "will"sv,  "question"sv, "answer"sv};
+constexpr std::array passive{"was"sv, "were"sv, "been"sv, "got"sv};
+constexpr std::array ended{"killed"sv,  "terminated"sv, "evicted"sv, "failed"sv,    "died"sv,     "crashed"sv,
+                           "aborted"sv, "exited"sv,     "stopped"sv, "restarted"sv, "cancelled"sv};
+
+bool is_participle(std::string_view words) {
+  const std::string word = small(words.substr(0, words.find_first_of(" .,\"")));
+  return word.ends_with("ed");
+}
+
+// "the pod was |OOMKilled|", "killed because it was |out of memory|": what happened to whom, told once.
+bool tells_what_happened(const std::vector<Line>& lines, std::size_t index, std::string_view lead,
+                         std::string_view match, const Words& before, const Words& after) {
+  const std::string_view own = own_sentence(lead);
+  if (before.writer || after.writer || after.function > 1 || has_word_of(own, subordinating)) return false;
+  const bool happened = is_in(passive, before.last) && is_participle(match);
+  if (!happened && !has_word_of(own, ended)) return false;
+  const std::size_t label = own.rfind(": ");  // "Worker exit detail: Task was killed"
+  const bool field = label != std::string_view::npos && words_of(own.substr(label)).function == 1;
+  return field || !stands_in_text(lines, index);
+}
+
 }  // namespace
 
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
   const Line& line = lines[index];
   const std::string_view text = line.body;
-  if (is_member(lines, index)) return true;
+  if (is_of_example(lines, index, begin) || is_name_of_test(text, begin, end)) return true;
+  if (follows_label(text, begin)) return true;
   const std::string_view lead = without_opening(text.substr(0, std::min(begin, text.size())));
   const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   const Words before = words_of(lead);
-  if ((!line.time.empty() || begins_with_level(text)) && !before.first_person) return false;
-  if (names_speaker(lead) || follows_speaker(lines, index)) return true;
   const Words after = words_of(rest);
+  if ((!line.time.empty() || begins_with_level(text)) && !before.first_person) return false;
+  const bool raised = begins_with_exception(text) || ends_traceback(lines, index);
+  if (names_speaker(lead) || follows_speaker(lines, index, raised)) return true;
+  if (raised && !before.first_person && !after.first_person) return false;
   const int function = before.function + after.function;
-  const bool asks = rest.find('?') != std::string_view::npos;
-  if (asks && (after.function >= 2 || (function >= 2 && begins_with_any(lead, asking)))) return true;
-  if (function >= 2 && begins_with_any(lead, supposing)) return true;
+  const std::string_view own = own_sentence(lead);
+  if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
+  if (function >= 2 && begins_with_any(own, supposing)) return true;
   if (is_in_row(text, rest) || is_in_item(text, lead, rest)) return true;
   if (lead.empty() || before.last_begins || !is_in(leading_in, before.last)) return false;
   const bool announced =
       lead.ends_with(':') || (begin < text.size() && text[begin] == ':');  // of some sentences' words
   if (announced) return before.people > 0 && before.function >= 2;
-  if (!letter(lead.back())) return false;
+  if (!is_letter(lead.back())) return false;
+  const std::string_view match = begin < end ? text.substr(begin, end - begin) : std::string_view();
+  if (tells_what_happened(lines, index, lead, match, before, after)) return false;
   return function >= 3 || (before.people > 0 && function >= 2) || (function >= 1 && stands_in_text(lines, index));
 }
 
@@ -222,7 +178,7 @@ bool names_a_kind(std::string_view text, std::size_t end) {
     rest.remove_prefix(rest.starts_with("(OOM") ? 4 : 1);
   if (rest.starts_with("error ")) rest.remove_prefix(6);  // "out of memory error messages"
   return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-    return rest.starts_with(kind) && (rest.size() == kind.size() || !letter(rest[kind.size()]));
+    return rest.starts_with(kind) && (rest.size() == kind.size() || !is_letter(rest[kind.size()]));
   });
 }
 

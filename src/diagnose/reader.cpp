@@ -223,18 +223,40 @@ class Reader {
     const bool known = std::any_of(found.begin(), found.end(), [](const Found& one) {
       return !is_general(*one.sentence) && one.sentence->says != Says::frame && one.sentence->says != Says::progress;
     });
+    const bool only_code = std::all_of(found.begin(), found.end(), [](const Found& one) {  // of what, it does not say
+      return is_general(*one.sentence) || one.sentence->says == Says::launcher;
+    });
     std::erase_if(found, [&](const Found& one) {
       if (!is_general(*one.sentence)) return false;
       const std::size_t length = one.match.end - one.match.begin;
-      return known || is_quoted(one) || !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length);
+      const bool of_memory = one.sentence->says <= Says::host_alloc_failed;
+      if ((known && !(only_code && of_memory)) ||
+          !stands_as_failure(lines_, index, *one.sentence, one.match.begin, length))
+        return true;
+      return names_kind(one) || (!of_memory && is_quoted(one));  // a failure that is talked of is possible
     });
   }
 
   // Whether the sentence is no report of its own line but somebody's words about one.
   bool is_quoted(const Found& one) const {
+    return names_kind(one) || stands_in_prose(lines_, one.line, one.begin, end_of(one));
+  }
+
+  bool names_kind(const Found& one) const { return names_a_kind(lines_[one.line].body, end_of(one)); }
+
+  std::size_t end_of(const Found& one) const {
     const bool here = one.match.begin == one.begin;  // else its first words were found from a later line
-    const std::size_t end = here ? one.match.end : lines_[one.line].body.size();
-    return names_a_kind(lines_[one.line].body, end) || stands_in_prose(lines_, one.line, one.begin, end);
+    return here ? one.match.end : lines_[one.line].body.size();
+  }
+
+  // `reason{pod="a",reason="OOMKilled"} 0` of Prometheus: the state that the pod is not in.
+  static bool is_series_of_none(std::string_view text, std::string_view rest) {
+    const std::size_t close = rest.find("} ");
+    const std::size_t open = text.find('{');
+    if (close == rest.npos || open == text.npos || open == 0 || text.substr(0, open).find(' ') != text.npos)
+      return false;
+    const std::string_view value = rest.substr(close + 2);
+    return value.substr(0, value.find(' ')) == "0" || value.substr(0, value.find(' ')) == "0.0";
   }
 
   // "OOMKilled: no", "Detected 0 oom-kill event(s)".
@@ -242,7 +264,8 @@ class Reader {
     const auto none = [](const Reading& r) { return r.name == "events" && r.integer == 0; };
     if (std::any_of(one.match.facts.begin(), one.match.facts.end(), none)) return true;
     std::string_view rest = text.substr(std::min(one.match.end, text.size()));
-    if (rest.starts_with(" is not ")) return true;
+    if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" not ")) return true;
+    if (rest.starts_with(" is not ") || is_series_of_none(text, rest)) return true;
     const std::size_t sign = rest.find_first_not_of("\"' ");
     if (sign == rest.npos || (rest[sign] != ':' && rest[sign] != '=')) return false;
     rest.remove_prefix(std::min(rest.find_first_not_of(" \"'", sign + 1), rest.size()));

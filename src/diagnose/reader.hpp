@@ -21,6 +21,18 @@ std::vector<Evidence> read_lines(const Rules& rules, const std::vector<Line>& li
 // What a sentence of general words means is told by where it stands: "out of memory" under a traceback is a failure,
 // in a page of advice it is none.
 
+/// Whether the line is a frame of Python's: `File "train.py", line 3`.
+bool is_frame(std::string_view text);
+
+/// Whether a frame, or the place of Rust's panic, is in the few lines above, or on the line itself.
+bool below_frame(const std::vector<Line>& lines, std::size_t index);
+
+/// Whether the line begins with an exception's name, as the last of a traceback that was cut does: "ValueError: …".
+bool begins_with_exception(std::string_view text);
+
+/// The level of glog's prefix, "E1101 10:00:00 model.cc:123] ".
+std::optional<char> glog_level(std::string_view text);
+
 /// Whether a sentence counts only so.
 bool is_general(const Sentence& sentence);
 

@@ -32,8 +32,12 @@ int tier_of_launcher(const Evidence& evidence) {
 // What somebody writes of a failure counts after whatever a program reports itself.
 constexpr int tier_of_quoted = 66;
 
+// That something was killed for memory says more than an exit code, and less than who lacked it.
+constexpr int tier_of_told_kill = 36;
+
 int tier_of(const Evidence& evidence) {
   if (evidence.find("quoted") != nullptr) return tier_of_quoted;
+  if (evidence.family == "killed_for_memory") return tier_of_told_kill;
   switch (evidence.says) {
     case Says::kernel_killed:
       return 0;

@@ -13,7 +13,8 @@ Judgement causes::cgroup_oom(const Case& c) {
     return {.cause = Cause::cgroup_oom,
             .weight = 84,
             .confidence = Confidence::possible,
-            .reason = "the kernel killed, and the line that says for whose limit is not in the log"};
+            .reason = is_told_kill(c) ? "it was killed for memory, and the log does not say whether a limit was met"
+                                      : "the kernel killed, and the line that says for whose limit is not in the log"};
   Judgement out{.cause = Cause::cgroup_oom, .weight = 90, .confidence = Confidence::proved};
   out.reason = runtime ? "the container runtime's own record says so" : "the kernel says that a cgroup's limit was met";
   const auto usage = c.number("usage");

@@ -23,13 +23,15 @@ Judgement causes::global_host_oom(const Case& c) {
   if (!node && !report && scope == KernelScope::unknown) {
     out.confidence = Confidence::possible;
     out.reason = "the kernel ran out of memory, of the host or of a cgroup: the line that says which is not in the log";
-    out.against.push_back("a cgroup's limit reads the same where the head of the kernel's report is cut");
+    if (is_told_kill(c)) out.reason = "it was killed for memory: of the host or of a limit of its own is not told";
+    if (!is_told_kill(c))
+      out.against.push_back("a cgroup's limit reads the same where the head of the kernel's report is cut");
   }
   const bool named = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
     return e.says == Says::kernel_killed || e.find("comm") != nullptr || e.find("anon_rss") != nullptr ||
            e.find("constraint") != nullptr;
   });
-  if (is_kernel_kill(c) && !named)
+  if (is_kernel_kill(c) && !named && !is_told_kill(c))
     out.against.push_back("\"invoked oom-killer\" says who asked for the page that was not there, not who was killed");
   if (const auto rss = c.number("anon_rss")) out.arithmetic.push_back("the victim held " + shown(*rss) + " of its own");
   return out;

@@ -7,6 +7,8 @@ Judgement causes::host_alloc_failed(const Case& c) {
   Judgement out{.cause = Cause::host_alloc_failed, .weight = 80, .confidence = Confidence::proved};
   out.reason = "an allocation in host memory was refused; nobody was killed";
   if (c.find("general") != nullptr) {
+    const bool killed = c.number("exit_code") == 137 || c.root->text.find("illed") != std::string::npos;
+    if (killed) out.reason = "the log says that host memory ran out";
     out.confidence = Confidence::possible;
     out.against.push_back("the words are general, and the runtime that printed them is not known");
   }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
@@ -8,15 +6,6 @@ namespace {
 // A timeout of collectives and an unnamed exception do not say what the other ranks died of.
 bool speaks_for_itself_alone(const Case& c) {
   return c.root->family == "nccl_watchdog" || c.find("general") != nullptr || c.root->says == Says::launcher;
-}
-
-// A limit that was met at some point, and no line of anybody who died.
-bool is_all_that_is_told(const Case& c) {
-  if (c.root->find("soft") == nullptr) return false;
-  return std::all_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
-    const bool told_beside = e.says == Says::detail || e.says == Says::setting || e.says == Says::memory_state;
-    return e.find("soft") != nullptr || told_beside || e.says == Says::progress || e.says == Says::hint;
-  });
 }
 
 // A full GPU is one of several reasons of it.
@@ -39,7 +28,7 @@ Judgement causes::not_oom(const Case& c) {
   } else if (c.find("absurd") != nullptr && names_other_failure(c)) {
     out.weight = 99;
     out.reason = "the size asked for is garbage that an earlier failure left behind";
-  } else if (is_all_that_is_told(c)) {
+  } else if (is_only_soft(c)) {
     out.weight = 86;
     out.confidence = Confidence::possible;
     out.reason =

@@ -51,6 +51,104 @@ TEST(Prose, IsNotWhatAProgramReports) {
     EXPECT_FALSE(in_prose(text)) << text;
 }
 
+constexpr std::string_view frame =
+    "Traceback (most recent call last):\n  File \"train.py\", line 3, in main\n    run()\n";
+
+Judgement verdict_on(const std::string& text) { return diagnosed(text + "\n").verdict; }
+
+TEST(Prose, IsNoneInAnExceptionUnlessAPersonSpeaks) {
+  for (const char* text :
+       {"RuntimeError: Could not run the kernel because the device is |out of memory|.",
+        "RuntimeError: There is |not enough memory| to allocate the tensor",
+        "*** ERROR *** There is |not enough memory|",
+        "E1101 10:00:00 model.cc:123] The engine could not be built because the GPU is |out of memory|"})
+    EXPECT_FALSE(in_prose(text)) << text;
+  EXPECT_TRUE(in_prose("RuntimeError: I always get |CUDA out of memory| when my model is big"));
+  EXPECT_TRUE(in_prose("The 1101 engine could not be built because the GPU is |out of memory|"));
+  const std::string below = std::string(frame) + "frob.DeviceError: launch failed because the device was out of memory";
+  EXPECT_EQ(verdict_on(below).cause, Cause::vram_exhausted);
+  const std::string carried = oom(2, 80, 1, 79, 76, 1).substr(std::string("torch.OutOfMemoryError: ").size());
+  EXPECT_EQ(
+      verdict_on(std::string(frame) + "RuntimeError: The model could not be loaded because of " + carried).confidence,
+      Confidence::proved);
+  EXPECT_EQ(
+      verdict_on("E1101 10:00:00 model.cc:123] The engine cannot be built because the GPU is out of memory").cause,
+      Cause::vram_exhausted);
+}
+
+TEST(Prose, KeepsAFailureThatItTalksOf) {
+  const Judgement told =
+      verdict_on("Jobs failed because the device was out of memory in a third of the runs that we did");
+  EXPECT_EQ(told.cause, Cause::vram_exhausted);
+  EXPECT_EQ(told.confidence, Confidence::possible);
+  EXPECT_EQ(verdict_on("A device that is out of memory is a common case of it").cause, Cause::unknown);
+}
+
+TEST(Prose, IsNoReportOfWhatHappenedOnce) {
+  for (const char* text :
+       {"The container app in the pod train-0 was |OOMKilled|", "Job failed as one of its containers was |OOMKilled|.",
+        "The actor is dead because its process has died. Worker exit detail: Task was |killed due to the node running "
+        "low|",
+        "The container in pod train-0 was terminated with |OOMKilled| (exit code 137)",
+        "Query killed because the cluster is |out of memory|. Please try again",
+        "Your container has been killed because it |exceeded memory limit|"})
+    EXPECT_FALSE(in_prose(text)) << text;
+  for (const char* text :
+       {"A pod that uses more than its limit is |OOMKilled|.", "The pod that was |OOMKilled| had no limit",
+        "We saw that the pod was |OOMKilled|", "The container of the job was not |OOMKilled|"})
+    EXPECT_TRUE(in_prose(text)) << text;
+  EXPECT_EQ(
+      verdict_on("ray: The actor died.\nThe actor is dead because its worker process has died. Worker exit detail: "
+                 "Task was killed due to the node running low on memory.\nMemory on the node where the task was "
+                 "running was 15.4GB, which exceeds the threshold of 0.95 that is set for this node.")
+          .confidence,
+      Confidence::proved);
+}
+
+TEST(Prose, IsOfTheSentenceAlone) {
+  const char* asked = "|CUDA error: out of memory|. Would you like to continue in the mode of the CPU? [y/N]";
+  EXPECT_FALSE(in_prose(asked));
+  EXPECT_FALSE(in_prose("When the run is done, its results are in out. |CUDA error: out of memory|"));
+  EXPECT_TRUE(in_prose("It went well. When the run of the job ends in |CUDA error: out of memory| it was too large"));
+}
+
+TEST(Prose, IsNotTheFieldOfAUser) {
+  const std::string killed = "Partition: gpu\nslurmstepd: error: Detected 1 oom_kill event in StepId=1.0.";
+  EXPECT_EQ(verdict_on("User: alice\n" + killed).confidence, Confidence::proved);
+  EXPECT_EQ(verdict_on("User: I have this in the log\n" + killed).confidence, Confidence::possible);
+  const std::string raised = std::string(frame) + "RuntimeError: CUDA error: out of memory";
+  EXPECT_EQ(verdict_on("Question: what is the capital of France?\n" + raised).confidence, Confidence::likely);
+  EXPECT_EQ(verdict_on("Question: why does my job end so?\nRuntimeError: CUDA error: out of memory").confidence,
+            Confidence::possible);
+}
+
+TEST(Prose, IsTheNameOfATest) {
+  for (const char* text :
+       {"tests/test_parse.py::test_x[|Your session crashed after using all available RAM.|] PASSED",
+        "\xE2\x9C\x93 reports \"Container was |OOMKilled|\" (3 ms)",
+        "test_kill_reason (\"Reason: |OOMKilled|\") ... ok",
+        "ok 3 - parses |Memory cgroup out of memory: Killed process 1 (x)|", "not ok 4 - parses |OOMKilled|"})
+    EXPECT_TRUE(in_prose(text)) << text;
+  for (const char* text : {"FAILED tests/test_x.py::test_y - torch.OutOfMemoryError: |CUDA out of memory|",
+                           "ok, container 3 - |OOMKilled|", "container 3 |OOMKilled| PASSED"})
+    EXPECT_FALSE(in_prose(text)) << text;
+}
+
+TEST(Prose, IsASeriesOfNone) {
+  const std::string series = "kube_pod_container_status_last_terminated_reason{pod=\"p\",reason=\"OOMKilled\"} ";
+  EXPECT_EQ(verdict_on(series + "0").cause, Cause::unknown);
+  EXPECT_EQ(verdict_on(series + "1").cause, Cause::k8s_oomkilled);
+}
+
+TEST(Prose, IsWhatAModelWrote) {
+  const std::string killed = "Memory cgroup out of memory: Killed process 1234 (python)";
+  for (const std::string& text : {"{\"text\": \"" + killed + "\"}", "prediction: " + killed, "text: \"" + killed + "\"",
+                                  "2025-01-01 10:00:00 INFO completion: " + killed})
+    EXPECT_EQ(verdict_on(text).confidence, Confidence::possible) << text;
+  for (const std::string& text : {"{\"text\": \"" + killed + "\", \"time\": \"10:00\"}", "context: " + killed})
+    EXPECT_EQ(verdict_on(text).confidence, Confidence::proved) << text;
+}
+
 TEST(Prose, IsToldByTheLinesBeside) {
   EXPECT_FALSE(in_prose("pod was |OOMKilled|"));
   EXPECT_TRUE(in_prose("pod was |OOMKilled|", "", "This is what you see when the limit of it is too low for the job."));
@@ -83,6 +181,10 @@ TEST(Prose, OfADataSetIsInItsMembers) {
   EXPECT_EQ(
       verdict(R"({"level": "error", "role": "w", "output": "RuntimeError: CUDA error: out of memory"})").confidence,
       Confidence::likely);
+  EXPECT_EQ(verdict(R"({"input": "a", "output": null, "error": "CUDA error: out of memory"})").confidence,
+            Confidence::likely);
+  EXPECT_EQ(verdict(R"({"input": "CUDA error: out of memory", "output": "a", "status": "ok"})").confidence,
+            Confidence::possible);
   EXPECT_EQ(verdict(R"({"log": "RuntimeError: CUDA error: out of memory\n"})").confidence, Confidence::likely);
 }
 
