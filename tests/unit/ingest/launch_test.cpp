@@ -209,5 +209,40 @@ TEST(Ddp, TransformersAsksForUnusedParametersUnlessItCheckpointsAModelOfItsOwn) 
   EXPECT_FALSE(plan_with(axolotl, {"ranks=2"}).mesh.ddp_find_unused.value);
 }
 
+// What each asks DDP for under an adapter, with its own checkpoints: transformers' Trainer takes peft's model for none
+// of its own (transformers 5.23.0: trainer.py), Axolotl says false (core/builders/causal.py) and so does LLaMA-Factory
+// (hparams/parser.py: get_train_args).
+TEST(Ddp, EachFrameworkRunsLoraWithItsOwnCheckpoints) {
+  const std::string axolotl =
+      "base_model: a/b\nsequence_len: 64\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\nadapter: lora\n"
+      "lora_r: 8\nlora_alpha: 16\nlora_target_linear: true\ngradient_checkpointing: true\n";
+  const std::string factory = "model_name_or_path: a/b\nstage: sft\ndo_train: true\ntemplate: qwen\n";
+  struct Row {
+    std::string config;
+    bool finds_unused;
+    bool checkpoints;
+  };
+  const std::vector<Row> rows{{"model_name_or_path: a/b\nblock_size: 8\ntrainer: trainer\n", true, false},
+                              {sft + std::string("use_peft: true\n"), true, true},
+                              {axolotl, false, true},
+                              {factory, false, true},
+                              {factory + "finetuning_type: lora\n", false, true},
+                              {factory + "ddp_find_unused_parameters: null\n", false, true}};
+  for (const Row& row : rows) {
+    const TrainingPlan plan = plan_with(row.config, {"ranks=2", "plan.adapter=lora"});
+    EXPECT_EQ(plan.mesh.ddp_find_unused.value, row.finds_unused) << row.config;
+    EXPECT_EQ(plan.checkpointing.on.value, row.checkpoints) << row.config;
+    EXPECT_FALSE(row.finds_unused && row.checkpoints && plan.checkpointing.reentrant.value)
+        << "which DDP stops at: " << row.config;
+  }
+  const auto asks = [&](const std::string& more) {
+    return plan_with(factory + more, {"ranks=2"}).mesh.ddp_find_unused.value;
+  };
+  EXPECT_TRUE(asks("ddp_find_unused_parameters: true\n"));
+  EXPECT_TRUE(asks("finetuning_type: full\ndisable_gradient_checkpointing: true\n"))
+      << "of other methods as the Trainer";
+  EXPECT_FALSE(asks("finetuning_type: full\n"));
+}
+
 }  // namespace
 }  // namespace oomplan

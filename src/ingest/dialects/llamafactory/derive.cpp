@@ -49,6 +49,13 @@ void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, con
 
 // ---- The model -----------------------------------------------------------------------------------------------------
 
+// hparams/parser.py: get_train_args. Of other methods transformers' Trainer decides.
+void plan_ddp(const Arguments& args, TrainingPlan& plan) {
+  if (args.get<std::string>("finetuning_type").value.value_or("lora") != "lora") return;
+  plan.mesh.ddp_find_unused =
+      setting(args.get<bool>("ddp_find_unused_parameters"), false, own("get_train_args, as finetuning_type is lora"));
+}
+
 // Parameters that are trained are raised to fp32, unless by pure_bf16 (model/adapter.py: init_adapter); peft has
 // adapters in fp32 either way.
 void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
@@ -257,6 +264,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_trainer(args, inputs, draft, document);
   plan_supervised(plan);
   plan_method(args, inputs, draft);
+  plan_ddp(args, plan);
   plan_freeze(args, plan.recipe);
   plan_targets(args, plan.adapter.targets);
   plan_preference(args, inputs, draft);
