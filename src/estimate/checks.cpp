@@ -261,11 +261,11 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-/// What of torchtune's own models no run was held against, whoever asks for it.
-void check_torchtune(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+/// What of torchtune's own models no run was held against, also where no key of a config asks for it.
+void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
   constexpr auto measured = std::to_array<std::string_view>(
       {"adamw_foreach", "adamw_fused", "adamw_for_each", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit"});
-  if (!architecture.model_type.starts_with("torchtune_")) return;
+  if (!plan.framework.starts_with("torchtune ")) return;
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
   };
@@ -457,7 +457,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
-  check_torchtune(plan, architecture, errors);
+  check_torchtune(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
   check_targets(plan, architecture, errors);
