@@ -80,7 +80,8 @@ Outcome dispatch(int argc, char** argv) {
   if (parsed.kind == ParsedArguments::Kind::misused) return cli::misused(parsed, words);
   if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
   for (const Command& command : commands) {
-    if (command.parser.is_asked()) return command.run({cli::wants_colour(colour), cli::columns(), words});
+    if (command.parser.is_asked())
+      return command.run({cli::wants_colour(colour), cli::columns(), words, cli::has_columns()});
   }
   return {};
 }

@@ -48,6 +48,11 @@ std::size_t columns() {
   return static_cast<std::size_t>(std::clamp(out, fewest, most));
 }
 
+bool has_columns() {
+  const auto named = parse_integer(variable("COLUMNS"));
+  return (named && *named > 0) || isatty(STDOUT_FILENO) != 0;
+}
+
 bool has_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string value(variable(name));

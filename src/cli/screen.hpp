@@ -12,6 +12,9 @@ bool wants_colour(const std::string& when);
 /// COLUMNS, else the terminal's columns, from 60 to 200; 100 where standard output is no terminal.
 std::size_t columns();
 
+/// Whether COLUMNS or a terminal says so; else a program may read the output line by line.
+bool has_columns();
+
 /// Whether the locale has characters beyond ASCII. Where nothing names one it is taken to, as Python does.
 bool has_utf8();
 

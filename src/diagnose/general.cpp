@@ -22,9 +22,9 @@ constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATA
                                                           "ailure", "bort", "erminate", "what():", "illed ",
                                                           "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",     "if you",  "to avoid", "avoid ", "may cause", "may have ", "might ",  "can cause",
-     "in case of", "prevent", " # ",      "retry",  "skip",      "Skip",      "SKIPPED", "PASSED",
-     "arning",     "WARN",    "INFO",     "DEBUG",  "How to",    "how to",    "?"});
+    {"If you",    "if you",     "to avoid", "avoid ", "may cause", "may have ", "may mean ", "may be ", "might ",
+     "can cause", "in case of", "prevent",  " # ",    "retry",     "skip",      "Skip",      "SKIPPED", "PASSED",
+     "arning",    "WARN",       "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
 constexpr auto other_resources = std::to_array<std::string_view>(

@@ -12,7 +12,8 @@ namespace oomplan {
 
 struct DiagnosisViewOptions {
   bool colour = false;              ///< Escape sequences for a terminal.
-  std::size_t width = usual_width;  ///< Columns of text; lines of the log and commands are never broken.
+  std::size_t width = usual_width;  ///< Columns of text; commands are never broken.
+  bool breaks = false;              ///< The verdict and the line that it quotes go on within the columns too.
 };
 
 /// For people: the verdict in one line, then why, what to do, and what not to. Empty sections are left out.

@@ -73,8 +73,10 @@ ExitCode code_of(const Diagnosis& diagnosis) {
 Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const Options& options,
                  const Terminal& terminal) {
   Outcome out{.code = code_of(diagnosis)};
-  out.out = options.json ? diagnosis_json(diagnosis, problems)
-                         : diagnosis_text(diagnosis, {.colour = terminal.colour, .width = terminal.width});
+  out.out = options.json
+                ? diagnosis_json(diagnosis, problems)
+                : diagnosis_text(diagnosis,
+                                 {.colour = terminal.colour, .width = terminal.width, .breaks = terminal.columned});
   for (const Diagnostic& problem : problems)
     if (!options.json) out.err += to_text(problem);
   return out;

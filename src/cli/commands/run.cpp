@@ -108,7 +108,9 @@ Outcome ended(const Ended& end, Diagnosis diagnosis, const Expected& expected, F
     out.err = "oomplan run: the job's output could not be passed on: " + end.lost_output + "\n";
   if (out.interrupted) out.err += "oomplan run: interrupted\n";
   if (end.exit_code != 0 && !out.interrupted)
-    out.err += "\n" + diagnosis_text(diagnosis, {.colour = colour, .width = terminal.width}) + text_of(problems);
+    out.err += "\n" +
+               diagnosis_text(diagnosis, {.colour = colour, .width = terminal.width, .breaks = terminal.columned}) +
+               text_of(problems);
   for (const std::optional<NewFile>* file : {&files.log, &files.json})
     if (*file) out.err += text_of((*file)->problems());
   return out;

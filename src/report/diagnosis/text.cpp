@@ -43,6 +43,11 @@ std::string wrapped(std::string_view words, const std::string& first, const std:
   return out + "\n";
 }
 
+// Of a line that a program may look for.
+std::size_t verdict_width(const DiagnosisViewOptions& options) {
+  return options.breaks ? options.width : std::string::npos;
+}
+
 std::string shortened(const std::string& line, std::size_t most = 180) {
   std::string out = printable(line);
   if (out.size() <= most) return out;
@@ -57,7 +62,8 @@ void heading(std::string_view title, const DiagnosisViewOptions& options, std::s
 
 void add_why(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
   heading("Why", options, out);
-  if (d.root) out += "  " + place(d.root->where) + ": " + shortened(d.root->text, 600) + "\n";
+  if (d.root)
+    out += wrapped(place(d.root->where) + ": " + shortened(d.root->text, 600), "  ", "    ", verdict_width(options));
   out += wrapped(fmt::format("{}: {}", name_of(d.verdict.confidence), d.verdict.reason), "  ", "    ", options.width);
   for (const std::string& line : d.verdict.arithmetic) out += wrapped(line, "  = ", "    ", options.width);
   for (const std::string& line : d.verdict.against) out += wrapped("but " + line, "  ", "    ", options.width);
@@ -101,7 +107,10 @@ void add_alternatives(const Diagnosis& d, const DiagnosisViewOptions& options, s
 }  // namespace
 
 std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& options) {
-  std::string out = bold(fmt::format("{}: {}", name_of(d.verdict.cause), printable(d.headline)), options) + "\n";
+  std::string head =
+      wrapped(fmt::format("{}: {}", name_of(d.verdict.cause), d.headline), "", "  ", verdict_width(options));
+  head.pop_back();  // the end of the line is not bold
+  std::string out = bold(head, options) + "\n";
   add_why(d, options, out);
   add_shown(d, options, out);
   for (const std::string& meaning : d.meaning) out += wrapped(meaning, "  ", "    ", options.width);
