@@ -116,12 +116,19 @@ void check_classes(const TrainingPlan& plan, const Architecture& architecture, D
 constexpr std::array<std::string_view, 6> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused",
                                                              "sgd",           "sgd_momentum",   "rmsprop"};
 
+/// accelerate puts DeepSpeed's CPUAdam, CPULion or CPUAdagrad in the place of an optimizer whose state is offloaded
+/// (utils/deepspeed.py: map_pytorch_optim_to_deepspeed).
+bool is_replaced(const MeshFacts& mesh) {
+  return mesh.zero_offload_optimizer.value && mesh.zero_replaces_optimizer.value;
+}
+
 /// A partition of ZeRO's is one flat tensor: of optimizers whose rules ask for no part and no name, it is one parameter
-/// more. On the host there are no kernels of bitsandbytes'.
-bool takes_partitions(const std::string& name, bool on_host) {
+/// more. What bitsandbytes' kernels do on a host was not measured.
+bool takes_partitions(const std::string& name, const MeshFacts& mesh) {
   const OptimizerFile* file = find_optimizer(name);
   // Adagrad makes its state with the optimizer, before there are partitions.
   if (file == nullptr || name.starts_with("torchao") || name == "adagrad") return false;
+  const bool on_host = mesh.zero_offload_optimizer.value && !is_replaced(mesh);
   if (on_host && file->source.starts_with("bitsandbytes")) return false;
   return std::ranges::all_of(file->groups, [&](const OptimizerGroup& group) {
     return group.parts.empty() && group.except.empty() && (group.code.empty() || name == "adafactor");
@@ -159,6 +166,30 @@ void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Dia
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
   check_storage(plan, architecture, errors);
+}
+
+/// Why a run stops where DeepSpeed's optimizer takes over this one's groups; empty where it does not. They keep their
+/// own values, of which CPUAdam reads two betas and one eps (deepspeed 0.19.8: ops/adam/cpu_adam.py).
+std::string refused_on_host(const std::string& name) {
+  constexpr std::string_view wanted = "; \"zero_force_ds_cpu_optimizer\": false keeps the optimizer that is named";
+  if (name == "adafactor")
+    return fmt::format("DeepSpeed's CPUAdam stops at the two eps of adafactor, which it takes over{}", wanted);
+  if (name.find("ademamix") != std::string::npos)
+    return fmt::format("DeepSpeed's CPUAdam stops at the three betas of {}, which it takes over{}", name, wanted);
+  // runtime/engine.py: _configure_optimizer asks for CPUAdam or CPULion.
+  if (name == "adagrad")
+    return fmt::format("DeepSpeed refuses CPUAdagrad, which accelerate puts in the place of adagrad{}", wanted);
+  return {};
+}
+
+void check_partitions(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::string>& name = plan.optimizer.name;
+  const std::string refused = is_replaced(plan.mesh) ? refused_on_host(name.value) : std::string();
+  if (!refused.empty()) {
+    errors.push_back(error("estimate/bad-mesh", refused, name.origin));
+  } else if (!takes_partitions(name.value, plan.mesh)) {
+    errors.push_back(unmodelled("the optimizer " + name.value, plan.mesh, name.origin));
+  }
 }
 
 /// Why an optimizer stops at the DTensors of FSDP2; empty where it does not.
@@ -337,10 +368,7 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
   }
   if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
-  const std::string& optimizer = plan.optimizer.name.value;
-  if (!takes_partitions(optimizer, mesh.zero_offload_optimizer.value)) {
-    cannot("the optimizer " + optimizer, plan.optimizer.name.origin);
-  }
+  check_partitions(plan, errors);
   const QuantizationFacts& q = plan.quantization;
   if (q.kind.value == Quantization::int8) cannot("LLM.int8()", q.kind.origin);
   const bool packed = q.kind.value != Quantization::none && q.storage.value != QuantStorage::uint8;

@@ -52,6 +52,19 @@ void check_number(const AskedZero& asked, const Arg<std::int64_t>& arg, std::str
                std::string(name) + " " + std::to_string(own.value) + "; auto takes that");
 }
 
+/// accelerate looks for offload_optimizer alone before it puts DeepSpeed's optimizer in the place of the trainer's,
+/// which DeepSpeed refuses otherwise (accelerator.py: _prepare_deepspeed; deepspeed/runtime/engine.py:
+/// _configure_optimizer).
+void check_old_offload(const AskedZero& asked, const Arguments& json) {
+  const auto old = json.get<bool>("zero_optimization.cpu_offload");
+  const bool own = json.get<std::string>("optimizer.type").value.has_value();
+  const bool named = json.get<std::string>("zero_optimization.offload_optimizer.device").value.has_value();
+  if (!is(old, true) || own || named || is(json.get<bool>("zero_force_ds_cpu_optimizer"), false)) return;
+  conflict(asked.draft, old.origin, asked.document,
+           "DeepSpeed refuses the trainer's optimizer beside cpu_offload; offload_optimizer: {device: cpu} is what "
+           "accelerate looks for");
+}
+
 /// transformers' Trainer hands DeepSpeed the parameters as they are, in one group.
 void plan_optimizer(const AskedZero& asked, const Arguments& json) {
   const auto type = json.get<std::string>("optimizer.type");
@@ -100,6 +113,7 @@ void plan_zero(const AskedZero& asked, const Document& document, const Node& map
           json.get<bool>("zero_optimization.cpu_offload"));
   offload(asked, mesh.zero_offload_params, json.get<std::string>("zero_optimization.offload_param.device"),
           json.get<bool>("zero_optimization.cpu_offload_param"));
+  check_old_offload(asked, json);
   plan_optimizer(asked, json);
   asked.draft.zero_bf16 = json.get<Choice>("bf16.enabled");
   asked.draft.zero_fp16 = json.get<Choice>("fp16.enabled");

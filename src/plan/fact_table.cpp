@@ -443,6 +443,12 @@ constexpr std::array rows{
     fact<&Plan::mesh, &MeshFacts::zero_offload_optimizer, as::boolean>(
         "zero_offload_optimizer",
         {"`offload_optimizer`: fp32 weights and the optimizer's state are on the host", {{{optimizer, 2}}}, is_zero}),
+    fact<&Plan::mesh, &MeshFacts::zero_replaces_optimizer, as::boolean>(
+        "zero_replaces_optimizer",
+        {"`zero_force_ds_cpu_optimizer`: what is offloaded is stepped by DeepSpeed's CPUAdam or CPULion, as accelerate "
+         "puts it in the optimizer's place",
+         {},
+         offloads_zero_optimizer}),
     fact<&Plan::mesh, &MeshFacts::zero_offload_params, as::boolean>(
         "zero_offload_params",
         {"`offload_param`: the shards of parameters are on the host", {{{weights, 4}}}, is_zero3}),

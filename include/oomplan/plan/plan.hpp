@@ -223,7 +223,8 @@ struct MeshFacts {
   Setting<MixedDType> zero_dtype{};        ///< In which DeepSpeed's engine holds the model (bf16, fp16); as_held: fp32.
   Setting<bool> zero_decay_groups{};       ///< The optimizer has norms and biases in a group of their own.
   Setting<bool> zero_offload_optimizer{};  ///< offload_optimizer: to the host.
-  Setting<bool> zero_offload_params{};     ///< offload_param: to the host. Of stage 3, as what follows `contiguous`.
+  Setting<bool> zero_replaces_optimizer{};  ///< zero_force_ds_cpu_optimizer: on the host DeepSpeed's optimizer steps.
+  Setting<bool> zero_offload_params{};      ///< offload_param: to the host. Of stage 3, as what follows `contiguous`.
   Setting<std::int64_t> zero_reduce_bucket{};  ///< reduce_bucket_size: elements, or by_hidden_size.
   Setting<bool> zero_overlap{};                ///< overlap_comm
   Setting<bool> zero_contiguous{};             ///< contiguous_gradients

@@ -237,9 +237,33 @@ TEST(Mesh, ZerosPartitionsTakeOptimizersThatAskForNoPartOfAModel) {
     EXPECT_TRUE(taken(name)) << name;
   }
   for (const char* name : {"muon", "adam_mini", "adagrad", "torchao_adamw_8bit"}) EXPECT_FALSE(taken(name)) << name;
-  p.mesh.zero_offload_optimizer.value = true;
-  EXPECT_TRUE(taken("rmsprop"));
-  EXPECT_FALSE(taken("adamw_8bit")) << "of kernels for a GPU";
+}
+
+TEST(Mesh, AnOffloadedOptimizerIsDeepSpeedsOwn) {
+  TrainingPlan p = plan(Sharding::zero2, 4);
+  p.mesh.zero_dtype.value = MixedDType::bf16;
+  p.mesh.zero_reduce_bucket.value = 1'000'000;
+  p.mesh.zero_offload_optimizer.value = p.mesh.zero_replaces_optimizer.value = true;
+  const auto said = [&](const char* name) {
+    p.optimizer.name.value = name;
+    const auto all = errors(p);
+    return all.empty() ? std::string() : all.front();
+  };
+  const std::vector<const char*> taken{"adamw_fused", "sgd",        "rmsprop",         "adamw_8bit",
+                                       "lion_8bit",   "lion_32bit", "paged_lion_8bit", "paged_adamw_32bit"};
+  for (const char* name : taken) EXPECT_EQ(said(name), "") << name;
+  EXPECT_THAT(said("adafactor"), HasSubstr("estimate/bad-mesh: DeepSpeed's CPUAdam stops at the two eps"));
+  EXPECT_THAT(said("paged_ademamix_8bit"),
+              HasSubstr("estimate/bad-mesh: DeepSpeed's CPUAdam stops at the three betas"));
+  EXPECT_THAT(said("adagrad"), HasSubstr("estimate/bad-mesh: DeepSpeed refuses CPUAdagrad"));
+  EXPECT_THAT(said("muon"), HasSubstr("estimate/unmodelled")) << "its matrices are no part of a flat tensor";
+  p.mesh.zero_replaces_optimizer.value = false;
+  EXPECT_EQ(said("adafactor"), "");
+  EXPECT_EQ(said("rmsprop"), "");
+  EXPECT_THAT(said("adamw_8bit"), HasSubstr("estimate/unmodelled")) << "of kernels that were measured on a GPU";
+  p.mesh.zero_offload_optimizer.value = false;
+  p.mesh.zero_replaces_optimizer.value = true;
+  EXPECT_EQ(said("adafactor"), "") << "on the GPU it is the one that is named";
 }
 
 TEST(Mesh, DdpLooksForUnusedParametersPastReentrantCheckpoints) {

@@ -77,6 +77,20 @@ TEST(Zero, WhatTheTrainerRefusesIsRefused) {
   EXPECT_THAT(refusal(R"({"zero_optimization": {"stage": 4}})"), HasSubstr("no stage beyond 3"));
 }
 
+TEST(Zero, WhetherDeepSpeedsOptimizerTakesOverOnTheHostIsSaid) {
+  EXPECT_TRUE(planned(R"({"zero_optimization": {"stage": 2}})").mesh.zero_replaces_optimizer.value);
+  EXPECT_FALSE(planned(R"({"zero_force_ds_cpu_optimizer": false, "zero_optimization": {"stage": 2}})")
+                   .mesh.zero_replaces_optimizer.value);
+}
+
+TEST(Zero, TheOldKeyOfOffloadTakesAnOptimizerOfDeepSpeeds) {
+  const std::string old = R"("zero_optimization": {"stage": 2, "cpu_offload": )";
+  EXPECT_THAT(refusal("{" + old + "true}}"), HasSubstr("DeepSpeed refuses the trainer's optimizer beside cpu_offload"));
+  EXPECT_EQ(refusal("{" + old + "false}}"), "");
+  EXPECT_EQ(refusal(R"({"optimizer": {"type": "AdamW"}, )" + old + "true}}"), "");
+  EXPECT_EQ(refusal(R"({"zero_force_ds_cpu_optimizer": false, )" + old + "true}}"), "");
+}
+
 std::string launched(const std::string& accelerate, const std::string& config) {
   IngestOptions options;
   options.launch = {"a.yaml"};
