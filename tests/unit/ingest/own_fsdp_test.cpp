@@ -108,6 +108,9 @@ TEST(OwnFsdp, WhatFrameworksRefuse) {
   EXPECT_THAT(axolotls_errors("fsdp: [full_shard]\n"), ElementsAre(HasSubstr("stops at fsdp without fsdp_config")));
   EXPECT_THAT(axolotls_errors("fsdp_config: {reshard_after_forward: true}\n"),
               ElementsAre(HasSubstr("takes the name of a strategy")));
+  EXPECT_THAT(trainers_errors("fsdp: true\nfsdp_config: {version: 1, reshard_after_forward: false}\n"),
+              ElementsAre(HasSubstr("takes the name of a strategy")));
+  EXPECT_THAT(trainers_errors("fsdp: true\nfsdp_config: {version: 1, reshard_after_forward: null}\n"), IsEmpty());
   EXPECT_THAT(axolotls_errors("gradient_checkpointing: true\nfsdp_config: {activation_checkpointing: true}\n"),
               ElementsAre(HasSubstr("refuses FSDP's own activation checkpointing")));
   EXPECT_THAT(axolotls_errors("optimizer: adamw_8bit\nfsdp_version: 2\nfsdp_config: {offload_params: false}\n"),
@@ -147,7 +150,9 @@ TEST(OwnFsdp, TheTrainersReferenceIsSpreadOverAllGpusUnlessWeightsComeByOne) {
   const auto gaps = [](const std::string& more) {
     return features(plan_from("model_name_or_path: a/b\nmax_length: 8\ntrainer: dpo\nfsdp: true\n" + more, over("4")));
   };
-  const auto spread = ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs"));
+  const auto spread =
+      ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs, as "
+                            "fsdp_config.cpu_ram_efficient_loading is not true"));
   EXPECT_THAT(gaps("fsdp_config: {version: 2}\n"), spread);
   EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: false}\n"), spread);
   EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: true}\n"), IsEmpty());
