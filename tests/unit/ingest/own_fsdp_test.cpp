@@ -97,8 +97,11 @@ TEST(OwnFsdp, TheTrainersIsTheSecondVersionWhereNoneIsSaid) {
 
 // accelerate prefers its own strategy, which is FULL_SHARD (accelerator.py: prepare_model).
 TEST(OwnFsdp, TheTrainersStrategySaysNothingOfTheFirstVersion) {
-  const MeshFacts mesh =
-      by_trainer("fsdp: shard_grad_op\nfsdp_config: {version: 1, backward_prefetch: backward_pre}\n").mesh;
+  const TrainingPlan plan =
+      by_trainer("fsdp: shard_grad_op\nfsdp_config: {version: 1, backward_prefetch: backward_pre}\n");
+  const MeshFacts& mesh = plan.mesh;
+  EXPECT_THAT(said(plan.warnings), ElementsAre(HasSubstr("ingest/overruled: accelerate does not read shard_grad_op")));
+  EXPECT_THAT(by_trainer("fsdp: full_shard\nfsdp_config: {version: 1}\n").warnings, IsEmpty());
   EXPECT_EQ(mesh.sharding.value, Sharding::fsdp1);
   EXPECT_EQ(mesh.fsdp_reshard.value, Reshard::automatic);
   EXPECT_EQ(mesh.fsdp_prefetch.value, BackwardPrefetch::pre);
