@@ -107,7 +107,7 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names
 void plan_trainers_strategy(const AskedFsdp& asked) {
   asked.said.mesh.fsdp_reshard = {Reshard::automatic, asked.origin};
   const Input* word = find_input(asked.inputs, "reshard_after_forward");
-  if (word == nullptr || !is_set(*word->value) || index_of(strategies, word->value->text)) return;
+  if (word == nullptr || word->value->kind == Node::Kind::null || index_of(strategies, word->value->text)) return;
   refuse(asked, origin_of(*word), "accelerate takes the name of a strategy for FSDP1's reshard_after_forward");
 }
 
@@ -147,7 +147,8 @@ void plan_loading(const AskedFsdp& asked, const Arguments& fsdp) {
   const auto by_first = fsdp.get<bool>("cpu_ram_efficient_loading");
   const bool spreads = !by_first.value.value_or(launched(asked));
   if (!spreads || recipe.kind.value != RecipeKind::dpo || recipe.reference.value != Reference::model) return;
-  constexpr const char* what = "a reference that each rank spreads over all GPUs, as cpu_ram_efficient_loading is off,";
+  const std::string what = "a reference that each rank spreads over all GPUs, as " + within(asked) +
+                           "cpu_ram_efficient_loading is not true,";
   note(asked, what, by_first.value ? "cpu_ram_efficient_loading" : "", by_first.value ? by_first.origin : asked.origin);
 }
 

@@ -84,6 +84,13 @@ void plan_word(Own& own, const Input& input, const std::string& word) {
     refuse(own, origin_of(input), "transformers refuses an option of fsdp that it does not know: " + word);
   } else if (is_version_2(own) && (word == "no_shard" || word.starts_with("hybrid_shard"))) {
     refuse(own, origin_of(input), "transformers takes " + word + " for FSDP1 alone");
+  } else if (!is_version_2(own) && word != "full_shard") {
+    own.draft.plan.warnings.push_back({Severity::warning,
+                                       "ingest/overruled",
+                                       "accelerate does not read " + word + " for FSDP1, and shards as full_shard",
+                                       origin_of(input).where,
+                                       {},
+                                       {}});
   }
 }
 

@@ -95,6 +95,22 @@ void refuse_unknown(Findings& findings) {
   }
 }
 
+std::optional<double> number_of(const Input* input) {
+  return input == nullptr ? std::nullopt : input->value->as_number();
+}
+
+/// What asks for evaluation after the first step; null where nothing does (transformers/training_args.py:
+/// __post_init__; trainer_callback.py: DefaultFlowCallback). Axolotl takes eval_steps for the strategy where it is not
+/// given.
+const Input* after_first_step(const Inputs& inputs, bool steps_by_default) {
+  const Input* strategy = find_input(inputs, "eval_strategy");
+  const bool steps = strategy == nullptr ? steps_by_default : strategy->value->text == "steps";
+  if (!steps || number_of(find_input(inputs, "eval_delay")).value_or(0) > 1) return nullptr;
+  const Input* every = find_input(inputs, "eval_steps");
+  if (number_of(every).value_or(0) == 0 && !steps_by_default) every = find_input(inputs, "logging_steps");
+  return number_of(every) == 1.0 ? every : nullptr;
+}
+
 }  // namespace
 
 void plan_zero(const AskedZero& asked, const Document& document, const Node& mapping) {
@@ -149,11 +165,10 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
 
 void note_early_evaluation(const Inputs& inputs, Draft& draft) {
   const TrainingPlan& plan = draft.plan;
-  if (plan.mesh.sharding.value != Sharding::zero3 || !plan.evaluation.evaluates.value) return;
+  if (plan.mesh.sharding.value != Sharding::zero3 || !plan.evaluation.evaluates.value || !draft.errors.empty()) return;
   const Input* at_start = find_input(inputs, "eval_on_start");
-  const Input* every = find_input(inputs, "eval_steps");
-  const bool each = every != nullptr && every->value->as_integer() == std::int64_t{1};
-  const Input* early = at_start != nullptr && is_truthy(*at_start->value) ? at_start : each ? every : nullptr;
+  const bool starts = at_start != nullptr && is_truthy(*at_start->value);
+  const Input* early = starts ? at_start : after_first_step(inputs, plan.dialect == "axolotl");
   if (early == nullptr) return;
   draft.plan.unmodelled.push_back(
       {"evaluation before the second step at DeepSpeed's stage 3", early->key, origin_of(*early).where});

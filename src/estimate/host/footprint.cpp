@@ -16,6 +16,12 @@ HostFootprint host_footprint(const TrainingPlan& plan, const LoaderProfile* prof
   if (plan.mesh.fsdp_offload.value) {
     out.missing.emplace_back("what FSDP keeps on the host: shards, their gradients and their optimizer's state");
   }
+  if (is_zero(plan.mesh.sharding.value)) {
+    if (plan.mesh.zero_offload_optimizer.value) {
+      out.missing.emplace_back("what ZeRO keeps on the host: fp32 weights, gradients and the optimizer's state");
+    }
+    if (plan.mesh.zero_offload_params.value) out.missing.emplace_back("the shards that ZeRO keeps on the host");
+  }
   return out;
 }
 

@@ -62,6 +62,17 @@ Bytes running(const HostFootprint& footprint, std::string_view name) {
   return found == footprint.terms.end() ? Bytes(-1) : found->at[2];
 }
 
+TEST(HostFootprint, WhatZeroOffloadsIsNotKnown) {
+  TrainingPlan of = plan();
+  const std::size_t known = footprint(of).missing.size();
+  of.mesh.zero_offload_optimizer.value = of.mesh.zero_offload_params.value = true;
+  EXPECT_EQ(footprint(of).missing.size(), known) << "where nothing is sharded by ZeRO";
+  of.mesh.sharding.value = Sharding::zero3;
+  EXPECT_EQ(footprint(of).missing.size(), known + 2);
+  of.mesh.zero_offload_params.value = false;
+  EXPECT_EQ(footprint(of).missing.size(), known + 1);
+}
+
 TEST(HostFootprint, OfARankThatLoadsItself) {
   const HostFootprint out = footprint(plan());
   EXPECT_EQ(running(out, "dataset"), Bytes(4'096'000));

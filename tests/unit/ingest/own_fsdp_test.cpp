@@ -97,8 +97,11 @@ TEST(OwnFsdp, TheTrainersIsTheSecondVersionWhereNoneIsSaid) {
 
 // accelerate prefers its own strategy, which is FULL_SHARD (accelerator.py: prepare_model).
 TEST(OwnFsdp, TheTrainersStrategySaysNothingOfTheFirstVersion) {
-  const MeshFacts mesh =
-      by_trainer("fsdp: shard_grad_op\nfsdp_config: {version: 1, backward_prefetch: backward_pre}\n").mesh;
+  const TrainingPlan plan =
+      by_trainer("fsdp: shard_grad_op\nfsdp_config: {version: 1, backward_prefetch: backward_pre}\n");
+  const MeshFacts& mesh = plan.mesh;
+  EXPECT_THAT(said(plan.warnings), ElementsAre(HasSubstr("ingest/overruled: accelerate does not read shard_grad_op")));
+  EXPECT_THAT(by_trainer("fsdp: full_shard\nfsdp_config: {version: 1}\n").warnings, IsEmpty());
   EXPECT_EQ(mesh.sharding.value, Sharding::fsdp1);
   EXPECT_EQ(mesh.fsdp_reshard.value, Reshard::automatic);
   EXPECT_EQ(mesh.fsdp_prefetch.value, BackwardPrefetch::pre);
@@ -108,6 +111,9 @@ TEST(OwnFsdp, WhatFrameworksRefuse) {
   EXPECT_THAT(axolotls_errors("fsdp: [full_shard]\n"), ElementsAre(HasSubstr("stops at fsdp without fsdp_config")));
   EXPECT_THAT(axolotls_errors("fsdp_config: {reshard_after_forward: true}\n"),
               ElementsAre(HasSubstr("takes the name of a strategy")));
+  EXPECT_THAT(trainers_errors("fsdp: true\nfsdp_config: {version: 1, reshard_after_forward: false}\n"),
+              ElementsAre(HasSubstr("takes the name of a strategy")));
+  EXPECT_THAT(trainers_errors("fsdp: true\nfsdp_config: {version: 1, reshard_after_forward: null}\n"), IsEmpty());
   EXPECT_THAT(axolotls_errors("gradient_checkpointing: true\nfsdp_config: {activation_checkpointing: true}\n"),
               ElementsAre(HasSubstr("refuses FSDP's own activation checkpointing")));
   EXPECT_THAT(axolotls_errors("optimizer: adamw_8bit\nfsdp_version: 2\nfsdp_config: {offload_params: false}\n"),
@@ -147,7 +153,9 @@ TEST(OwnFsdp, TheTrainersReferenceIsSpreadOverAllGpusUnlessWeightsComeByOne) {
   const auto gaps = [](const std::string& more) {
     return features(plan_from("model_name_or_path: a/b\nmax_length: 8\ntrainer: dpo\nfsdp: true\n" + more, over("4")));
   };
-  const auto spread = ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs"));
+  const auto spread =
+      ElementsAre(HasSubstr("a reference that each rank spreads over all GPUs, as "
+                            "fsdp_config.cpu_ram_efficient_loading is not true"));
   EXPECT_THAT(gaps("fsdp_config: {version: 2}\n"), spread);
   EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: false}\n"), spread);
   EXPECT_THAT(gaps("fsdp_config: {version: 2, cpu_ram_efficient_loading: true}\n"), IsEmpty());

@@ -120,6 +120,14 @@ TEST(Zero, EvaluationBeforeTheSecondStepIsUndecidedAtStageThree) {
   EXPECT_THAT(gaps("3", "eval_on_start: true\neval_steps: 50\n"), early);
   EXPECT_THAT(gaps("3", "eval_on_start: false\neval_steps: 2\n"), IsEmpty());
   EXPECT_THAT(gaps("2", "eval_steps: 1\n"), IsEmpty());
+  EXPECT_THAT(gaps("3", "eval_steps: 1.0\n"), early);
+  EXPECT_THAT(gaps("3", "logging_steps: 1\n"), early) << "which eval_steps is where it is not given";
+  EXPECT_THAT(gaps("3", "eval_steps: 0\nlogging_steps: 1\n"), early);
+  EXPECT_THAT(gaps("3", "eval_steps: 2\nlogging_steps: 1\n"), IsEmpty());
+  EXPECT_THAT(gaps("3", "eval_steps: 1\neval_delay: 2\n"), IsEmpty());
+  EXPECT_THAT(gaps("3", "eval_steps: 1\neval_delay: 1\n"), early);
+  EXPECT_THAT(features(planned(R"({"zero_optimization": {"stage": 3}})", "eval_strategy: epoch\neval_steps: 1\n")),
+              IsEmpty());
 }
 
 TEST(Zero, ALauncherOfSeveralProcessesSaysTheWorldAlone) {
