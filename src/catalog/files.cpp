@@ -62,9 +62,8 @@ std::optional<DataFile> find_file(std::string_view folder, std::string_view name
   const std::string path = std::string(folder) + "/" + std::string(name) + std::string(extension);
   const auto own = std::ranges::find(catalog.files, path, &ModelFile::path);
   if (own != catalog.files.end()) return of(*own);
-  const auto files = embedded_files();
-  const auto found = std::ranges::lower_bound(files, path, {}, &EmbeddedFile::path);
-  return found != files.end() && found->path == path ? std::optional(of(*found)) : std::nullopt;
+  const EmbeddedFile* found = find_embedded(embedded_files(), path);
+  return found == nullptr ? std::nullopt : std::optional(of(*found));
 }
 
 Result<Document> parse(const DataFile& file) {

@@ -302,8 +302,8 @@ IngestOptions ingest_options(const Question& question) {
 
 std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document) {
   constexpr int most = 100'000;
-  std::vector<std::string> out =
-      document ? config_files(*document, ingest_options(question)) : std::vector{question.config};
+  const IngestOptions options = ingest_options(question);
+  std::vector<std::string> out = document ? config_files(*document, options) : config_files(question.config, options);
   const auto& requirements = question.versions.requirements;
   out.insert(out.end(), requirements.begin(), requirements.end());
   if (!question.host.loader.empty()) out.push_back(question.host.loader);

@@ -42,9 +42,9 @@ struct Question {
 /// How its config is read.
 IngestOptions ingest_options(const Question& question);
 
-/// Every file that an answer to the question comes from: config_files() of the document, where there is one, and what
-/// the options name.
-std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document);
+/// Every file that an answer to the question comes from: config_files() of the document, where it was read, else of the
+/// config's path; and what the options name.
+std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document = {});
 
 /// Goes as far as it can; what stopped it is in the findings' diagnostics. The config as read is kept in `document`.
 Findings answer(const Question& question, std::optional<Document>* document = nullptr);

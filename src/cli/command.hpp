@@ -14,7 +14,7 @@ struct Terminal {
   bool colour = false;              ///< Standard output is a terminal that wants colour.
   std::size_t width = usual_width;  ///< Columns for text.
   std::span<char* const> words{};   ///< The command line, the program's name first.
-  bool columned = false;            ///< The width is that of a screen.
+  bool on_screen = false;           ///< The width is that of a screen.
 };
 
 struct Command {

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -31,7 +32,7 @@ constexpr std::array endings{
     ".toml"sv,        ".cfg"sv,     ".ini"sv,   ".patch"sv, ".diff"sv, ".md"sv,   ".mdx"sv,  ".markdown"sv,
     ".rst"sv,         ".adoc"sv,    ".tex"sv,   ".html"sv,  ".htm"sv,  ".pdf"sv,  ".docx"sv, ".wandb"sv};
 
-// By the beginning of the name: documents, lists of packages, what Hugging Face and trackers lay beside a run.
+// By the beginning of the name: documents, lists of packages, files that Hugging Face and trackers write for a run.
 constexpr std::array beginnings{"readme"sv,
                                 "license"sv,
                                 "licence"sv,
@@ -75,11 +76,6 @@ constexpr std::array folders{".git"sv,        ".github"sv,      ".venv"sv,      
                              "__pycache__"sv, "node_modules"sv, "site-packages"sv};
 constexpr std::array of_documents{"docs"sv, "doc"sv};  // nothing but logs is read there
 
-std::string small(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool has(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // What Kubernetes prints of an object has its state; a config has not, and its comments are no report.
@@ -93,8 +89,8 @@ bool has_state(const fs::path& path) {
 }
 
 bool may_be_log(const fs::path& path, bool among_documents) {
-  const std::string name = small(path.filename().string());
-  const std::string ending = small(path.extension().string());
+  const std::string name = lowered(path.filename().string());
+  const std::string ending = lowered(path.extension().string());
   if (has(of_logs, ending)) return true;
   if (among_documents || has(endings, ending)) return false;
   if (std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); })) return false;

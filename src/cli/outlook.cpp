@@ -74,9 +74,6 @@ std::optional<Lever> lever_in(const Findings& findings, const OutlookInputs& inp
 
 std::optional<OtherVersion> version_in(const Findings& findings, const OutlookInputs& inputs) {
   const IngestOptions options = ingest_options(inputs.question);
-  const std::string& framework = findings.plan->framework;
-  const std::string package = framework.substr(0, framework.find(' '));
-  if (std::ranges::count(options.versions, package, &NamedVersion::package) > 0) return std::nullopt;
   return other_version_of({inputs.document, options, *findings.plan, *findings.architecture,
                            findings.footprint->peak.tensors(),
                            findings.fits.empty() ? nullptr : &findings.fits.front().gpu, inputs.question.headroom});

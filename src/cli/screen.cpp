@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -55,9 +54,8 @@ bool has_columns() {
 
 bool has_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(variable(name));
+    const std::string value = lowered(variable(name));
     if (value.empty()) continue;
-    std::ranges::transform(value, value.begin(), [](unsigned char c) { return std::tolower(c); });
     return value.find("utf-8") != value.npos || value.find("utf8") != value.npos;
   }
   return true;

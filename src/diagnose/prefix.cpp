@@ -118,11 +118,10 @@ bool host_label(std::string_view& text, Line& line) {
 }
 
 // ISO and its relatives, in brackets too, and what loggers put after them.
-bool timestamp(std::string_view& text_in, Line& line) {
-  std::string_view text =
-      text_in.substr(std::min(text_in.find_first_not_of(' '), text_in.size()));  // a paste is indented
-  const bool bracket = text.starts_with('[');
-  const std::string_view inner = bracket ? text.substr(1) : text;
+bool timestamp(std::string_view& text, Line& line) {
+  const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // a paste is indented
+  const bool bracket = text.substr(indent).starts_with('[');
+  const std::string_view inner = text.substr(indent + (bracket ? 1 : 0));
   std::size_t end = 0;
   for (const std::string_view wanted : {"0-0-0T0:0:0", "0-0-0 0:0:0", "0/0/0 0:0:0", "0/0/0-0:0:0"})
     end = std::max(end, shape(inner, wanted));
@@ -133,10 +132,9 @@ bool timestamp(std::string_view& text_in, Line& line) {
     ++end;
   if (bracket && (end >= inner.size() || inner[end] != ']')) return false;
   line.time = std::string(inner.substr(0, end));
-  take(text, end + (bracket ? 2 : 0));
+  take(text, indent + end + (bracket ? 2 : 0));
   for (const std::string_view after : {"stdout F ", "stderr F ", "stdout P ", "stderr P ", "- ", ": "})
     if (text.starts_with(after)) text.remove_prefix(after.size());
-  text_in = text;
   return true;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What a sentence goes on from into words that it quotes or names.
+// The last word before a match, where a sentence quotes or names the words that match.
 constexpr std::array leading_in{
     "in"sv,     "on"sv,     "then"sv,    "a"sv,       "an"sv,      "the"sv,      "of"sv,     "is"sv,     "was"sv,
     "were"sv,   "are"sv,    "be"sv,      "been"sv,    "being"sv,   "get"sv,      "gets"sv,   "got"sv,    "getting"sv,
@@ -45,7 +45,7 @@ bool begins_with_level(std::string_view text) {
   if (glog_level(text)) return true;
   if (text.starts_with("*** ")) text.remove_prefix(4);
   while (text.starts_with('[') || text.starts_with('(')) text.remove_prefix(1);
-  const std::string begin = small(text.substr(0, 16));
+  const std::string begin = lowered(text.substr(0, 16));
   return std::any_of(levels.begin(), levels.end(), [&](std::string_view level) {
     return begin.starts_with(level) && (level.ends_with(' ') || begin.size() == level.size() ||
                                         " :]|)-"sv.find(begin[level.size()]) != std::string_view::npos);
@@ -65,7 +65,7 @@ bool stands_in_text(const std::vector<Line>& lines, std::size_t index) {
 
 bool begins_with_any(std::string_view text, const auto& words) {
   while (!text.empty() && !is_letter(text.front())) text.remove_prefix(1);
-  const std::string begin = small(text.substr(0, 12));
+  const std::string begin = lowered(text.substr(0, 12));
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return begin.starts_with(word); });
 }
 
@@ -123,7 +123,7 @@ constexpr std::array ended{"killed"sv,  "terminated"sv, "evicted"sv, "failed"sv,
                            "aborted"sv, "exited"sv,     "stopped"sv, "restarted"sv, "cancelled"sv};
 
 bool is_participle(std::string_view words) {
-  const std::string word = small(words.substr(0, words.find_first_of(" .,\"")));
+  const std::string word = lowered(words.substr(0, words.find_first_of(" .,\"")));
   return word.ends_with("ed");
 }
 

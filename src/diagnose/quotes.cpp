@@ -59,7 +59,7 @@ bool is_member(const std::vector<Line>& lines, std::size_t index) {
 
 // Behind the name of whoever speaks; nothing where no one does.
 std::optional<std::string_view> speech_of(std::string_view text) {
-  const std::string begin = small(text.substr(0, 20));
+  const std::string begin = lowered(text.substr(0, 20));
   const auto who = std::ranges::find_if(speakers, [&](std::string_view name) { return begin.starts_with(name); });
   if (who == speakers.end()) return std::nullopt;
   return text.substr(std::min(who->size(), text.size()));
@@ -75,7 +75,7 @@ bool is_of_example(const std::vector<Line>& lines, std::size_t index, std::size_
 
 bool follows_label(std::string_view text, std::size_t begin) {
   constexpr std::size_t longest_opening = 24;  // of a match that takes in what stands before its words
-  const std::string body = small(text);
+  const std::string body = lowered(text);
   return std::ranges::any_of(labels, [&](std::string_view label) {
     const std::size_t at = body.find(label);
     if (at == std::string::npos || at > begin + longest_opening) return false;
@@ -104,7 +104,7 @@ bool is_name_of_test(std::string_view text, std::size_t begin, std::size_t end) 
 }
 
 bool names_speaker(std::string_view lead) {
-  const std::string text = small(lead);
+  const std::string text = lowered(lead);
   return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) {
     const std::size_t at = text.find(who);
     return at != std::string::npos && (at == 0 || (at > 1 && text[at - 1] == ' ' && text[at - 2] == ']'));

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "case.hpp"
@@ -16,8 +15,8 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 22> sizes{
      {"bool", 1},    {"float", 4},   {"double", 8},  {"half", 2},     {"complex64", 8}, {"complex128", 16},
      {"int", 4},     {"long", 8},    {"single", 4},  {"int128", 16}}};
 
-std::optional<std::int64_t> size_of(std::string type) {
-  std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
+std::optional<std::int64_t> size_of(std::string_view written) {
+  const std::string type = lowered(written);
   const auto found = std::find_if(sizes.begin(), sizes.end(), [&](const auto& one) { return one.first == type; });
   return found == sizes.end() ? std::nullopt : std::optional(found->second);
 }

@@ -25,12 +25,6 @@ constexpr std::array of_people{"i"sv, "my"sv, "me"sv, "we"sv, "our"sv, "you"sv, 
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-std::string small(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 Words words_of(std::string_view text) {
   Words out;
   while (!text.empty()) {
@@ -41,7 +35,7 @@ Words words_of(std::string_view text) {
     while (!word.empty() && sign(word.back())) word.remove_suffix(1);
     if (word.empty() || !std::all_of(word.begin(), word.end(), [](char c) { return is_letter(c) || c == '\''; }))
       continue;
-    out.last = small(word);
+    out.last = lowered(word);
     out.last_begins = std::isupper(static_cast<unsigned char>(word.front())) != 0;
     out.function += is_in(function_words, out.last) ? 1 : 0;
     out.people += is_in(of_people, out.last) ? 1 : 0;

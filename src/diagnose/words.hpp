@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "oomplan/core/text.hpp"
+
 namespace oomplan::diagnose {
 
 struct Words {
@@ -21,16 +23,13 @@ Words words_of(std::string_view text);
 
 bool is_letter(char c);
 
-/// In small letters.
-std::string small(std::string_view text);
-
 bool is_in(const auto& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// Whether a word of the text, in small letters, is one of `words`.
 bool has_word_of(std::string_view text, const auto& words) {
-  std::string rest = small(text);
+  std::string rest = lowered(text);
   for (std::size_t at = 0; at < rest.size();) {
     const std::size_t begin = at;
     while (at < rest.size() && is_letter(rest[at])) ++at;

@@ -131,9 +131,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
   // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
   const bool asks = plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && f.trained_layers == 0;
-  // Axolotl asks for it beside every adapter, checkpoints or none (axolotl 0.18.0, loaders/adapter.py: load_adapter).
-  const bool beside = f.lora && plan.dialect == "axolotl";
-  f.input_grads = asks || beside || trains_embeddings(plan);
+  f.input_grads = asks || (f.lora && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;

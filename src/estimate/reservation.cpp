@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rising_cards.hpp"
+#include "workspaces.hpp"
 
 namespace oomplan {
 namespace {
@@ -34,13 +35,6 @@ class Requests {
   std::vector<std::int64_t> sizes_{};
   std::int64_t now_ = 0;
 };
-
-/// The highest number of a slot, and one more.
-std::uint32_t slots_of(const std::vector<Event>& events) {
-  std::uint32_t out = 0;
-  for (const Event& event : events) out = std::max(out, event.slot + 1);
-  return out;
-}
 
 PoolMoment& moment_of(std::vector<PoolMoment>& moments, const PhaseOfStep& at) {
   const auto same = std::ranges::find_if(moments, [&](const auto& m) { return PhaseOfStep{m.phase, m.step} == at; });
@@ -78,7 +72,9 @@ void count_reserved(Footprint& footprint, const Reserved& reserved) {
 Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& settings, const Workspaces& workspaces,
                          std::vector<SegmentOrder> orders)
     : events_(std::move(events)), settings_(settings), orders_(orders_that_tell(std::move(orders), settings)) {
-  add_workspaces(workspaces);
+  first_workspace_ = estimator::add_workspaces(workspaces, events_);
+  if (first_workspace_ != estimator::no_workspace)
+    workspaces_ = workspaces.size * static_cast<std::int64_t>(workspaces.before.size());
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
   const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
@@ -86,18 +82,6 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
   const Needed smallest = first_that_ends(card_for(held_ > much ? tight : held_));
   reserved_.smallest = smallest.either;
   reserved_.smallest_usual = smallest.usual;
-}
-
-/// From the last to the first, so that the places of those before stay what they are.
-void Reservation::add_workspaces(const Workspaces& workspaces) {
-  if (workspaces.size.count() <= 0) return;
-  std::uint32_t slot = slots_of(events_);
-  for (auto at = workspaces.before.rbegin(); at != workspaces.before.rend(); ++at) {
-    const auto place = events_.begin() + static_cast<std::ptrdiff_t>(std::min(*at, events_.size()));
-    events_.insert(place, {Event::Kind::allocate, slot, workspaces.size.count()});
-    workspace_slots_.push_back(slot++);
-    workspaces_ += workspaces.size;
-  }
 }
 
 /// What an unlimited card reserves in this order; Bytes::max() where even that runs full.
@@ -123,8 +107,7 @@ void Reservation::replay_unlimited() {
     full = full || !allocator.play(event);
     requests.play(event);
     if (event.kind == Event::Kind::free) continue;
-    const bool workspace =
-        event.kind == Event::Kind::allocate && !workspace_slots_.empty() && event.slot >= workspace_slots_.front();
+    const bool workspace = event.kind == Event::Kind::allocate && event.slot >= first_workspace_;
     if (workspace) made += Bytes(event.value);
     requested_ = std::max(requested_, Bytes(requests.now()));
     if (full) continue;  // What the tensors take is known all the same.

@@ -7,6 +7,7 @@
 
 #include "checks.hpp"
 #include "facts.hpp"
+#include "in_backward.hpp"
 #include "policies/policies.hpp"
 #include "saving.hpp"
 
@@ -56,34 +57,6 @@ class Offloading {
  private:
   Torch& torch_;
   std::optional<ActivationOffload> hooks_{};
-};
-
-/// An optimizer for each parameter, which steps and frees the gradient as soon as backward has it (torchtune's
-/// register_optim_in_bwd_hooks).
-class InBackward final : public GradientHook {
- public:
-  InBackward(const TrainingPlan& plan, const Parameters& parameters) {
-    for (const Parameter& p : parameters) {
-      if (!p.trained) continue;
-      own_.push_back({make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value), {p}});
-    }
-  }
-
-  void accumulated(Torch& torch, const Tensor& leaf) override {
-    const auto of_leaf = [&](const Own& own) { return own.parameter.front().held->storage == leaf->storage; };
-    const auto own = std::ranges::find_if(own_, of_leaf);
-    if (own == own_.end()) return;
-    own->optimizer->step(torch, own->parameter);
-    Restore layer(torch.recorder.scope.layer, std::int16_t{own->parameter.front().layer()});
-    leaf->grad.reset();
-  }
-
- private:
-  struct Own {
-    std::unique_ptr<Optimizer> optimizer{};
-    Parameters parameter{};
-  };
-  std::vector<Own> own_{};
 };
 
 /// Nothing that a micro-batch of one length could see changes from one to the next but whether the parameters have

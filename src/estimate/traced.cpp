@@ -7,21 +7,21 @@
 #include <tuple>
 #include <utility>
 
+#include "allocator/state.hpp"
 #include "oomplan/core/text.hpp"
 #include "unroll.hpp"
 #include "walker.hpp"
+#include "workspaces.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
-/// Where segments of the played card begin, of which JavaScript's numbers hold no byte exactly, and where those of a
-/// snapshot do.
-constexpr std::uint64_t played_middle = std::uint64_t{1} << 62;
+/// Where segments begin in a snapshot: JavaScript's numbers do not hold the addresses of the played card exactly.
 constexpr std::uint64_t shown_middle = std::uint64_t{1} << 46;
 
 std::int64_t shown(std::uint64_t address) {
-  const bool segment = address >= played_middle / 2;
-  return static_cast<std::int64_t>(segment ? address - played_middle + shown_middle : address);
+  constexpr std::uint64_t middle = allocator::Device::middle;
+  return static_cast<std::int64_t>(address >= middle / 2 ? address - middle + shown_middle : address);
 }
 
 /// The stack of each allocation, in the order of the events: the op in its module, its bucket, and its phase.
@@ -39,7 +39,7 @@ class Stacks {
 
   /// One frame alone.
   std::uint32_t named(std::string_view name) {
-    out_.stacks.push_back({frame("oomplan", 0, std::string(name))});
+    out_.stacks.push_back({frame("oomplan", std::string(name))});
     return static_cast<std::uint32_t>(out_.stacks.size() - 1);
   }
 
@@ -53,8 +53,8 @@ class Stacks {
     const Storage& storage = at(here);
     const std::string module = storage.module < 0 ? "" : modules_[static_cast<std::size_t>(storage.module)];
     out_.stacks.push_back(
-        {frame(in_layer(module, here.layer), 0, storage.op), frame("oomplan", 0, std::string(name_of(storage.bucket))),
-         frame("oomplan", 0, std::string(name_of(here.phase)) + " of step " + std::to_string(here.step))});
+        {frame(in_layer(module, here.layer), storage.op), frame("oomplan", std::string(name_of(storage.bucket))),
+         frame("oomplan", std::string(name_of(here.phase)) + " of step " + std::to_string(here.step))});
     return known->second;
   }
 
@@ -65,9 +65,9 @@ class Stacks {
     return module;
   }
 
-  std::uint32_t frame(std::string file, std::int64_t line, std::string function) {
+  std::uint32_t frame(std::string file, std::string function) {
     const auto [known, fresh] = frames_.try_emplace({file, function}, static_cast<std::uint32_t>(out_.frames.size()));
-    if (fresh) out_.frames.push_back({std::move(file), line, std::move(function)});
+    if (fresh) out_.frames.push_back({std::move(file), 0, std::move(function)});
     return known->second;
   }
 
@@ -197,20 +197,15 @@ SnapshotSettings settings_of(const AllocatorSettings& from) {
 
 Result<Snapshot> traced(const Timeline& timeline, const std::vector<std::string>& modules,
                         const AllocatorSettings& settings, Bytes workspace) {
-  const Unrolled run = unroll(timeline);
+  Unrolled run = unroll(timeline);
+  const std::uint32_t first_workspace = add_workspaces({workspace, run.handles}, run.events);
   Snapshot out;
   Stacks stacks(timeline, modules, out);
   Trace trace(settings, out);
-  std::uint32_t unused = 0;
-  for (const oomplan::Event& event : run.events) unused = std::max(unused, event.slot + 1);
-  auto handle = run.handles.begin();
-  const std::uint32_t cublas = workspace > Bytes(0) ? stacks.named("cuBLAS workspace") : 0;
-  for (std::size_t i = 0; i < run.events.size(); ++i) {
-    for (; handle != run.handles.end() && *handle <= i; ++handle) {
-      if (workspace > Bytes(0)) trace.allocate(unused++, workspace.count(), cublas);
-    }
-    const oomplan::Event& event = run.events[i];
-    if (event.kind == oomplan::Event::Kind::allocate) trace.allocate(event.slot, event.value, stacks.next());
+  const std::uint32_t cublas = stacks.named("cuBLAS workspace");
+  for (const oomplan::Event& event : run.events) {
+    const auto stack = [&] { return event.slot >= first_workspace ? cublas : stacks.next(); };
+    if (event.kind == oomplan::Event::Kind::allocate) trace.allocate(event.slot, event.value, stack());
     if (event.kind == oomplan::Event::Kind::free) trace.free(event.slot);
     if (event.kind == oomplan::Event::Kind::empty_cache) trace.empty_cache();
   }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
+
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 60;
   return text.size() <= longest ? text : text.substr(0, longest) + "…";
-}
-
-std::string lowered(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 Diagnostic diagnostic(const Input& input, const Location& where, std::string_view code, std::string message,

@@ -38,9 +38,8 @@ std::string_view take_line(std::string_view& text) {
 void add(const std::vector<KeyLine>& from, std::vector<KeyLine>& to) { to.insert(to.end(), from.begin(), from.end()); }
 
 KeyFile embedded(std::string_view dialect) {
-  const auto files = embedded_files();
-  const auto found = std::ranges::find(files, std::string(dialect) + "/keys.yaml", &EmbeddedFile::path);
-  if (found == files.end()) return {};
+  const EmbeddedFile* found = find_embedded(embedded_files(), std::string(dialect) + "/keys.yaml");
+  if (found == nullptr) return {};
   KeyFile out = parse_key_file(found->text);
   if (out.shares.empty()) return out;
   const KeyFile shared = embedded(out.shares);

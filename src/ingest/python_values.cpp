@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
+
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -12,11 +13,6 @@ using Kind = Node::Kind;
 
 constexpr std::array<std::string_view, 6> yes{"1", "true", "t", "yes", "y", "on"};
 constexpr std::array<std::string_view, 6> no{"0", "false", "f", "no", "n", "off"};
-
-std::string lowered(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::optional<bool> word(const Node& node) {
   const std::string text = lowered(node.text);

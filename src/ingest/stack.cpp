@@ -49,9 +49,8 @@ std::string file_of(std::string_view name) { return std::string(name) + ".yaml";
 
 StackLayer read_layer(std::string_view name) {
   StackLayer out{.name = std::string(name)};
-  const auto files = stacks::embedded_files();
-  const auto found = std::ranges::find(files, file_of(name), &EmbeddedFile::path);
-  if (found == files.end()) return out;
+  const EmbeddedFile* found = find_embedded(stacks::embedded_files(), file_of(name));
+  if (found == nullptr) return out;
   const Node root = unpack(found->packed);
   out.package = text_at(root, "package");
   out.version = text_at(root, "version");

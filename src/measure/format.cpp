@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "cells.hpp"
@@ -75,8 +74,7 @@ bool is_json(std::string_view text, char bracket, std::string_view behind) {
 }
 
 bool named_as_table(std::string_view path) {
-  std::string end(path.substr(path.size() - std::min<std::size_t>(path.size(), 8)));
-  std::ranges::transform(end, end.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string end = lowered(path.substr(path.size() - std::min<std::size_t>(path.size(), 8)));
   std::string_view name = end;
   for (const std::string_view packed : {".gz", ".zst", ".bz2", ".xz"}) {
     if (name.ends_with(packed)) name.remove_suffix(packed.size());

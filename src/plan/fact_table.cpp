@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "loader_rows.hpp"
 #include "matters.hpp"
+#include "members.hpp"
+#include "mesh_rows.hpp"
 #include "oomplan/plan/lengths.hpp"
 
 namespace oomplan {
@@ -31,7 +34,7 @@ constexpr Influences of_sizes(int in_scores, int in_slack) {
            {fragmentation, in_slack}}};
 }
 
-constexpr std::array rows{
+constexpr std::array run_rows{
     fact<&Plan::recipe, &RecipeFacts::trainer, as::trainer>(
         "trainer", {"whose training loop the facts describe ([dialects.md](dialects.md)); one that is not estimated "
                     "gives no estimate"}),
@@ -193,6 +196,11 @@ constexpr std::array rows{
         "lora_dropout", {"dropout on what LoRA's matrices are given", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::dtype, as::adapter_dtype>("adapter_dtype",
                                                                   {"what LoRA's own weights are held in", {}, adapts}),
+    fact<&Plan::adapter, &AdapterFacts::input_grads, as::boolean>(
+        "adapter_input_gradients",
+        {"the embeddings' output is asked for a gradient beside the adapter also without checkpointing",
+         {},
+         [](const Plan& plan) { return adapts(plan) && plan.adapter.input_grads.value; }}),
     fact<&Plan::kernels, &KernelFacts::lora_qkv, as::boolean>(
         "lora_qkv_kernel", {"Axolotl's fused LoRA function for q, k and v", {}, adapts}),
     fact<&Plan::kernels, &KernelFacts::lora_o, as::boolean>("lora_o_kernel",
@@ -348,196 +356,16 @@ constexpr std::array rows{
                   "that the GPU holds nothing more",
                   {},
                   [](const Plan& plan) { return plan.saving.saves.value; }}),
-    fact<&Plan::mesh, &MeshFacts::world_size, as::positive>(
-        "world_size",
-        {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
-    fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
-        "sharding", {"DistributedDataParallel; `fully_shard` on units of the model; FullyShardedDataParallel around "
-                     "them; the stages of DeepSpeed's ZeRO. Where nothing is said, `ddp` if `world_size` is above 1",
-                     {{{gathered, 2}, {communication, 2}}},
-                     is_shared}),
-    fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
-        "sync_each_micro_batch",
-        {"gradients are reduced in each micro-batch, else only in the last before a step (`no_sync`, "
-         "`set_requires_gradient_sync`)",
-         {},
-         [](const Plan& plan) { return is_shared(plan) && plan.batch.gradient_accumulation_steps.value > 1; }}),
-    fact<&Plan::mesh, &MeshFacts::ddp_bucket_mib, as::positive>("ddp_bucket_mib",
-                                                                {"DDP's `bucket_cap_mb`", {}, is_ddp}),
-    fact<&Plan::mesh, &MeshFacts::ddp_bucket_views, as::boolean>(
-        "ddp_bucket_views", {"DDP's `gradient_as_bucket_view`", {{{communication, 1}}}, is_ddp}),
-    fact<&Plan::mesh, &MeshFacts::ddp_find_unused, as::boolean>("ddp_find_unused",
-                                                                {"DDP's `find_unused_parameters`", {}, is_ddp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_units, as::shard_units>(
-        "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
-                       "embedding and of the last norm with the head, which stays whole from forward to backward; or "
-                       "as Axolotl has it, blocks with units of each of LoRA's matrices",
-                       {{{gathered, 4}}},
-                       is_fsdp2}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(
-        "fsdp_classes",
-        {"the classes of modules that are to be units (`transformer_layer_cls_to_wrap`); none: the model's blocks",
-         {},
-         [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.fsdp_classes.value.empty(); }}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
-        "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(
-        "fsdp_reduce_dtype", {"its `reduce_dtype`; `as_held`: the gradients' own", {{{communication, 3}}}, is_fsdp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_output_dtype, as::mixed_dtype>(
-        "fsdp_output_dtype", {"its `output_dtype`: what units return", {}, is_fsdp2}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_fp32_trained, as::boolean>(
-        "fsdp_fp32_trained", {"what is trained is held in fp32, whatever `weights_dtype`: accelerate's, where there is "
-                              "mixed precision",
-                              {{{optimizer, 4}}},
-                              is_fsdp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_offload, as::boolean>(
-        "fsdp_offload", {"shards, their gradients and their optimizer's state are on the host", {}, is_fsdp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_prefetch, as::backward_prefetch>(
-        "fsdp_prefetch", {"FSDP1's `backward_prefetch`: the next unit is gathered before the gradients of the one at "
-                          "work, after them, or not ahead",
-                          {{{gathered, 5}}},
-                          is_fsdp1}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_orig_params, as::boolean>("fsdp_orig_params",
-                                                                 {"FSDP1's `use_orig_params`", {}, is_fsdp1}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_reshard, as::reshard>(
-        "fsdp_reshard", {"`reshard_after_forward`: left out, true, false, a number (`fsdp_reshard_ranks`)",
-                         {{{gathered, 1}}},
-                         is_fsdp}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_ranks, as::positive>(
-        "fsdp_reshard_ranks",
-        {"the ranks over which `smaller` keeps parameters sharded until backward",
-         {},
-         [](const Plan& plan) { return is_fsdp2(plan) && plan.mesh.fsdp_reshard.value == Reshard::smaller; }}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_replicas, as::positive>(
-        "fsdp_replicas", {"groups of ranks that hold the same shards (HSDP)",
-                          {},
-                          [](const Plan& plan) { return is_fsdp(plan) && plan.mesh.fsdp_replicas.value > 1; }}),
-    fact<&Plan::mesh, &MeshFacts::fsdp_reshard_unreduced, as::boolean>(
-        "fsdp_reshard_unreduced", {"`set_reshard_after_backward` in micro-batches that are not reduced",
-                                   {},
-                                   [](const Plan& plan) { return is_fsdp2(plan) && !plan.mesh.sync_each.value; }}),
-    fact<&Plan::mesh, &MeshFacts::zero_dtype, as::mixed_dtype>(
-        "zero_dtype", {"what DeepSpeed's engine casts the model to (`bf16`, `fp16`); `as_held`: neither is on, and the "
-                       "model has to be fp32",
-                       {{{weights, 3}}},
-                       is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_reduce_bucket, as::elements>(
-        "zero_reduce_bucket", {"`reduce_bucket_size`: how many elements of gradients are reduced at once; `auto`: as "
-                               "transformers' integration makes it of the model's hidden size",
-                               {{{communication, 1}}},
-                               is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_overlap, as::boolean>(
-        "zero_overlap", {"`overlap_comm`: there are two such buckets", {{{communication, 2}}}, is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_contiguous, as::boolean>(
-        "zero_contiguous", {"`contiguous_gradients`: gradients are copied to the bucket as they come", {}, is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_reduce_scatter, as::boolean>("zero_reduce_scatter",
-                                                                    {"`reduce_scatter`", {}, is_zero_1_or_2}),
-    fact<&Plan::mesh, &MeshFacts::zero_round_robin, as::boolean>(
-        "zero_round_robin",
-        {"`round_robin_gradients`: neighbouring parameters are of different ranks' partitions", {}, is_zero_1_or_2}),
-    fact<&Plan::mesh, &MeshFacts::zero_decay_groups, as::boolean>(
-        "zero_decay_groups", {"the optimizer has norms and biases in a group of their own, as transformers' Trainer "
-                              "makes it, of which ZeRO keeps a flat tensor each",
-                              {},
-                              is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_offload_optimizer, as::boolean>(
-        "zero_offload_optimizer",
-        {"`offload_optimizer`: fp32 weights and the optimizer's state are on the host", {{{optimizer, 2}}}, is_zero}),
-    fact<&Plan::mesh, &MeshFacts::zero_replaces_optimizer, as::boolean>(
-        "zero_replaces_optimizer",
-        {"`zero_force_ds_cpu_optimizer`: what is offloaded is stepped by DeepSpeed's CPUAdam or CPULion, as accelerate "
-         "puts it in the optimizer's place",
-         {},
-         offloads_zero_optimizer}),
-    fact<&Plan::mesh, &MeshFacts::zero_offload_params, as::boolean>(
-        "zero_offload_params",
-        {"`offload_param`: the shards of parameters are on the host", {{{weights, 4}}}, is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_prefetch, as::elements>(
-        "zero_prefetch",
-        {"`stage3_prefetch_bucket_size`: elements of parameters that are gathered ahead", {{{gathered, 4}}}, is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_persistence, as::elements>(
-        "zero_persistence", {"`stage3_param_persistence_threshold`: smaller parameters stay whole", {}, is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_model_persistence, as::count>(
-        "zero_model_persistence",
-        {"`stage3_model_persistence_threshold`: the most elements of such ones; 0: no limit", {}, is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_max_live, as::count>(
-        "zero_max_live",
-        {"`stage3_max_live_parameters`: elements up to which is gathered ahead", {{{gathered, 2}}}, is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_max_reuse, as::count>(
-        "zero_max_reuse", {"`stage3_max_reuse_distance`: what is used again within so many elements stays whole",
-                           {{{gathered, 3}}},
-                           is_zero3}),
-    fact<&Plan::mesh, &MeshFacts::zero_sub_group, as::count>(
-        "zero_sub_group", {"`sub_group_size`: elements of the shard that the optimizer takes at once", {}, is_zero3}),
-    fact<&Plan::loader, &LoaderPlan::ranks, as::positive>(
-        "ranks", {"training processes on the machine, each with a loader of its own"}),
-    fact<&Plan::loader, &LoaderPlan::workers, as::count>("loader_workers",
-                                                         {"`num_workers` of the DataLoader; 0: the rank reads itself"}),
-    fact<&Plan::loader, &LoaderPlan::prefetch, as::positive>(
-        "loader_prefetch", {"`prefetch_factor`: batches that each worker is ahead", {}, has_workers}),
-    fact<&Plan::loader, &LoaderPlan::start, as::worker_start>("loader_start",
-                                                              {"how workers are started", {}, has_workers}),
-    fact<&Plan::loader, &LoaderPlan::persistent, as::boolean>("loader_persistent",
-                                                              {"workers live over epochs", {}, has_workers}),
-    fact<&Plan::loader, &LoaderPlan::epochs, as::positive>(
-        "loader_epochs", {"epochs in which persistent workers look at a list again", {}, has_workers}),
-    fact<&Plan::loader, &LoaderPlan::shuffle, as::boolean>("loader_shuffle",
-                                                           {"rows come in random order", {}, has_workers}),
-    fact<&Plan::loader, &LoaderPlan::pin_memory, as::boolean>("loader_pin_memory",
-                                                              {"batches are copied to pinned memory"}),
-    fact<&Plan::loader, &LoaderPlan::rows_as, as::rows_as>(
-        "loader_rows_as", {"how the dataset is held: Python objects; one array; Arrow in memory; memory-mapped Arrow "
-                           "files, as Hugging Face's datasets; not at all"}),
-    fact<&Plan::loader, &LoaderPlan::values, as::row_values>(
-        "loader_values", {"what a row is made of: token ids of a width, or one text"}),
-    fact<&Plan::loader, &LoaderPlan::row_values, as::count>(
-        "loader_row_values", {"tokens (or bytes of text) in a row on average; 0: as many as the profile's bytes of a "
-                              "row hold of `loader_values`"}),
-    fact<&Plan::loader, &LoaderPlan::padded, as::boolean>(
-        "loader_padded", {"the rows of a batch are as long as `sequence_length`, of int64"}),
-    fact<&Plan::loader, &LoaderPlan::packed, as::boolean>("loader_packed",
-                                                          {"a row of a batch is many of the dataset's"}),
-    fact<&Plan::loader, &LoaderPlan::columns, as::positive>(
-        "loader_columns", {"tensors of that size in a batch (`input_ids`, `attention_mask`, `labels`)"}),
-    fact<&Plan::loader, &LoaderPlan::shuffle_buffer, as::count>(
-        "loader_shuffle_buffer", {"rows in the shuffle buffer of a stream",
-                                  {},
-                                  [](const Plan& plan) { return plan.loader.rows_as.value == RowsAs::stream; }}),
-    fact<&Plan::loader, &LoaderPlan::map_processes, as::count>("loader_map_processes",
-                                                               {"`num_proc` of `map()` before training"}),
-    fact<&Plan::loader, &LoaderPlan::map_a_core, as::boolean>(
-        "loader_map_a_core", {"where `loader_map_processes` is 0: `map()` has a process for each core, so that the "
-                              "machine decides what it takes",
-                              {},
-                              [](const Plan& plan) { return plan.loader.map_processes.value == 0; }}),
-    fact<&Plan::loader, &LoaderPlan::libraries, as::names>("loader_libraries",
-                                                           {"what each process imports: names in `models/libraries`"}),
 };
 
-// ---- No member without a row ---------------------------------------------------------------------------------------
-
-// A value that converts to anything: an aggregate of n members can be made from at most n of them.
-struct Anything {
-  template <class T>
-  operator T() const;  // NOLINT(google-explicit-constructor)
-};
-
-template <class T, std::size_t... I>
-constexpr bool takes(std::index_sequence<I...> /*count*/) {
-  return requires { T{(static_cast<void>(I), Anything{})...}; };
-}
-
-template <class T, std::size_t N = 0>
-constexpr std::size_t members() {
-  if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) {
-    return members<T, N + 1>();
-  } else {
-    return N;
-  }
-}
-
-template <class... Groups>
-constexpr std::size_t facts_in = (members<Groups>() + ...);
+/// All of them; a row's place is where the manual has it.
+constexpr auto rows = [] {
+  std::array<FactRow, run_rows.size() + mesh_rows.size() + loader_rows.size()> out{};
+  auto at = std::ranges::copy(run_rows, out.begin()).out;
+  at = std::ranges::copy(mesh_rows, at).out;
+  std::ranges::copy(loader_rows, at);
+  return out;
+}();
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
 static_assert(members<Plan>() == 15 + 4, "a group of TrainingPlan is not counted below");

@@ -12,14 +12,6 @@
 namespace oomplan {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view space = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(space);
@@ -96,7 +88,7 @@ std::optional<bool> Node::as_boolean() const {
   constexpr std::array<std::string_view, 3> no{"false", "no", "off"};
   if (kind != Kind::boolean && kind != Kind::string) return std::nullopt;
   if (text.size() > 5) return std::nullopt;
-  const std::string word = lower(text);
+  const std::string word = lowered(text);
   if (std::find(yes.begin(), yes.end(), word) != yes.end()) return true;
   if (std::find(no.begin(), no.end(), word) != no.end()) return false;
   return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "oomplan/core/bytes.hpp"
 #include "pickle.hpp"
+#include "snapshot_names.hpp"
 
 namespace oomplan {
 namespace {
@@ -108,9 +109,9 @@ class Reader {
 
   SnapshotBlock block_of(Value block, std::int64_t address) {
     const std::string_view state = tree_.text(at(block, "state"));
-    return {.state = state == "inactive"           ? SnapshotBlock::State::inactive
-                     : state == "active_allocated" ? SnapshotBlock::State::active
-                                                   : SnapshotBlock::State::pending,
+    return {.state = state == read::state_names[0]   ? SnapshotBlock::State::inactive
+                     : state == read::state_names[1] ? SnapshotBlock::State::active
+                                                     : SnapshotBlock::State::pending,
             .stack = stack_of(frames_of(block)),
             .address = address,
             .size = size_of(integer(block, "size"))};
@@ -198,16 +199,9 @@ class Reader {
   }
 
   SnapshotEvent::Action action_of(Value text) const {
-    using enum SnapshotEvent::Action;
-    const std::string_view name = tree_.text(text);
-    if (name == "alloc") return allocate;
-    if (name == "free_completed") return free;
-    if (name == "free_requested") return free_requested;
-    if (name == "oom") return out_of_memory;
-    if (name == "segment_alloc") return segment_alloc;
-    if (name == "segment_free") return segment_free;
-    if (name == "segment_map") return segment_map;
-    return name == "segment_unmap" ? segment_unmap : other;
+    const auto* found =
+        std::ranges::find(read::action_names, tree_.text(text), &std::pair<read::Action, std::string_view>::second);
+    return found == read::action_names.end() ? read::Action::other : found->first;
   }
 
   static constexpr std::size_t deepest = 1024;

@@ -1,10 +1,11 @@
 // A snapshot as a pickle of protocol 2, in the opcodes that torch/csrc/cuda/memory_snapshot.cpp writes.
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <string>
 #include <string_view>
 
-#include "oomplan/read/snapshot.hpp"
+#include "snapshot_names.hpp"
 
 namespace oomplan {
 namespace {
@@ -143,42 +144,20 @@ class Writer {
   }
 
   void add(const SnapshotBlock& block) {
-    using enum SnapshotBlock::State;
     to_.dict([&] {
       field("address", block.address);
       field("size", block.size);
       field("requested_size", block.size);
-      field("state", block.state == inactive ? "inactive"
-                     : block.state == active ? "active_allocated"
-                                             : "active_pending_free");
+      field("state", read::state_names[static_cast<std::size_t>(block.state)]);
       to_.text("frames");
       add_stack(block.stack);
     });
   }
 
   static std::string_view name_of(SnapshotEvent::Action action) {
-    using enum SnapshotEvent::Action;
-    switch (action) {
-      case allocate:
-        return "alloc";
-      case free_requested:
-        return "free_requested";
-      case free:
-        return "free_completed";
-      case segment_alloc:
-        return "segment_alloc";
-      case segment_free:
-        return "segment_free";
-      case segment_map:
-        return "segment_map";
-      case segment_unmap:
-        return "segment_unmap";
-      case out_of_memory:
-        return "oom";
-      case other:
-        break;
-    }
-    return "snapshot";
+    const auto* found =
+        std::ranges::find(read::action_names, action, &std::pair<read::Action, std::string_view>::first);
+    return found == read::action_names.end() ? "snapshot" : found->second;
   }
 
   void add(const SnapshotEvent& event, std::int64_t time) {

@@ -1,8 +1,9 @@
 // Data files that the build puts into the program (cmake/embed.cmake). Each folder of them has a function
-// `embedded_files()` in a namespace of its own, which the one file that reads them declares;
-// they are sorted by path.
+// `embedded_files()` in a namespace of its own, which the one file that reads them declares.
+// They are sorted by path.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -13,5 +14,11 @@ struct EmbeddedFile {
   std::string_view text;
   std::string_view packed;  ///< Of YAML, what it says (oomplan/read/packed.hpp); else empty.
 };
+
+/// The one of this path, or null.
+inline const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view path) {
+  const auto found = std::ranges::lower_bound(files, path, {}, &EmbeddedFile::path);
+  return found != files.end() && found->path == path ? &*found : nullptr;
+}
 
 }  // namespace oomplan

@@ -38,6 +38,9 @@ std::optional<double> parse_number(std::string_view text);
 /// (at most a third of the word's letters differ, and at least one letter agrees). The first of equals.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string_view> candidates);
 
+/// ASCII's letters in lower case; the rest as it is.
+std::string lowered(std::string_view text);
+
 /// How many bytes of `text`, from its beginning, are valid UTF-8 (no surrogates, nothing overlong).
 std::size_t valid_utf8(std::string_view text);
 

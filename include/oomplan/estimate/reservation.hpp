@@ -81,7 +81,6 @@ class Reservation {
  private:
   enum class Ends : std::uint8_t { never, in_the_first_order, in_all_orders };
   Ends ends_on(Bytes room) const;
-  void add_workspaces(const Workspaces& workspaces);
   void replay_unlimited();
   Bytes peak_in(SegmentOrder order) const;
   std::optional<bool> ends_by_size(Bytes room) const;
@@ -94,10 +93,10 @@ class Reservation {
   AllocatorSettings settings_;
   std::vector<SegmentOrder> orders_;
   Bytes workspaces_{};
-  std::vector<std::uint32_t> workspace_slots_{};
-  Bytes unlimited_{};  ///< On a card of as much no order lets the allocator run short.
-  Bytes requested_{};  ///< At the most.
-  Bytes held_{};       ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
+  std::uint32_t first_workspace_ = 0;  ///< The slots of workspaces are those from it on.
+  Bytes unlimited_{};                  ///< On a card of as much no order lets the allocator run short.
+  Bytes requested_{};                  ///< At the most.
+  Bytes held_{};  ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.
   Reserved reserved_{};
 };
 

@@ -11,8 +11,8 @@ namespace oomplan {
 
 /// What torch.cuda.memory._dump_snapshot would write behind the run on an unlimited card, its history recorded from the
 /// beginning; each allocation's frames are its op, in its module, its bucket, and its phase. A cuBLAS handle takes
-/// `workspace`. Errors as estimate(), estimate/too-large where the
-/// allocator is not played on a card that large, and those of parse_alloc_conf for the plan's settings.
+/// `workspace`. Errors as estimate(), estimate/too-large where the allocator is not played on a card that large, and
+/// those of parse_alloc_conf for the plan's settings.
 Result<Snapshot> snapshot_of(const TrainingPlan& plan, const Architecture& architecture, Bytes workspace = {});
 
 }  // namespace oomplan

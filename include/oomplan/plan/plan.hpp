@@ -298,6 +298,7 @@ struct AdapterFacts {
   Setting<ParameterUpdate> update{};
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
+  Setting<bool> input_grads{};  ///< The embeddings' output is asked for a gradient, checkpoints or none.
   Setting<bool> dora{};
   Setting<std::vector<std::string>> modules_to_save{};  ///< That peft copies and trains beside the adapter ("lm_head").
   friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
@@ -344,8 +345,7 @@ struct OptimizerFacts {
                                          ///< Trainer asks of bitsandbytes.
   Setting<bool> clip_gradients{};        ///< clip_grad_norm_ before the step.
   Setting<bool> set_grads_to_none{};
-  Setting<bool>
-      in_backward{};  ///< Each parameter has one of its own, which steps as soon as backward has its gradient.
+  Setting<bool> in_backward{};  ///< One for each parameter, which steps as soon as backward has its gradient.
   friend bool operator==(const OptimizerFacts&, const OptimizerFacts&) = default;
 };
 

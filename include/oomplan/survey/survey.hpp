@@ -60,7 +60,8 @@ struct VersionQuestion {
 };
 
 /// Of the versions of its framework whose defaults are known the one that moves the peak most; nothing where none moves
-/// it by more than 2 %. Those that refuse the config, or under which it cannot be estimated, do not count.
+/// it by more than 2 %, and where the question's options name a version of it. Those that refuse the config, or under
+/// which it cannot be estimated, do not count.
 std::optional<OtherVersion> other_version_of(const VersionQuestion& question);
 
 /// Works out the frontier and the largest, once all points are there.

@@ -76,7 +76,7 @@ Outcome answered(const Diagnosis& diagnosis, const Diagnostics& problems, const 
   out.out = options.json
                 ? diagnosis_json(diagnosis, problems)
                 : diagnosis_text(diagnosis,
-                                 {.colour = terminal.colour, .width = terminal.width, .breaks = terminal.columned});
+                                 {.colour = terminal.colour, .width = terminal.width, .breaks = terminal.on_screen});
   for (const Diagnostic& problem : problems)
     if (!options.json) out.err += to_text(problem);
   return out;
@@ -86,7 +86,7 @@ std::vector<std::string> inputs_of(const Options& options) {
   std::vector<std::string> out = options.logs;
   const Question& question = options.prediction;
   if (question.config.empty() || question.config == "-") return out;
-  for (std::string& file : config_files(question.config, ingest_options(question))) out.push_back(std::move(file));
+  for (std::string& file : files_of(question)) out.push_back(std::move(file));
   return out;
 }
 

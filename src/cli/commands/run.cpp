@@ -109,7 +109,7 @@ Outcome ended(const Ended& end, Diagnosis diagnosis, const Expected& expected, F
   if (out.interrupted) out.err += "oomplan run: interrupted\n";
   if (end.exit_code != 0 && !out.interrupted)
     out.err += "\n" +
-               diagnosis_text(diagnosis, {.colour = colour, .width = terminal.width, .breaks = terminal.columned}) +
+               diagnosis_text(diagnosis, {.colour = colour, .width = terminal.width, .breaks = terminal.on_screen}) +
                text_of(problems);
   for (const std::optional<NewFile>* file : {&files.log, &files.json})
     if (*file) out.err += text_of((*file)->problems());

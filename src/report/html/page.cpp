@@ -55,9 +55,8 @@ std::string embedded(const Json& json) {
 
 /// A file of this folder.
 std::string_view part(std::string_view name) {
-  const auto files = embedded_files();
-  const auto at = std::ranges::find(files, name, &EmbeddedFile::path);
-  return at == files.end() ? std::string_view{} : at->text;
+  const EmbeddedFile* found = find_embedded(embedded_files(), name);
+  return found == nullptr ? std::string_view{} : found->text;
 }
 
 constexpr std::string_view policy =
