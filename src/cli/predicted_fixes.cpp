@@ -60,12 +60,12 @@ void leave_out_what_is_so(const Ladder& ladder, const std::string& config, const
                           Diagnosis& diagnosis) {
   std::vector<Fix> left;
   for (Fix& fix : diagnosis.to_do) {
-    const std::string fact = fix.kind == Fix::Kind::ladder ? nothing_to_change(ladder, fix.id, question) : std::string();
+    const std::string fact =
+        fix.kind == Fix::Kind::ladder ? nothing_to_change(ladder, fix.id, question) : std::string();
     if (fact.empty()) {
       left.push_back(std::move(fix));
     } else {
-      diagnosis.not_to_do.push_back(
-          {fix.id, "It changes nothing in " + config + ", where " + fact + ".", fix.kind});
+      diagnosis.not_to_do.push_back({fix.id, "It changes nothing in " + config + ", where " + fact + ".", fix.kind});
     }
   }
   diagnosis.to_do = std::move(left);
@@ -76,10 +76,8 @@ void leave_out_what_is_so(const Ladder& ladder, const std::string& config, const
 void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
   const Result<Ladder> ladder = Ladder::load();
   if (!ladder || !findings.plan) return;
-  AdviceQuestion asked{.plan = *findings.plan,
-                       .headroom = question.headroom,
-                       .document = &document,
-                       .ingest = ingest_options(question)};
+  AdviceQuestion asked{
+      .plan = *findings.plan, .headroom = question.headroom, .document = &document, .ingest = ingest_options(question)};
   leave_out_what_is_so(*ladder, question.config, asked, diagnosis);
   if (!can_be_fixed(diagnosis, findings)) return;
   asked.architecture = *findings.architecture;
