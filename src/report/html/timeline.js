@@ -73,7 +73,7 @@ function timeline(curve, gpus, explain) {
     const left = narrow ? 46 : 58, right = 6, above = 16, strip = 24, floor = height - strip;
     const span = view.to - view.from;
     const x = i => left + (width - left - right) * (i - view.from) / span;
-    const shown = chosen(view.from, view.to, width - left - right);
+    const shown = chosen(view.from, view.to, (width - left - right) / 2);
     const reserved = i => points[i].reserved + beside;
     const highest = Math.max(...shown.map(i => Math.max(top(i), reserved(i))));
     const card = gpu && gpu.total < 2.2 * highest ? gpu.total : 0;
@@ -105,7 +105,7 @@ function timeline(curve, gpus, explain) {
     groups.forEach((group, g) => {
       const number = ofBucket[group.bucket] = (ofBucket[group.bucket] ?? -1) + 1;
       area(i => beside + (g ? bands[i][g - 1] : 0), i => beside + bands[i][g],
-        { fill: colour(group.bucket), stroke: colour(group.bucket), class: number % 2 ? "band odd" : "band", "data-group": g });
+        { fill: colour(group.bucket), class: number % 2 ? "band odd" : "band", "data-group": g });
     });
     svg.append(draw("path", { d: steps(reserved), class: "reserved" }));
     if (card) {
