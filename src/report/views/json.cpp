@@ -78,7 +78,13 @@ Json json_of(const Unmodelled& gap) {
   return {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}};
 }
 
+Json json_of(const LengthPoint& point) {
+  return {
+      {"length", point.length}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+}
+
 Json json_of(const Fit& fit);
+Json json_of(const Lengths& lengths);
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -112,6 +118,16 @@ Json json_of(const Fit& fit) {
           {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
           {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
           {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
+}
+
+Json json_of(const Lengths& lengths) {
+  return {{"gpu", lengths.gpu},
+          {"shortest", lengths.least},
+          {"longest", lengths.most},
+          {"longest_is_limit", lengths.stops},
+          {"largest", lengths.largest},
+          {"needed", lengths.largest > 0 ? Json(lengths.needed.count()) : Json()},
+          {"points", list_of(lengths.points)}};
 }
 
 Json plan_json(const Report& report) {
@@ -194,6 +210,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
+                 {"lengths", list_of(report.found.lengths)},
                  {"outlook", report.found.outlook ? outlook_json(*report.found.outlook) : Json()},
                  {"ranks", list_of(report.found.ranks)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
