@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "code.hpp"
 #include "matcher.hpp"
 #include "prose.hpp"
 
@@ -52,6 +53,7 @@ class Reader {
     attempt_seams(index, found);
     drop_general(index, found);
     drop_examples(index, found);
+    drop_code(index, found);
     drop_denied(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
@@ -242,6 +244,11 @@ class Reader {
     return names_kind(one) || stands_in_prose(lines_, one.line, one.begin, end_of(one));
   }
 
+  // Of a mail that a person wrote; a scheduler's names the job's end.
+  bool is_subject(const Found& one) const {
+    return one.sentence->says <= Says::host_alloc_failed && lines_[one.line].body.starts_with("Subject: ");
+  }
+
   bool names_kind(const Found& one) const { return names_a_kind(lines_[one.line].body, end_of(one)); }
 
   std::size_t end_of(const Found& one) const {
@@ -283,8 +290,22 @@ class Reader {
   void drop_examples(std::size_t index, std::vector<Found>& found) const {
     const bool failure = std::any_of(found.begin(), found.end(),
                                      [](const Found& one) { return one.sentence->says <= Says::other_failure; });
-    if (!failure || !stands_as_example(lines_, index)) return;
-    std::erase_if(found, [](const Found& one) { return one.sentence->says <= Says::other_failure; });
+    if (!failure) return;
+    const bool here = stands_as_example(lines_, index);
+    std::erase_if(found, [&](const Found& one) {
+      const bool example = here || (one.line != index && stands_as_example(lines_, one.line));
+      return example && one.sentence->says <= Says::other_failure;
+    });
+  }
+
+  // What code would print if it ran, and what a page says that an exit code means.
+  void drop_code(std::size_t index, std::vector<Found>& found) const {
+    std::erase_if(found, [&](const Found& one) {
+      const bool ends = one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
+      if (!ends && one.sentence->says > Says::other_failure) return false;
+      return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
+             (ends && is_defined(lines_[index].body, end_of(one)));
+    });
   }
 
   static void drop_covered(std::vector<Found>& found) {
@@ -344,7 +365,7 @@ class Reader {
     const Sentence& sentence = *found.sentence;
     forget_beginning(found);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
-    const bool quoted = sentence.says <= Says::other_failure && is_quoted(found);
+    const bool quoted = sentence.says <= Says::other_failure && (is_quoted(found) || is_subject(found));
     Evidence out = evidence_at(index);
     out.message = sentence.id;
     out.family = sentence.family;
