@@ -7,6 +7,7 @@
 
 #include "code.hpp"
 #include "matcher.hpp"
+#include "oomplan/core/text.hpp"
 #include "prose.hpp"
 
 namespace oomplan::diagnose {
@@ -118,6 +119,8 @@ class Reader {
         attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near, sentence.letters);
       if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
+      if (is_looked_for(sentence, std::string_view(seen).substr(attempt.match->begin, near - attempt.match->begin)))
+        return false;  // it was found from there
       attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
       const std::size_t begin = attempt.match->begin;
       attempt.match->begin = hit.at;  // of this line
@@ -126,6 +129,11 @@ class Reader {
       return true;
     }
     return false;
+  }
+
+  static bool is_looked_for(const Sentence& sentence, std::string_view text) {
+    if (sentence.letters == Letters::as_written) return text.find(sentence.anchor) != std::string_view::npos;
+    return lowered(text).find(sentence.anchor) != std::string::npos;
   }
 
   // The longest match from where one begins, with the lines that follow.
