@@ -149,17 +149,12 @@ bool speaks_of_memory(std::string_view text) {
   });
 }
 
-namespace {
-
-// A sentence about what may happen, or about what did not.
 bool explains(std::string_view text) {
   constexpr auto words = std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation",
-                                                          " means ", "How to", "how to ", "Supported ",
+                                                          " means ", " stands for ", "How to", "how to ", "Supported ",
                                                           "bad_alloc caught", "is thrown", "Raised when"});
   return has_any(text, words);
 }
-
-}  // namespace
 
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
   if (shows_code(lines[index].body) || explains(lines[index].body)) return true;

@@ -184,8 +184,9 @@ bool names_a_kind(std::string_view text, std::size_t end) {
 }
 
 bool is_defined(std::string_view text, std::size_t end) {
-  if (text.find(" indicates that ") != std::string_view::npos) return true;
-  constexpr std::array verbs{"means "sv, "indicates "sv, "usually means "sv, "typically means "sv};
+  constexpr std::array verbs{"means "sv,  "indicates "sv, "usually means "sv, "typically means "sv,
+                             "is the "sv, "is a "sv,      "is an "sv,         "is one of "sv,
+                             "occurs "sv, "happens "sv,   "refers to "sv};
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   rest.remove_prefix(std::min(rest.find_first_not_of(" *`'\")"), rest.size()));
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });

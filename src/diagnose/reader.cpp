@@ -54,7 +54,7 @@ class Reader {
     attempt_seams(index, found);
     drop_general(index, found);
     drop_examples(index, found);
-    drop_code(index, found);
+    drop_code(found);
     drop_denied(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
@@ -306,13 +306,19 @@ class Reader {
     });
   }
 
+  // "Exit code 137 indicates that the process was killed by SIGKILL."
+  static bool explains_code(std::string_view text) {
+    return explains(text) || text.find(" indicates that ") != std::string_view::npos;
+  }
+
   // What code would print if it ran, and what a page says that an exit code means.
-  void drop_code(std::size_t index, std::vector<Found>& found) const {
+  void drop_code(std::vector<Found>& found) const {
     std::erase_if(found, [&](const Found& one) {
       const bool ends = one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
       if (!ends && one.sentence->says > Says::other_failure) return false;
+      if (ends && explains_code(lines_[one.line].body)) return true;
       return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
-             (ends && is_defined(lines_[index].body, end_of(one)));
+             is_defined(lines_[one.line].body, end_of(one));
     });
   }
 
