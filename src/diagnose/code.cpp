@@ -46,9 +46,19 @@ bool is_function(std::string_view name) {
   return std::islower(static_cast<unsigned char>(name.front())) != 0 || name.find('.') != std::string_view::npos;
 }
 
+// A match may begin with the word that the literal stands in: print("CUDA
+std::size_t behind_call(std::string_view text, std::size_t begin) {
+  const std::size_t from = std::min(begin, text.size());
+  const std::string_view word = text.substr(from, text.find(' ', from) - from);
+  const std::size_t call = word.find('(');
+  const std::size_t sign = call == std::string_view::npos ? call : word.find_first_of("\"'`", call);
+  return sign == std::string_view::npos ? begin : from + sign + 1;
+}
+
 // print("…"), logger.error(f'…'), LOG(ERROR) << "…", echo "…", if "…" in text:
 bool is_literal(std::string_view text, std::size_t begin) {
-  std::string_view lead = text.substr(0, std::min(begin + 1, text.size()));  // a match may take in the sign
+  std::string_view lead =
+      text.substr(0, std::min(behind_call(text, begin) + 1, text.size()));  // a match may take in the sign
   const std::size_t open = lead.find_last_of("\"'`");
   if (open == std::string_view::npos) return false;
   const char sign = lead[open];
