@@ -73,7 +73,10 @@ bool is_literal(std::string_view text, std::size_t begin) {
   for (const std::string_view outer : {lead, before})
     if (outer.ends_with('(') && is_function(called(outer.substr(0, outer.size() - 1)))) return true;
   if (lead.ends_with("<< ")) return true;
-  constexpr std::array printing{"echo "sv, "printf "sv, "puts "sv, "return "sv};
+  constexpr std::array comparing{"== "sv, "!= "sv, ":= "sv, "=~ "sv};
+  if (std::ranges::any_of(comparing, [&](std::string_view word) { return lead.ends_with(word); })) return true;
+  constexpr std::array printing{"echo "sv, "printf "sv, "puts "sv, "return "sv,
+                                "case "sv, "[ \"$"sv,   "[[ $"sv,  "SELECT "sv};
   constexpr std::array testing{"if "sv, "elif "sv, "} else if "sv, "while "sv, "unless "sv};
   const std::string_view code = statement(text);
   const bool block = text.ends_with(':') || text.ends_with('{') || text.ends_with("; then");
@@ -113,18 +116,48 @@ bool is_condition_on_labels(std::string_view text, std::size_t begin, std::size_
   return begins_with_any(rest, asking);
 }
 
+// OOM_WORDS = ["…"], #define CUDA_ERROR_OUT_OF_MEMORY 2, CUDA_ERROR_OUT_OF_MEMORY = 2,
+bool is_constant(std::string_view text) {
+  const std::string_view code = statement(text);
+  if (begins_with_any(code, std::array{"const "sv, "#define "sv})) return true;
+  if (code.starts_with("case ") && code.find(": return ") != std::string_view::npos) return true;
+  const std::size_t end = code.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  if (end == std::string_view::npos || end == 0 || !code.substr(end).starts_with(" = ")) return false;
+  const std::string_view value = code.substr(end + 3);
+  const std::size_t digits = value.find_first_not_of("0123456789");
+  return begins_with_any(value, std::array{"\""sv, "'"sv, "["sv, "("sv, "{"sv, "r\""sv, "f\""sv}) ||
+         (digits > 0 && (digits == std::string_view::npos || value.substr(digits) == ","));
+}
+
+// kubectl get pods | grep OOMKilled
+bool is_looked_for_by_grep(std::string_view text, std::size_t begin) {
+  std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  while (lead.ends_with('"') || lead.ends_with('\'')) lead.remove_suffix(1);
+  const std::size_t grep = lead.rfind("grep ");
+  if (grep == std::string_view::npos || (grep > 0 && is_alnum(lead[grep - 1]) && lead[grep - 1] != 'e')) return false;
+  const std::string_view options = lead.substr(grep + 5);
+  return options.empty() || (options.starts_with('-') && options.ends_with(' '));
+}
+
+// An arm of a choice: "OOMKilled" => …
+bool is_arm(std::string_view text, std::size_t end) {
+  const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
+  return statement(text).starts_with('"') && begins_with_any(rest, std::array{"\" => "sv, " => "sv});
+}
+
 }  // namespace
 
 bool shows_code(std::string_view text) {
-  constexpr std::array openings{"except "sv,          "raise "sv,  "with pytest"sv,
-                                "with self.assert"sv, "import "sv, "assert "sv,
-                                "catch ("sv,          "} catch"sv, "throw "sv};
+  constexpr std::array openings{"except "sv, "raise "sv,     "with pytest"sv, "with self.assert"sv,
+                                "import "sv, "assert "sv,    "catch ("sv,     "} catch"sv,
+                                "throw "sv,  "* @throws "sv, "@throws "sv,    "// "sv};
   return begins_with_any(statement(text), openings);
 }
 
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
   return is_literal(text, begin) || has_open_format(text) || has_open_template(text) ||
-         is_condition_on_labels(text, begin, end);
+         is_condition_on_labels(text, begin, end) || is_constant(text) || is_looked_for_by_grep(text, begin) ||
+         is_arm(text, end);
 }
 
 }  // namespace oomplan::diagnose

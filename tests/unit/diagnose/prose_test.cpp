@@ -205,7 +205,11 @@ TEST(Prose, IsNoneInCodeOrDefinitions) {
         R"(  raise RuntimeError("CUDA out of memory"))",
         R"(expr: kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} > 0)",
         R"(summary: "{{ $labels.pod }} was OOMKilled")", "Exit code 137 means that the process got SIGKILL.",
-        "Exit code 137 is the status of a process that was killed.", R"(if "CUDA out of memory" in str(error):)"})
+        "Exit code 137 is the status of a process that was killed.", R"(if "CUDA out of memory" in str(error):)",
+        R"(+            and state.terminated.reason == "OOMKilled")", R"(OOM_WORDS = ["CUDA error: out of memory"])",
+        R"(    "OOMKilled" => Exit::Memory,)", "#define CUDA_ERROR_OUT_OF_MEMORY 2",
+        "kubectl get pods | grep OOMKilled", R"([ "$reason" = "OOMKilled" ] && notify)",
+        " * @throws std::bad_alloc when memory is short"})
     EXPECT_EQ(verdict_on(text).cause, Cause::unknown) << text;
   EXPECT_EQ(verdict_on("Process finished with exit code 137").cause, Cause::sigkill_unknown);
 }
