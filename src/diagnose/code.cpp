@@ -95,6 +95,16 @@ bool has_open_format(std::string_view text) {
   return false;
 }
 
+// "Tried to allocate X GiB", "X.XX MiB", "N bytes": somebody's letters in a number's place.
+bool has_letter_for_number(std::string_view text) {
+  constexpr std::array letters{" X "sv, " XX "sv, " XXX "sv, " X.XX "sv, " XX.XX "sv, " N "sv};
+  constexpr std::array units{"GiB"sv, "MiB"sv, "GB"sv, "MB"sv, "bytes"sv};
+  return std::ranges::any_of(letters, [&](std::string_view letter) {
+    const std::size_t at = text.find(letter);
+    return at != std::string_view::npos && begins_with_any(text.substr(at + letter.size()), units);
+  });
+}
+
 // "{{ $labels.pod }}", "{{ .Values.name }}"
 bool has_open_template(std::string_view text) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at + 1)) {
@@ -155,9 +165,9 @@ bool shows_code(std::string_view text) {
 }
 
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
-  return is_literal(text, begin) || has_open_format(text) || has_open_template(text) ||
-         is_condition_on_labels(text, begin, end) || is_constant(text) || is_looked_for_by_grep(text, begin) ||
-         is_arm(text, end);
+  return is_literal(text, begin) || has_open_format(text) || has_open_template(text) || has_letter_for_number(text) ||
+         text.find("\\d+") != std::string_view::npos || is_condition_on_labels(text, begin, end) || is_constant(text) ||
+         is_looked_for_by_grep(text, begin) || is_arm(text, end);
 }
 
 }  // namespace oomplan::diagnose

@@ -150,9 +150,26 @@ bool speaks_of_memory(std::string_view text) {
 }
 
 bool explains(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation",
-                                                          " means ", " stands for ", "How to", "how to ", "Supported ",
-                                                          "bad_alloc caught", "is thrown", "Raised when"});
+  constexpr auto words = std::to_array<std::string_view>({"If you see",
+                                                          "if you see",
+                                                          "If a ",
+                                                          "if a ",
+                                                          "Documentation",
+                                                          " means ",
+                                                          " stands for ",
+                                                          "How to",
+                                                          "how to ",
+                                                          "Supported ",
+                                                          "bad_alloc caught",
+                                                          "is thrown",
+                                                          "Raised when",
+                                                          "typically happens",
+                                                          "is the most common",
+                                                          "frequently appears",
+                                                          " will report",
+                                                          " will raise ",
+                                                          " will throw ",
+                                                          " will fail with "});
   return has_any(text, words);
 }
 

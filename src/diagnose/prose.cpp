@@ -189,6 +189,10 @@ bool is_defined(std::string_view text, std::size_t end) {
                              "occurs "sv, "happens "sv,   "refers to "sv};
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   rest.remove_prefix(std::min(rest.find_first_not_of(" *`'\")"), rest.size()));
+  if (rest.starts_with('(')) {  // "cudaErrorMemoryAllocation (2) is the …"
+    rest.remove_prefix(std::min(rest.find(')'), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(") "), rest.size()));
+  }
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });
 }
 

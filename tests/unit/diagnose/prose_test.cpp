@@ -209,7 +209,9 @@ TEST(Prose, IsNoneInCodeOrDefinitions) {
         R"(+            and state.terminated.reason == "OOMKilled")", R"(OOM_WORDS = ["CUDA error: out of memory"])",
         R"(    "OOMKilled" => Exit::Memory,)", "#define CUDA_ERROR_OUT_OF_MEMORY 2",
         "kubectl get pods | grep OOMKilled", R"([ "$reason" = "OOMKilled" ] && notify)",
-        " * @throws std::bad_alloc when memory is short"})
+        " * @throws std::bad_alloc when memory is short", "RuntimeError: CUDA out of memory. Tried to allocate X GiB",
+        R"(CUDA out of memory. Tried to allocate (\d+) GiB)", "cudaErrorMemoryAllocation (2) is the most common error",
+        "The runtime will raise cudaErrorMemoryAllocation."})
     EXPECT_EQ(verdict_on(text).cause, Cause::unknown) << text;
   EXPECT_EQ(verdict_on("Process finished with exit code 137").cause, Cause::sigkill_unknown);
 }
