@@ -75,8 +75,8 @@ bool is_literal(std::string_view text, std::size_t begin) {
   if (lead.ends_with("<< ")) return true;
   constexpr std::array comparing{"== "sv, "!= "sv, ":= "sv, "=~ "sv};
   if (std::ranges::any_of(comparing, [&](std::string_view word) { return lead.ends_with(word); })) return true;
-  constexpr std::array printing{"echo "sv, "printf "sv, "puts "sv, "return "sv,
-                                "case "sv, "[ \"$"sv,   "[[ $"sv,  "SELECT "sv};
+  constexpr std::array printing{"echo "sv, "print "sv, "printf "sv, "puts "sv,  "return "sv,
+                                "case "sv, "[ \"$"sv,  "[[ $"sv,    "SELECT "sv};
   constexpr std::array testing{"if "sv, "elif "sv, "} else if "sv, "while "sv, "unless "sv};
   const std::string_view code = statement(text);
   const bool block = text.ends_with(':') || text.ends_with('{') || text.ends_with("; then");
@@ -118,10 +118,13 @@ bool has_open_template(std::string_view text) {
 bool is_condition_on_labels(std::string_view text, std::size_t begin, std::size_t end) {
   const std::size_t open = text.substr(0, std::min(begin, text.size())).rfind('{');
   const std::size_t close = text.find('}', std::min(end, text.size()));
-  if (open == std::string_view::npos || open == 0 || close == std::string_view::npos) return false;
-  if (!is_alnum(text[open - 1]) && text[open - 1] != '_') return false;
+  if (open == std::string_view::npos || close == std::string_view::npos) return false;
+  const std::size_t metric = text.substr(0, open).find_last_not_of(' ');
+  if (metric == std::string_view::npos || (!is_alnum(text[metric]) && text[metric] != '_')) return false;
   std::string_view rest = text.substr(close + 1);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  const std::string_view label = text.substr(open, close - open);
+  if (rest.empty() && (label.find("=\"") != label.npos || label.find("= \"") != label.npos)) return true;
   constexpr std::array asking{"=="sv, "!="sv, ">"sv, "<"sv, "["sv, ")"sv};
   return begins_with_any(rest, asking);
 }
