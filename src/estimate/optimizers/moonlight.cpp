@@ -1,6 +1,6 @@
-// Moonlight's Muon, as LLaMA-Factory 0.9.5 has it (third_party/muon/muon.py: Muon.step, zeropower_via_newtonschulz5) and
-// axolotl-contribs-mit 0.0.6: products and sums written out, one matrix after the other. Axolotl compiles them, which
-// makes no more.
+// Moonlight's Muon, as LLaMA-Factory 0.9.5 has it (third_party/muon/muon.py: Muon.step, zeropower_via_newtonschulz5)
+// and axolotl-contribs-mit 0.0.6: products and sums written out, one matrix after the other. Axolotl compiles them,
+// which makes no more.
 #include "optimizer.hpp"
 
 namespace oomplan::estimator::optimizers {
