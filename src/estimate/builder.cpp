@@ -204,7 +204,7 @@ bool Builder::added(const Parameter& parameter) const {
 
 void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
-  if (facts.fp32_while_loading && facts.weights != DType::fp32) {
+  if (facts.fp32_while_loading && !facts.kbit_upcast && facts.weights != DType::fp32) {
     for (const DType dtype : {DType::fp32, facts.weights}) {
       for (const Parameter& p : parameters) {
         if (!added(p) && is_raised(p.name)) cast(p, dtype);
@@ -217,6 +217,13 @@ void Builder::upcast() {
   for (const Parameter& p : parameters) {
     const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
     if (half && !added(p)) cast(p, DType::fp32);
+  }
+  // trl 0.15 to 0.28: trainer/utils.py, peft_module_casting_to_bf16.
+  if (facts.fp32_while_loading) {
+    for (const Parameter& p : parameters) {
+      const bool ends = p.name.find("embed_tokens") != p.name.npos || p.name.find("lm_head") != p.name.npos;
+      if (ends && !added(p)) cast(p, DType::bf16);
+    }
   }
   torch.recorder.empty_cache();
 }

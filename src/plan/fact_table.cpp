@@ -96,7 +96,7 @@ constexpr std::array run_rows{
         "fp32_norms", {"norms, embeddings and head are held in fp32 beside other weights of `weights_dtype`"}),
     fact<&Plan::precision, &PrecisionFacts::fp32_while_loading, as::boolean>(
         "fp32_while_loading", {"norms, embeddings and head go to fp32 and back while loading, and the cache is emptied "
-                               "after: Axolotl's loader"}),
+                               "after: Axolotl's loader; beside `kbit_upcast` embeddings and head go back to bf16, and norms stay: older TRL"}),
     fact<&Plan::precision, &PrecisionFacts::trained_to_fp32, as::boolean>(
         "trained_to_fp32", {"what is trained goes to fp32, weight after weight, once all is loaded: LLaMA-Factory",
                             {},

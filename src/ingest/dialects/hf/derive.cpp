@@ -10,6 +10,7 @@
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
+#include "../../versions.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
 
@@ -25,6 +26,15 @@ struct Run {
   bool sft = false;    ///< One of TRL's trainers.
   bool packs = false;  ///< SFT itself.
 };
+
+// transformers before 5.0: modeling_utils.py, from_pretrained, whose dtype is torch's where it is null.
+void plan_null_dtype(const Run& run, const Inputs& inputs, TrainingPlan& plan) {
+  if (!is_older(version_in(run.stack, "transformers"), "5.0")) return;
+  const auto said = std::ranges::find_if(inputs, [](const Input& input) {
+    return (input.key == "dtype" || input.key == "torch_dtype") && input.value->kind == Node::Kind::null;
+  });
+  if (said != inputs.end()) plan.precision.weights_dtype = {WeightsDType::fp32, origin_of(*said)};
+}
 
 void plan_precision(const Run& run, TrainingPlan& plan) {
   const auto fp16 = run.hf.get<bool>("fp16");
@@ -179,7 +189,13 @@ void plan_adapter(const Run& run, TrainingPlan& plan) {
   if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
   plan_quantization(run.hf, plan.quantization.kind);
   const bool quantized = plan.quantization.kind.value != Quantization::none;
-  if (quantized && run.sft) plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+  const bool upcasts = plan.quantization.kbit_upcast.value;
+  if (quantized && run.sft && !upcasts)
+    plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+  if (quantized && run.sft && upcasts) {
+    const bool lowers = plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
+    plan.precision.fp32_while_loading = {lowers, run.stack.origin("trl", "peft_module_casting_to_bf16")};
+  }
   const auto dtype = run.hf.get<WeightsDType>("dtype");
   if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};
 }
@@ -254,6 +270,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan.framework = run.sft ? run.stack.name_of("trl") + " on " + run.stack.name_of("transformers")
                            : run.stack.name_of("transformers");
   plan_precision(run, plan);
+  plan_null_dtype(run, inputs, plan);
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
   plan_cache(run, plan);
   plan_supervised(plan);
