@@ -218,13 +218,6 @@ void Builder::upcast() {
     const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
     if (half && !added(p)) cast(p, DType::fp32);
   }
-  // trl 0.15 to 0.28: trainer/utils.py, peft_module_casting_to_bf16.
-  if (facts.fp32_while_loading) {
-    for (const Parameter& p : parameters) {
-      const bool ends = p.name.find("embed_tokens") != p.name.npos || p.name.find("lm_head") != p.name.npos;
-      if (ends && !added(p)) cast(p, DType::bf16);
-    }
-  }
   torch.recorder.empty_cache();
 }
 
@@ -261,6 +254,12 @@ void Builder::finish_loading() {
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());
   raise_trained();
+  // trl 0.15 to 0.28: trainer/utils.py, peft_module_casting_to_bf16.
+  if (!facts.kbit_upcast || !facts.fp32_while_loading) return;
+  for (const Parameter& p : parameters) {
+    const bool ends = p.name.find("embed_tokens") != p.name.npos || p.name.find("lm_head") != p.name.npos;
+    if (ends && !added(p)) cast(p, DType::bf16);
+  }
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {

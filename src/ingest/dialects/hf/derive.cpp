@@ -184,18 +184,31 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
+// trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back: SFTTrainer
+// up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
+void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
+  const bool casts = run.packs && !is_older(version_in(run.stack, "trl"), "0.26");
+  auto& upcast = plan.quantization.kbit_upcast;
+  if (casts) upcast = {false, run.stack.origin("trl", "SFTTrainer")};
+  if (!upcast.value) {
+    plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+    return;
+  }
+  if (run.packs && !is_older(version_in(run.stack, "trl"), "0.25")) {
+    plan.unmodelled.push_back({"4-bit weights whose norms alone go to fp32, in this version of TRL,", "load_in_4bit",
+                               plan.quantization.kind.origin.where});
+  }
+  const bool lowers =
+      plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
+  plan.precision.fp32_while_loading = {lowers, run.stack.origin("trl", "peft_module_casting_to_bf16")};
+}
+
 void plan_adapter(const Run& run, TrainingPlan& plan) {
   const auto peft = run.hf.get<bool>("use_peft");
   if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
   plan_quantization(run.hf, plan.quantization.kind);
   const bool quantized = plan.quantization.kind.value != Quantization::none;
-  const bool upcasts = plan.quantization.kbit_upcast.value;
-  if (quantized && run.sft && !upcasts)
-    plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
-  if (quantized && run.sft && upcasts) {
-    const bool lowers = plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
-    plan.precision.fp32_while_loading = {lowers, run.stack.origin("trl", "peft_module_casting_to_bf16")};
-  }
+  if (quantized && run.sft) plan_quantized_adapter(run, plan);
   const auto dtype = run.hf.get<WeightsDType>("dtype");
   if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};
 }

@@ -191,7 +191,10 @@ void cut_rows(const Inputs& inputs, TrainingPlan& plan) {
   if (!longest || !of_prompt) return;
   auto& length = plan.batch.sequence_length;
   const auto both = static_cast<std::int64_t>(*longest + *of_prompt);
-  if (both < length.value) length = {both, origin_of(*completion)};
+  if (both < length.value) {
+    length.value = both;
+    derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
+  }
   plan.batch.completion_length = {static_cast<std::int64_t>(*longest), origin_of(*completion)};
 }
 
