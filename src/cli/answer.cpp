@@ -133,6 +133,11 @@ void find_and_estimate(Findings& findings, const Catalog& catalog) {
   append(findings.diagnostics, errors);
 }
 
+/// Whether it is one of several that what names it leaves.
+bool guesses_version(const TrainingPlan& plan) {
+  return std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) > 0;
+}
+
 /// Whether a version is said of one of the packages in "trl 1.16.0 on transformers 5.23.0".
 bool names_framework(const IngestOptions& options, const std::string& framework) {
   return std::ranges::any_of(options.versions, [&](const NamedVersion& one) {
@@ -151,7 +156,7 @@ void read_and_estimate(Findings& findings, const Question& question, const Catal
   findings.versions_assumed = true;
   if (plan) {
     findings.plan = std::move(*plan);
-    findings.versions_assumed = !names_framework(options, findings.plan->framework);
+    findings.versions_assumed = guesses_version(*findings.plan) || !names_framework(options, findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
     find_and_estimate(findings, catalog);
   } else {

@@ -133,8 +133,10 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
     with.versions.insert(with.versions.begin(), version);
     Reading reading = read_by(document, with);
     if (!reading.refused.empty()) continue;
-    const Diagnostic assumed = assumed_version(newest, version);
+    Diagnostic assumed = assumed_version(newest, version);
     if (reading.plan) {
+      if (reading.plan->recipe.trainer.origin.kind == Origin::Kind::assumed)
+        assumed.hint += "; --trainer trainer, if a script around transformers' Trainer reads this file";
       reading.plan->warnings.insert(reading.plan->warnings.begin(), assumed);
       return std::move(reading.plan);
     }

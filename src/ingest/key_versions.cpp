@@ -133,7 +133,8 @@ std::vector<NamedVersion> versions_with(const KeyFile& file, const std::vector<c
                                         std::string_view package) {
   std::vector<NamedVersion> out;
   for (const StackLayer& layer : stack_layers()) {
-    const bool held = layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == package);
+    const bool held =
+        layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == package);
     const std::string version = held ? newest_with(file, keys, layer) : std::string();
     if (!version.empty()) out.push_back({layer.package, version, {}, false});
   }

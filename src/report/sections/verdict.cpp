@@ -156,7 +156,7 @@ std::string by_keys_line(const Report& report, const ViewOptions& options) {
   const TrainingPlan& plan = *report.found.plan;
   if (std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) == 0) return {};
   return wrapped_line(plan.framework.substr(0, plan.framework.find(" on ")) +
-                          " is assumed, the newest known that has all of the file's keys (say which with --framework)",
+                          " is assumed, which is not the newest: its warning says why (say which with --framework)",
                       options);
 }
 

@@ -184,8 +184,8 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
-// trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back: SFTTrainer
-// up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
+// trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
+// SFTTrainer up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
 void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
   const bool casts = run.packs && !is_older(version_in(run.stack, "trl"), "0.26");
   auto& upcast = plan.quantization.kbit_upcast;
@@ -194,8 +194,9 @@ void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
     plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
     return;
   }
-  if (run.packs && !is_older(version_in(run.stack, "trl"), "0.25")) {
-    plan.unmodelled.push_back({"4-bit weights whose norms alone go to fp32, in this version of TRL,", "load_in_4bit",
+  const std::string_view trl = version_in(run.stack, "trl");
+  if (run.packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
+    plan.unmodelled.push_back({"how TRL " + std::string(trl) + " prepares quantized models for SFT", "quantization",
                                plan.quantization.kind.origin.where});
   }
   const bool lowers =

@@ -20,9 +20,9 @@ constexpr auto dpo_own = std::to_array<std::string_view>(
     {"beta", "disable_dropout", "discopop_tau", "f_alpha_divergence_coef", "f_divergence_type", "ld_alpha",
      "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
 // Of trl 0.15 to 0.28, fields that it gave up since, of which comes no memory or, of the lengths, shorter rows.
-constexpr auto dpo_former = std::to_array<std::string_view>({"base_model_attribute_name", "label_pad_token_id",
-                                                             "max_completion_length", "max_prompt_length",
-                                                             "padding_value", "reference_free", "tools"});
+constexpr auto dpo_former =
+    std::to_array<std::string_view>({"base_model_attribute_name", "label_pad_token_id", "max_completion_length",
+                                     "max_prompt_length", "padding_value", "reference_free", "tools"});
 constexpr auto orpo_own = std::to_array<std::string_view>({"beta", "disable_dropout", "max_completion_length"});
 constexpr auto cpo_own = std::to_array<std::string_view>(
     {"alpha", "beta", "cpo_alpha", "disable_dropout", "label_smoothing", "max_completion_length", "simpo_gamma"});
