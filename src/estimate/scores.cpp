@@ -45,6 +45,16 @@ Tensor token_scores(Stage& stage, Role role, const Facts& facts, ScoredRows& row
   return stage.torch().slice(log_probs, 1, positions - kept, kept);
 }
 
+/// Each as of the layer that made it; the first and the last are none's.
+template <class Do>
+void each_in_layer(Torch& t, std::vector<Tensor>& tensors, Do what) {
+  std::int16_t layer = -1;
+  for (Tensor& one : tensors) {
+    Restore in_layer(t.recorder.scope.layer, &one == &tensors.back() ? std::int16_t{-1} : std::int16_t{layer++});
+    what(one);
+  }
+}
+
 /// model(…, output_hidden_states=True), whose output the caller holds, every layer's hidden states in it.
 std::vector<Tensor> call_for_hidden(Stage& stage, Role role, const Facts& facts, Stream& s) {
   std::vector<Tensor> hidden;
@@ -58,7 +68,8 @@ std::vector<Tensor> call_for_hidden(Stage& stage, Role role, const Facts& facts,
   InBucket bucket(t, Bucket::logits_and_loss);
   const Tensor logits = std::exchange(s.logits, t.to(s.logits, DType::fp32));  // All of the output, then it goes.
   std::vector<Tensor> raised;
-  for (const Tensor& one : hidden) raised.push_back(t.to(one, DType::fp32));
+  each_in_layer(t, hidden, [&](const Tensor& one) { raised.push_back(t.to(one, DType::fp32)); });
+  each_in_layer(t, hidden, [](Tensor& one) { one.reset(); });
   return raised;
 }
 
@@ -77,6 +88,8 @@ Scores score_whole_rows(Stage& stage, Role role, const Facts& facts, ScoredRows&
   const Tensor log_probs = selective_log_softmax(t, s.logits, labels, LogSoftmax::by_row);
   const Tensor sums = t.sum_last(log_probs);
   measure_halves(t, facts, s.logits);
+  s.logits.reset();
+  each_in_layer(t, hidden, [](Tensor& one) { one.reset(); });
   return {sums, {}};
 }
 

@@ -65,8 +65,15 @@ void note_lacking(std::string_view dialect, const ingestion::Inputs& inputs, con
   const std::string_view package = framework.substr(0, framework.find(' '));
   out.refused = keys.front()->key;
   out.at = ingestion::origin_of(*keys.front()).where;
-  out.version = framework.substr(0, framework.find(" on "));
-  if (!is_named(options, package)) out.others = ingestion::versions_with(file, keys, package);
+  const std::string_view lacks = ingestion::package_of(file, out.refused);
+  out.version = std::string(lacks) + " " + framework_version(draft.plan, lacks);
+  // What lies below may be older under the same framework; else the framework is.
+  for (const std::string_view one : {lacks, package}) {
+    if (is_named(options, one) || is_named(options, package)) continue;
+    const auto versions = ingestion::versions_with(file, keys, one, draft.plan);
+    out.others.insert(out.others.end(), versions.begin(), versions.end());
+    if (lacks == package) break;
+  }
 }
 
 Reading read_by(const Document& document, const IngestOptions& options) {

@@ -129,14 +129,37 @@ std::string newest_with(const KeyFile& file, const std::vector<const Input*>& ke
 
 }  // namespace
 
+namespace {
+
+/// The oldest version of `package` that the framework's own layer takes; empty where it says nothing.
+std::string oldest_below(std::string_view top, std::string_view version, std::string_view package) {
+  for (const StackLayer& layer : stack_layers()) {
+    if (layer.package != top || !covers(layer, version)) continue;
+    for (const auto& [other, oldest] : layer.needs) {
+      if (other == package) return oldest;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view package_of(const KeyFile& file, std::string_view key) {
+  const KeyLine* until = line_of(file.until, key);
+  const KeyLine* line = until == nullptr ? line_of(file.since, key) : until;
+  return line == nullptr ? std::string_view() : key_version(line->text).package;
+}
+
 std::vector<NamedVersion> versions_with(const KeyFile& file, const std::vector<const Input*>& keys,
-                                        std::string_view package) {
+                                        std::string_view package, const TrainingPlan& plan) {
+  const std::string_view top = std::string_view(plan.framework).substr(0, plan.framework.find(' '));
+  const std::string oldest = oldest_below(top, framework_version(plan, top), package);
   std::vector<NamedVersion> out;
   for (const StackLayer& layer : stack_layers()) {
-    const bool held =
-        layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == package);
+    const bool held = layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == top);
     const std::string version = held ? newest_with(file, keys, layer) : std::string();
-    if (!version.empty()) out.push_back({layer.package, version, {}, false});
+    const bool runs = !version.empty() && (oldest.empty() || !is_older(version, oldest));
+    if (runs) out.push_back({layer.package, version, {}, false});
   }
   std::ranges::sort(out, [](const NamedVersion& a, const NamedVersion& b) { return is_older(b.version, a.version); });
   return out;
