@@ -155,9 +155,7 @@ std::string ranks_line(const Report& report, const ViewOptions& options) {
 std::string by_keys_line(const Report& report, const ViewOptions& options) {
   const TrainingPlan& plan = *report.found.plan;
   if (std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) == 0) return {};
-  return wrapped_line(plan.framework.substr(0, plan.framework.find(" on ")) +
-                          " is assumed, which is not the newest: its warning says why (say which with --framework)",
-                      options);
+  return wrapped_line(plan.framework + " is assumed, as a warning explains (say which with --framework)", options);
 }
 
 /// The same config under another version of its framework, where nobody says which it is.

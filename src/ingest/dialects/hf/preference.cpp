@@ -184,18 +184,15 @@ bool is_former(std::string_view trl) { return is_older(trl, "1.0"); }
 // DPOTrainer.tokenize_row: each part is cut by itself.
 void cut_rows(const Inputs& inputs, TrainingPlan& plan) {
   const Node* prompt = find_value(inputs, "max_prompt_length");
-  const auto completion = std::ranges::find(inputs, "max_completion_length", &Input::key);
-  if (completion == inputs.end()) return;
-  const auto longest = completion->value->as_number();
-  const auto of_prompt = prompt == nullptr ? std::optional(512.0) : prompt->as_number();
-  if (!longest || !of_prompt) return;
+  const auto said = std::ranges::find(inputs, "max_completion_length", &Input::key);
+  const std::int64_t completion = said == inputs.end() ? 0 : said->value->as_integer().value_or(0);
+  if (completion <= 0) return;
+  plan.batch.completion_length = {completion, origin_of(*said)};
+  const std::int64_t longest = prompt == nullptr ? 512 : prompt->as_integer().value_or(0);
   auto& length = plan.batch.sequence_length;
-  const auto both = static_cast<std::int64_t>(*longest + *of_prompt);
-  if (both < length.value) {
-    length.value = both;
-    derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
-  }
-  plan.batch.completion_length = {static_cast<std::int64_t>(*longest), origin_of(*completion)};
+  if (longest <= 0 || completion >= length.value || longest >= length.value - completion) return;
+  length.value = longest + completion;
+  derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
 }
 
 // trl 0.15 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
