@@ -1,5 +1,7 @@
 #include "answer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -11,9 +13,12 @@
 #include "errors.hpp"
 #include "input.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/read/named_document.hpp"
+#include "oomplan/survey/survey.hpp"
 #include "options.hpp"
 #include "outlook.hpp"
+#include "parallel.hpp"
 #include "recipe.hpp"
 #include "replays.hpp"
 
@@ -120,17 +125,19 @@ bool find_teacher(Findings& findings, const Catalog& catalog) {
   return true;
 }
 
-void find_and_estimate(Findings& findings, const Catalog& catalog) {
+/// False where it is not found.
+bool find_architecture(Findings& findings, const Catalog& catalog) {
   const Setting<std::string>& model = findings.plan->model.name;
   Result<Architecture> architecture = find_model(model.value, catalog);
   if (architecture) {
     findings.architecture = std::move(*architecture);
-    return find_teacher(findings, catalog) ? estimate_model(findings) : void();
+    return find_teacher(findings, catalog);
   }
   for (const Unmodelled& gap : findings.plan->unmodelled) findings.diagnostics.push_back(error_of(gap));
   Diagnostics errors = placed(architecture.errors(), model.origin);
   hint_beside(errors, model);
   append(findings.diagnostics, errors);
+  return false;
 }
 
 /// Whether it is one of several that what names it leaves.
@@ -145,20 +152,117 @@ bool names_framework(const IngestOptions& options, const std::string& framework)
   });
 }
 
-void read_and_estimate(Findings& findings, const Question& question, const Catalog& catalog,
-                       std::optional<Document>& document) {
+// ---- Where one number alone is open
+
+/// A config read with some value for that number.
+struct Open {
+  const Document& document;
+  const IngestOptions& options;
+  TrainingPlan plan{};
+  Architecture architecture{};
+
+  RoomQuestion on(const Gpu& gpu, double headroom) const {
+    return {document, options, plan, architecture, gpu, headroom};
+  }
+};
+
+/// Nothing where it cannot be estimated anyway.
+std::optional<Open> opened(const Document& document, const IngestOptions& options, std::optional<TrainingPlan> plan,
+                           const Catalog& catalog) {
+  Findings found{.plan = std::move(plan)};
+  if (!found.plan || !find_architecture(found, catalog)) return std::nullopt;
+  Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
+  if (!whole) return std::nullopt;
+  return Open{document, options, std::move(*whole), std::move(*found.architecture)};
+}
+
+/// Which lengths fit, of each card; nothing where more than the length is open, and where one cannot be decided.
+std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
+  if (!open) return {};
+  std::vector<std::vector<LengthPoint>> points(gpus.size());
+  std::vector<std::optional<Lengths>> found(gpus.size());
+  for_each_index(2 * gpus.size(), [&](std::size_t i) {
+    const RoomQuestion one = open->on(gpus[i / 2], headroom);
+    if (i % 2 == 0) found[i / 2] = lengths_of(one);
+    if (i % 2 == 1) points[i / 2] = length_points(one);
+  });
+  std::vector<Lengths> out;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (!found[i]) return {};
+    found[i]->points = std::move(points[i]);
+    out.push_back(std::move(*found[i]));
+  }
+  return out;
+}
+
+/// What the usual numbers of GPUs need, of each card; nothing as above.
+std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
+  std::vector<Worlds> out;
+  for (const Gpu& gpu : gpus) {
+    std::optional<Worlds> found = open ? worlds_of(open->on(gpu, headroom)) : std::nullopt;
+    if (!found) return {};
+    out.push_back(std::move(*found));
+  }
+  return out;
+}
+
+/// The length by which all cards are decided: the longest where every one fits, the shortest where not even that does.
+std::optional<std::int64_t> deciding_length(const std::vector<Lengths>& lengths) {
+  if (lengths.empty()) return std::nullopt;
+  if (std::ranges::all_of(lengths, &Lengths::any_fits)) return lengths.front().most;
+  if (std::ranges::all_of(lengths, &Lengths::none_fits)) return lengths.front().least;
+  return std::nullopt;
+}
+
+void say_length(bool all_fit, TrainingPlan& plan) {
+  Setting<std::int64_t>& length = plan.batch.sequence_length;
+  const std::string which = all_fit ? "the longest that the model takes" : "the shortest that there can be";
+  length.origin = {.kind = Origin::Kind::assumed, .source = which + ", as nothing says how long rows are"};
+  const std::string tokens = with_separators(length.value) + (length.value == 1 ? " token" : " tokens");
+  plan.warnings.push_back(
+      {Severity::warning,
+       "estimate/any-length",
+       fmt::format("nothing says how long rows are; even {}, of {}, {}", which, tokens, all_fit ? "fit" : "do not fit"),
+       {},
+       {},
+       {}});
+}
+
+/// The plan as the document says it; of a config that leaves nothing but the rows' length open one that decides, where
+/// there is one.
+Result<TrainingPlan> plan_of(Findings& findings, const Document& document, const Question& question,
+                             const std::vector<Gpu>& gpus, const Catalog& catalog) {
+  const IngestOptions options = ingest_options(question);
+  Result<TrainingPlan> plan = ingest(document, options);
+  if (plan || !question.open_numbers || gpus.empty()) return plan;
+  const auto open = [&](std::optional<TrainingPlan> with) {
+    return opened(document, options, std::move(with), catalog);
+  };
+  findings.lengths = lengths_on(gpus, open(plan_but_for_length(document, options)), question.headroom);
+  findings.worlds = worlds_on(gpus, open(plan_but_for_world(document, options)), question.headroom);
+  const std::optional<std::int64_t> length = deciding_length(findings.lengths);
+  if (!length) return plan;
+  IngestOptions decided = options;
+  decided.overrides.push_back(with_length(*length));
+  plan = ingest(document, decided);
+  if (plan) say_length(findings.lengths.front().any_fits(), *plan);
+  return plan;
+}
+
+void read_and_estimate(Findings& findings, const Question& question, const std::vector<Gpu>& gpus,
+                       const Catalog& catalog, std::optional<Document>& document) {
   Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, catalog);
   if (!read) return append(findings.diagnostics, read.errors());
   document = std::move(read->document);
   findings.recipe = std::move(read->recipe);
-  const IngestOptions options = ingest_options(question);
-  Result<TrainingPlan> plan = ingest(*document, options);
+  Result<TrainingPlan> plan = plan_of(findings, *document, question, gpus, catalog);
   findings.versions_assumed = true;
   if (plan) {
     findings.plan = std::move(*plan);
-    findings.versions_assumed = guesses_version(*findings.plan) || !names_framework(options, findings.plan->framework);
+    findings.versions_assumed =
+        guesses_version(*findings.plan) || !names_framework(ingest_options(question), findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
-    find_and_estimate(findings, catalog);
+    if (find_architecture(findings, catalog)) estimate_model(findings);
   } else {
     append(findings.diagnostics, plan.errors());
   }
@@ -327,7 +431,7 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
   std::optional<Document> document;
   if (const Result<Catalog> catalog = catalog_here(question.models)) {
     const std::vector<Gpu> gpus = gpus_of(question, *catalog, findings.diagnostics);
-    if (findings.diagnostics.empty()) read_and_estimate(findings, question, *catalog, document);
+    if (findings.diagnostics.empty()) read_and_estimate(findings, question, gpus, *catalog, document);
     const auto beyond = [&](Findings& found, Replays& replays) {
       found.outlook = outlook_of(found, replays, {question, *document, *catalog});
     };

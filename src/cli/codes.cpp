@@ -86,6 +86,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A directory holds more files than are read of one: name those that matter, or a directory further down."},
     {"diagnose/unreadable-rules", Verdict::invalid,
      "The directory given with --rules does not exist or may not be read."},
+    {"estimate/any-length", Verdict::answered,
+     "Nothing says how long rows are, and the verdict is the same for all that there can be; the figures are those of "
+     "the longest that the model takes where all fit, of the shortest where none does."},
     {"estimate/assumed-kernels", Verdict::answered,
      "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
      "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "

@@ -13,9 +13,11 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/survey/gate.hpp"
+#include "oomplan/survey/lengths.hpp"
 #include "oomplan/survey/other_version.hpp"
 #include "oomplan/survey/room.hpp"
 #include "oomplan/survey/sweep.hpp"
+#include "oomplan/survey/worlds.hpp"
 
 namespace oomplan {
 
@@ -47,6 +49,27 @@ struct RoomQuestion {
 /// The largest micro-batch that fits: bounded by its tensors alone first, then replayed. Nothing where there is no
 /// bound, and where a value between cannot be decided.
 std::optional<Room> room_of(const RoomQuestion& question);
+
+/// As an override: rows of that many tokens.
+std::string with_length(std::int64_t length);
+
+/// The plan with rows of some length, where nothing but how long they are keeps a config from being read; nothing
+/// where it is read as it stands, and where more is missing.
+std::optional<TrainingPlan> plan_but_for_length(const Document& document, const IngestOptions& options);
+
+/// Which lengths fit, where nobody says one, without points; the question's plan is that of plan_but_for_length().
+/// Nothing where one cannot be decided.
+std::optional<Lengths> lengths_of(const RoomQuestion& question);
+
+/// What a few lengths need.
+std::vector<LengthPoint> length_points(const RoomQuestion& question);
+
+/// As plan_but_for_length(), with some number of GPUs.
+std::optional<TrainingPlan> plan_but_for_world(const Document& document, const IngestOptions& options);
+
+/// What the usual numbers of GPUs in a machine need of each; the question's plan is that of plan_but_for_world().
+/// Nothing where one cannot be decided.
+std::optional<Worlds> worlds_of(const RoomQuestion& question);
 
 /// What other versions make of a config is asked of; all outlive the question.
 struct VersionQuestion {

@@ -8,7 +8,7 @@ const neededOf = check => check.undecided ? "undecided" : (check.at_least ? "> "
 
 function gate(answer) {
   const counts = Object.entries(answer.counts).filter(([, count]) => count)
-    .map(([verdict, count]) => `${count} ${{ fits: "fit", does_not_fit: "do not fit" }[verdict] || words(verdict)}`);
+    .map(([verdict, count]) => `${count} ${count > 1 && { fits: "fit", does_not_fit: "do not fit" }[verdict] || words(verdict)}`);
   const good = !answer.diagnostics.length && failing.every(verdict => !answer.counts[verdict]);
   head(good ? "Every config passes" : answer.configs.length ? "Not every config passes" : "Nothing was judged", good,
     counts.join(", "), answer.policy ? "policy " + answer.policy : "", answer.baseline ? "against " + answer.baseline : "");

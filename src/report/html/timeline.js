@@ -57,14 +57,14 @@ function timeline(curve, gpus, explain) {
   const host = make("div", { class: "plot" }), tip = make("p", { class: "tip", "aria-live": "polite" });
   const movers = make("p", { class: "tip soft" }), phases = make("p", { class: "soft phases" });
 
-  /// The highest of each column of the window, so that no peak is lost.
+  /// The columns of the window: where each begins, and its highest point, so that no peak is lost.
   function chosen(from, to, columns) {
     const out = [];
     const wide = Math.max(1, (to - from) / columns);
     for (let at = from; at < to; at += wide) {
       let best = Math.floor(at);
       for (let i = best; i < Math.min(to, Math.floor(at + wide)); ++i) if (top(i) > top(best)) best = i;
-      out.push(best);
+      out.push({ first: Math.floor(at), best });
     }
     return out;
   }
@@ -73,9 +73,9 @@ function timeline(curve, gpus, explain) {
     const left = narrow ? 46 : 58, right = 6, above = 16, strip = 24, floor = height - strip;
     const span = view.to - view.from;
     const x = i => left + (width - left - right) * (i - view.from) / span;
-    const shown = chosen(view.from, view.to, width - left - right);
+    const shown = chosen(view.from, view.to, (width - left - right) / 2);
     const reserved = i => points[i].reserved + beside;
-    const highest = Math.max(...shown.map(i => Math.max(top(i), reserved(i))));
+    const highest = Math.max(...shown.map(({ best }) => Math.max(top(best), reserved(best))));
     const card = gpu && gpu.total < 2.2 * highest ? gpu.total : 0;
     const most = 1.06 * Math.max(highest, card);
     const y = bytes => floor - (floor - above) * bytes / most;
@@ -88,16 +88,13 @@ function timeline(curve, gpus, explain) {
       svg.append(draw("text", { x: left - 6, y: y(at) + 4, "text-anchor": "end" }, ticks.text(at)));
     }
     labels(svg, x, { left, right: width - right, floor });
-    const steps = bytes => shown.map((i, k) => {
-      const end = x(k + 1 < shown.length ? shown[k + 1] : view.to);
-      return `${k ? "V" : `M${left},`}${y(bytes(i)).toFixed(1)}H${end.toFixed(1)}`;
+    const steps = bytes => shown.map(({ best }, k) => {
+      const end = x(k + 1 < shown.length ? shown[k + 1].first : view.to);
+      return `${k ? "V" : `M${left},`}${y(bytes(best)).toFixed(1)}H${end.toFixed(1)}`;
     }).join("");
     const area = (low, high, attributes) => {
-      if (!shown.some(i => high(i) > low(i))) return;
-      const back = [...shown].reverse().map((i, k) => {
-        const begin = k + 1 < shown.length ? x(i) : left;
-        return `V${y(low(i)).toFixed(1)}H${begin.toFixed(1)}`;
-      }).join("");
+      if (!shown.some(({ best }) => high(best) > low(best))) return;
+      const back = [...shown].reverse().map(({ first, best }) => `V${y(low(best)).toFixed(1)}H${x(first).toFixed(1)}`).join("");
       svg.append(draw("path", { d: `${steps(high)}${back}Z`, ...attributes }));
     };
     area(() => 0, () => beside, { fill: colour("runtime"), "data-beside": beside });
@@ -105,7 +102,7 @@ function timeline(curve, gpus, explain) {
     groups.forEach((group, g) => {
       const number = ofBucket[group.bucket] = (ofBucket[group.bucket] ?? -1) + 1;
       area(i => beside + (g ? bands[i][g - 1] : 0), i => beside + bands[i][g],
-        { fill: colour(group.bucket), stroke: colour(group.bucket), class: number % 2 ? "band odd" : "band", "data-group": g });
+        { fill: colour(group.bucket), class: number % 2 ? "band odd" : "band", "data-group": g });
     });
     svg.append(draw("path", { d: steps(reserved), class: "reserved" }));
     if (card) {
@@ -167,9 +164,9 @@ function timeline(curve, gpus, explain) {
     let low = 0, high = shown.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (shown[middle] <= i) low = middle; else high = middle - 1;
+      if (shown[middle].first <= i) low = middle; else high = middle - 1;
     }
-    return shown[low];
+    return shown[low].best;
   }
   /// The phases below the plot: their names where there is room, else numbers that a list explains.
   function labels(svg, x, box) {
@@ -196,7 +193,8 @@ function timeline(curve, gpus, explain) {
     const x = i => left + (width - left - right) * i / points.length, y = bytes => height - height * bytes / most;
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "overview", role: "img",
       "aria-label": "the whole step; drag to choose a part" });
-    const path = chosen(0, points.length, width - left - right).map(i => `${x(i).toFixed(1)},${y(top(i)).toFixed(1)}`).join("L");
+    const path = chosen(0, points.length, width - left - right)
+      .map(({ first, best }) => `${x(first).toFixed(1)},${y(top(best)).toFixed(1)}`).join("L");
     svg.append(draw("path", { d: `M${left},${height}L${path}L${width - right},${height}Z`, fill: "var(--soft)" }));
     const chosenPart = draw("rect", { y: 0, height, x: x(view.from), width: Math.max(2, x(view.to) - x(view.from)), class: "brush" });
     svg.append(chosenPart);

@@ -28,10 +28,12 @@ Paint paint_of(const Fit& fit) {
   return fit.verdict == FitVerdict::fits ? Paint::green : fit.ends() ? Paint::bold : Paint::red;
 }
 
-// Where nobody said whose trainer it is, the verdict hangs on that.
+// Where nobody said whose trainer it is, the verdict hangs on that; on the length of rows, where it is here, it does
+// not.
 std::string if_assumed(const Report& report) {
   const std::string note = report.found.plan ? assumed_trainer(*report.found.plan) : "";
-  return note.empty() ? "" : " (" + note + ")";
+  const std::string_view lengths = report.found.lengths.empty() ? "" : ", with rows of any length";
+  return std::string(lengths) + (note.empty() ? "" : " (" + note + ")");
 }
 
 /// "fits, with 1.20 GiB paged to the host".

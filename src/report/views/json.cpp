@@ -78,7 +78,18 @@ Json json_of(const Unmodelled& gap) {
   return {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}};
 }
 
+Json json_of(const LengthPoint& point) {
+  return {
+      {"length", point.length}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+}
+
+Json json_of(const WorldPoint& point) {
+  return {{"gpus", point.gpus}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+}
+
 Json json_of(const Fit& fit);
+Json json_of(const Lengths& lengths);
+Json json_of(const Worlds& worlds);
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -113,6 +124,18 @@ Json json_of(const Fit& fit) {
           {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
           {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
 }
+
+Json json_of(const Lengths& lengths) {
+  return {{"gpu", lengths.gpu},
+          {"shortest", lengths.least},
+          {"longest", lengths.most},
+          {"longest_is_limit", lengths.stops},
+          {"largest", lengths.largest},
+          {"needed", lengths.largest > 0 ? Json(lengths.needed.count()) : Json()},
+          {"points", list_of(lengths.points)}};
+}
+
+Json json_of(const Worlds& worlds) { return {{"gpu", worlds.title}, {"points", list_of(worlds.points)}}; }
 
 Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
@@ -194,6 +217,8 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"model", model_json(report)},
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
+                 {"lengths", list_of(report.found.lengths)},
+                 {"worlds", list_of(report.found.worlds)},
                  {"outlook", report.found.outlook ? outlook_json(*report.found.outlook) : Json()},
                  {"ranks", list_of(report.found.ranks)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
