@@ -318,6 +318,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   begin(draft, run.stack, hf);
   draft.plan.recipe.trainer = trainer;
   plan_facts(run, inputs, draft, document);
+  hf::ask_for_trainer(inputs, draft);
   const std::int64_t row = draft.plan.batch.sequence_length.value;
   refuse_by_version(key_file("hf"), run.stack, readers, inputs, draft);
   if (!sft) {

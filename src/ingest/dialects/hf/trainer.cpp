@@ -137,6 +137,21 @@ void note(const Input& input, std::string_view field, bool sft, Draft& draft) {
 
 }  // namespace
 
+void ask_for_trainer(const Inputs& inputs, Draft& draft) {
+  if (draft.plan.recipe.trainer.origin.kind != Origin::Kind::assumed) return;
+  std::vector<Unmodelled>& gaps = draft.plan.unmodelled;
+  const auto gap = std::ranges::find(gaps, other_training, &Unmodelled::feature);
+  if (gap == gaps.end()) return;
+  const auto key = std::ranges::find(inputs, gap->key, &Input::key);
+  if (key == inputs.end()) return;
+  const std::string message = key->key +
+                              " is none of TRL's SFT, but of its trainers of preferences, rewards or completions: which "
+                              "one reads this file is not known";
+  draft.missing.push_back({"trainer", at_key(*key, Severity::error, "ingest/ambiguous-trainer", message,
+                                             "say it with --trainer dpo, kto, orpo, cpo, reward, grpo or gkd")});
+  std::erase_if(gaps, [](const Unmodelled& one) { return one.feature == other_training; });
+}
+
 Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft) {
   if (hf.get<std::string>("trainer").value)
     return {*hf.get<std::string>("trainer").value, hf.get<std::string>("trainer").origin};
