@@ -261,6 +261,7 @@ Case case_of(const json& models, const json& c) {
   out.id = c.value("id", "?");
   out.model = c.value("model", "?");
   out.plan = plan_of(c);
+  out.plan.framework = c.value("framework", "");
   out.unsupported = unsupported_option(c);
   if (out.unsupported.empty()) out.unsupported = unsupported_head(models.at(out.model));
   if (!out.unsupported.empty()) return out;
