@@ -27,6 +27,9 @@ struct Chunked {
   Tensor row{};  ///< The last that was solved,
   Tensor sub{};  ///< … and what it was solved with.
   Tensor keys{};
+  Tensor predicted{};  ///< Of the loop's last turn, as are these.
+  Tensor fresh{};
+  Tensor before{};
 };
 
 /// ((sums.unsqueeze(-1) - sums.unsqueeze(-2)).tril().exp().float()).tril()
@@ -80,41 +83,43 @@ void solve(Torch& t, Chunked& c, Tensor decay) {
   c.keys = t.matmul(c.system, decayed);
 }
 
-/// What a turn of the loop leaves for the next to replace.
-struct Turn {
-  Tensor predicted{};
-  Tensor fresh{};
-  Tensor before{};
-};
+/// (key * rest.exp()[..., None]).transpose(-1, -2) @ fresh
+Tensor added(Torch& t, const Tensor& key, const Tensor& rest, const Tensor& fresh) {
+  Tensor keys = t.exp(rest);
+  keys = t.mul(key, t.unsqueeze(keys, 3));
+  return t.matmul(t.transpose(keys, 2, 3), fresh);
+}
 
-Tensor next_state(Torch& t, const Chunked& c, const Tensor& state, const Tensor& fresh) {
+Tensor next_state(Torch& t, const Chunked& c, const Tensor& state, const Tensor& key) {
   const Tensor sums = t.select(c.sums, 2);
   const Tensor last = t.select(sums, 2);
   const Tensor kept = t.mul(state, t.exp(t.unsqueeze(t.unsqueeze(last, 2), 3)));
-  const Tensor rest = t.exp(t.sub(t.unsqueeze(last, 2), sums));
-  const Tensor keys = t.mul(t.select(c.key, 2), t.unsqueeze(rest, 3));
-  return t.add(kept, t.matmul(t.transpose(keys, 2, 3), fresh));
+  return t.add(kept, added(t, key, t.sub(t.unsqueeze(last, 2), sums), c.fresh));
 }
 
+/// The scan over chunks; what its last turn made lives on in `c`.
 Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   const Dims sizes = c.value->sizes;
   Tensor state = t.zeros({sizes[0], sizes[1], c.key->sizes[4], sizes[4]}, c.value->dtype);
   Tensor out = t.empty_strided(sizes, c.value->strides, c.value->dtype, "aten::zeros_like");
   const Tensor mask = triangle(t, delta_chunk);
-  Turn turn;
   for (std::int64_t i = 0; i < sizes[2]; ++i) {
+    const Tensor query = t.select(c.query, 2);
+    const Tensor key = t.select(c.key, 2);
+    const Tensor value = t.select(c.value, 2);
     {
-      const Tensor product = t.matmul(t.select(c.query, 2), t.transpose(t.select(c.key, 2), 2, 3));
+      const Tensor product = t.matmul(query, t.transpose(key, 2, 3));
       c.system = t.mul(product, t.select(c.decay, 2));
     }
-    turn.predicted = t.matmul(t.select(c.keys, 2), state);
-    turn.fresh = t.sub(t.select(c.value, 2), turn.predicted);
+    c.predicted = t.matmul(t.select(c.keys, 2), state);
+    c.fresh = t.sub(value, c.predicted);
     {
-      const Tensor factor = t.exp(t.unsqueeze(t.select(c.sums, 2), 3));
-      turn.before = t.matmul(t.mul(t.select(c.query, 2), factor), state);
+      Tensor factor = t.exp(t.unsqueeze(t.select(c.sums, 2), 3));
+      factor = t.mul(query, factor);
+      c.before = t.matmul(factor, state);
     }
-    out = set_part(t, out, t.add(turn.before, t.matmul(c.system, turn.fresh)));
-    state = next_state(t, c, state, turn.fresh);
+    out = set_part(t, out, t.add(c.before, t.matmul(c.system, c.fresh)));
+    state = next_state(t, c, state, key);
   }
   if (last != nullptr) *last = state;
   return out;

@@ -62,8 +62,12 @@ class GatedDeltaNet final : public Module {
     }
     const Tensor qkvz = in_qkvz_(play, hidden);
     const Tensor ba = in_ba_(play, hidden);
-    const Projected p = ordered(t, qkvz, ba);
-    attend(play, s, p, t.transpose(conv_(play, mixed_of(t, p)), 1, 2));
+    Projected p = ordered(t, qkvz, ba);
+    Tensor mixed = mixed_of(t, p);
+    mixed = conv_(play, mixed);
+    mixed = t.transpose(mixed, 1, 2);
+    for (Tensor* x : {&p.query, &p.key, &p.value}) x->reset();
+    attend(play, s, p, mixed);
   }
 
  private:
@@ -115,8 +119,8 @@ class GatedDeltaNet final : public Module {
     return out;
   }
 
-  /// Queries, keys and values flat and side by side: batch × channels × length.
-  Tensor mixed_of(Torch& t, Projected p) const {
+  /// Queries, keys and values, which it makes flat, side by side: batch × channels × length.
+  Tensor mixed_of(Torch& t, Projected& p) const {
     for (Tensor* x : {&p.query, &p.key, &p.value}) *x = t.reshape(*x, {(*x)->sizes[0], (*x)->sizes[1], -1});
     return t.transpose(t.cat({p.query, p.key, p.value}, 2), 1, 2);
   }
