@@ -196,7 +196,7 @@ TrainingPlan plan_of(const json& c) {
   p.batch.sequence_length.value = c.value("seq_len", 128);
   p.batch.target_length.value = c.value("tgt_len", 0);
   p.batch.gradient_accumulation_steps.value = c.value("grad_accum", 1);
-  const bool bf16_base = precision == "bf16_pure" || (method != "full" && c.value("base_bf16", false));
+  const bool bf16_base = precision == "bf16_pure" || c.value("base_bf16", false);
   p.precision.weights_dtype.value = bf16_base ? WeightsDType::bf16 : WeightsDType::fp32;
   p.precision.autocast.value = precision == "amp_bf16" ? Autocast::bf16 : Autocast::none;
   p.adapter.kind.value = method == "full" ? Adapter::none : Adapter::lora;
