@@ -74,10 +74,20 @@ void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
+// axolotl 0.18.0, loaders/model.py, _set_quantization_config: llm_int8_skip_modules of its own, without transformers'.
+void leave_unquantized_parts(TrainingPlan& plan, const Architecture& model) {
+  const Quantization kind = plan.quantization.kind.value;
+  const bool skips = model.model_type == "falcon_h1" || (model.model_type == "jamba" && kind == Quantization::int8);
+  if (kind == Quantization::none || !skips) return;
+  plan.unmodelled.push_back(
+      {"what axolotl leaves unquantized of this family", model.model_type, plan.model.name.origin.where});
+}
+
 }  // namespace
 
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   leave_packed_scans(plan, model);
+  leave_unquantized_parts(plan, model);
   check_patched_attention(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   return refused_by_lora_kernels(plan, model);
