@@ -36,6 +36,7 @@ PAGES = {
     "estimate-two-gpus": ["estimate", "config.yml", "--gpu", "8GiB", "--gpu", "rtx-4090"],
     "estimate-no-gpu": ["estimate", "config.yml"],
     "estimate-undecided": ["estimate", f"{EVIL.replace('/', '')}.yml", "--gpu", "8GiB"],
+    "estimate-any-length": ["estimate", "lengths.yml", "--gpu", "8GiB"],
     "fix": ["fix", QLORA, "--gpu", "10GiB"],
     "fix-nothing": ["fix", "config.yml", "--gpu", "2GiB"],
     "fix-needless": ["fix", "config.yml", "--gpu", "80GiB"],
@@ -97,7 +98,7 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = keep or Path(cls.temporary.name)
-        for name, text in {"config.yml": CONFIG, "old/config.yml": CONFIG.replace("1024", "512"), "run.log": LOG,
+        for name, text in {"config.yml": CONFIG, "lengths.yml": re.sub("sequence_length.*", "", CONFIG), "old/config.yml": CONFIG.replace("1024", "512"), "run.log": LOG,
                            f"{EVIL.replace('/', '')}.yml": CONFIG.replace("gpt2", f"'{EVIL}'").replace("'</", "</").replace(
                                "--'", "--") + f"#{EVIL}\n"}.items():
             (cls.folder / name).parent.mkdir(parents=True, exist_ok=True)

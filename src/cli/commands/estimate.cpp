@@ -167,7 +167,7 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
-  question.lengths = true;
+  question.open_numbers = true;
   question.outlook = !options.quiet && options.explain.empty();
   std::optional<Document> document;
   const Findings findings = answer(question, &document);

@@ -18,9 +18,20 @@ function estimate(answer) {
       footprint.at_peak.slice(0, 20).map(group => [{ number: size(group.bytes) }, words(group.bucket),
         `${group.count} × ${group.shape.join("×") || "scalar"} ${group.dtype}`, place(group), group.op])));
   }
+  for (const one of answer.lengths) numbers(`Rows on ${one.gpu}`, one.largest
+    ? `Nothing says how long rows are. Those of up to ${one.largest.toLocaleString("en")} tokens fit.` : "Nothing says how long rows are. Not even the shortest fit.",
+    one.points.map(point => ({ ...point, name: point.length.toLocaleString("en") + " tokens" })));
+  for (const one of answer.worlds) numbers(`How many of ${one.gpu}`, "Nothing says how many GPUs there are. This is what each needs.",
+    one.points.map(point => ({ ...point, name: point.gpus + " GPUs" })));
   if (answer.plan) section("What it rests on", table(["fact", "value", "from"], answer.plan.facts.map(fact =>
     ({ id: "fact-" + fact.name, cells: [fact.name, valueOf(fact), origin(fact.origin)] }))));
   problems(answer.diagnostics);
+}
+/// What some values of a number need.
+function numbers(title, text, points) {
+  const most = 1.02 * Math.max(...points.map(point => point.needed));
+  section(title, make("p", {}, text), points.map(point => bar(point.name, [{ bytes: point.needed, colour: point.fits ? "var(--good)" : "var(--bad)" }],
+    most, 0, (point.at_least ? "> " : "") + size(point.needed))));
 }
 const valueOf = fact => Array.isArray(fact.value) ? fact.value.join(", ") : String(fact.value);
 /// The facts of this plan that move the bucket, each with its line in the config, as links to where they stand below.
