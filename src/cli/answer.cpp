@@ -140,6 +140,11 @@ bool find_architecture(Findings& findings, const Catalog& catalog) {
   return false;
 }
 
+/// Whether it is one of several that what names it leaves.
+bool guesses_version(const TrainingPlan& plan) {
+  return std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) > 0;
+}
+
 /// Whether a version is said of one of the packages in "trl 1.16.0 on transformers 5.23.0".
 bool names_framework(const IngestOptions& options, const std::string& framework) {
   return std::ranges::any_of(options.versions, [&](const NamedVersion& one) {
@@ -254,7 +259,8 @@ void read_and_estimate(Findings& findings, const Question& question, const std::
   findings.versions_assumed = true;
   if (plan) {
     findings.plan = std::move(*plan);
-    findings.versions_assumed = !names_framework(ingest_options(question), findings.plan->framework);
+    findings.versions_assumed =
+        guesses_version(*findings.plan) || !names_framework(ingest_options(question), findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
     if (find_architecture(findings, catalog)) estimate_model(findings);
   } else {

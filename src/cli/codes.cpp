@@ -133,6 +133,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/assumed-trainer", Verdict::answered,
      "Nothing says whose trainer read the config that a diagnosis is held against, so it was estimated as TRL's SFT. "
      "--trainer says whose it is."},
+    {"ingest/assumed-version", Verdict::answered,
+     "Nobody names one version of a framework, and the newest known does not have the file's keys, or is not what a "
+     "list of requirements leaves. The newest that does is taken; --framework says which version runs."},
     {"ingest/bad-override", Verdict::usage,
      "--set takes key=value: a key of the config's own format, or a field of the plan."},
     {"ingest/bad-profile", Verdict::invalid,

@@ -1,11 +1,13 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "oomplan/estimate/fit_check.hpp"
+#include "oomplan/ingest/version_range.hpp"
 #include "oomplan/plan/trainer.hpp"
 #include "oomplan/read/requirements.hpp"
 
@@ -19,6 +21,33 @@ std::string wrong_pin(const std::string& text) {
 
 void add(const std::vector<Pin>& pins, bool asked, IngestOptions& options) {
   for (const Pin& pin : pins) options.versions.push_back({pin.package, pin.version, pin.where, asked});
+}
+
+Diagnostic of_range(const PinRange& pin, std::string_view code, std::string message) {
+  return {Severity::warning,
+          std::string(code),
+          pin.package + pin.range + ": " + std::move(message),
+          pin.where,
+          "--framework " + pin.package + "==… says which version runs",
+          {}};
+}
+
+// The newest known version, where a range leaves that, is taken anyway.
+void add_ranges(const std::vector<PinRange>& ranges, IngestOptions& options) {
+  for (const PinRange& pin : ranges) {
+    const auto version = version_of_range(pin.package, pin.range);
+    const bool named = std::ranges::count(options.versions, pin.package, &NamedVersion::package) > 0;
+    if (!version || named) continue;
+    if (pin.marked) {
+      options.unread.push_back(of_range(pin, "ingest/unused-version",
+                                        "environment markers are not evaluated, so that this names no version"));
+      continue;
+    }
+    options.versions.push_back({pin.package, version->version, pin.where, false});
+    if (version->several)
+      options.unread.push_back(
+          of_range(pin, "ingest/assumed-version", "read as " + version->version + ", the newest known that it leaves"));
+  }
 }
 
 std::string variable(const char* name) {
@@ -103,6 +132,7 @@ void name_versions(const VersionsAsked& asked, IngestOptions& options) {
     const auto pins = read_pins(path);
     if (pins) {
       add(*pins, false, options);
+      add_ranges(read_ranges(path), options);
     } else {
       options.unread.insert(options.unread.end(), pins.errors().begin(), pins.errors().end());
     }
@@ -120,6 +150,7 @@ void name_versions_beside(const std::string& config, IngestOptions& options, con
     const auto pins = read_pins(path.string());
     if (pins) {
       add(*pins, false, options);
+      add_ranges(read_ranges(path.string()), options);
     } else {
       for (Diagnostic unread : pins.errors()) {  // Nobody asked for this file.
         unread.severity = Severity::warning;

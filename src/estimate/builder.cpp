@@ -204,7 +204,7 @@ bool Builder::added(const Parameter& parameter) const {
 
 void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
-  if (facts.fp32_while_loading && facts.weights != DType::fp32) {
+  if (facts.fp32_while_loading && !facts.kbit_upcast && facts.weights != DType::fp32) {
     for (const DType dtype : {DType::fp32, facts.weights}) {
       for (const Parameter& p : parameters) {
         if (!added(p) && is_raised(p.name)) cast(p, dtype);
@@ -254,6 +254,12 @@ void Builder::finish_loading() {
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());
   raise_trained();
+  // trl 0.15 to 0.28: trainer/utils.py, peft_module_casting_to_bf16.
+  if (!facts.kbit_upcast || !facts.fp32_while_loading) return;
+  for (const Parameter& p : parameters) {
+    const bool ends = p.name.find("embed_tokens") != p.name.npos || p.name.find("lm_head") != p.name.npos;
+    if (ends && !added(p)) cast(p, DType::bf16);
+  }
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {

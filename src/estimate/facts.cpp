@@ -130,7 +130,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   if (f.trained_layers != 0) f.trained_at = plan.recipe.trained_layers.origin.where;
   // transformers asks for it wherever it checkpoints (modeling_utils.py: _activation_checkpointing_enable).
   // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
-  const bool asks = plan.checkpointing.on.value && !plan.checkpointing.wrapped.value && f.trained_layers == 0;
+  // Older TRL leaves it to peft's prepare_model_for_kbit_training, which does so for reentrant checkpoints alone.
+  const bool by_peft = f.kbit_upcast && plan.precision.fp32_while_loading.value;
+  const bool leaves_out = plan.checkpointing.wrapped.value || (by_peft && !plan.checkpointing.reentrant.value);
+  const bool asks = plan.checkpointing.on.value && !leaves_out && f.trained_layers == 0;
   f.input_grads = asks || (f.lora && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};

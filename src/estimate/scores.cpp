@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "modules/chunked_logprob.hpp"
 #include "modules/selective_log_softmax.hpp"
@@ -43,6 +45,54 @@ Tensor token_scores(Stage& stage, Role role, const Facts& facts, ScoredRows& row
   return stage.torch().slice(log_probs, 1, positions - kept, kept);
 }
 
+/// Each as of the layer that made it; the first and the last are none's.
+template <class Do>
+void each_in_layer(Torch& t, std::vector<Tensor>& tensors, Do what) {
+  std::int16_t layer = -1;
+  for (Tensor& one : tensors) {
+    Restore in_layer(t.recorder.scope.layer, &one == &tensors.back() ? std::int16_t{-1} : std::int16_t{layer++});
+    what(one);
+  }
+}
+
+/// model(…, output_hidden_states=True), whose output the caller holds, every layer's hidden states in it.
+std::vector<Tensor> call_for_hidden(Stage& stage, Role role, const Facts& facts, Stream& s) {
+  std::vector<Tensor> hidden;
+  s.returns_hidden = true;
+  stage.call(role, facts, s, [&](Play& play, const Head& head) {
+    logits_alone.play(play, head, s);
+    hidden = *s.all_hidden;
+  });
+  if (!stage.plan().precision.outputs_to_fp32.value) return hidden;
+  Torch& t = stage.torch();
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const Tensor logits = std::exchange(s.logits, t.to(s.logits, DType::fp32));  // All of the output, then it goes.
+  std::vector<Tensor> raised;
+  each_in_layer(t, hidden, [&](const Tensor& one) { raised.push_back(t.to(one, DType::fp32)); });
+  each_in_layer(t, hidden, [](Tensor& one) { one.reset(); });
+  return raised;
+}
+
+/// concatenated_forward of trl 0.15 to 0.28 (trainer/dpo_trainer.py): labels are shifted, and no logits cut off.
+Scores score_whole_rows(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
+  Stream s = rows.stream;
+  std::vector<Tensor> hidden;
+  if (stage.plan().recipe.outputs_kept.value) {
+    hidden = call_for_hidden(stage, role, facts, s);
+  } else {
+    stage.call(role, facts, logits_alone, s);
+  }
+  Torch& t = stage.torch();
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const Tensor labels = t.empty(s.input_ids->sizes, DType::int64, "aten::roll");
+  const Tensor log_probs = selective_log_softmax(t, s.logits, labels, LogSoftmax::by_row);
+  const Tensor sums = t.sum_last(log_probs);
+  measure_halves(t, facts, s.logits);
+  s.logits.reset();
+  each_in_layer(t, hidden, [](Tensor& one) { one.reset(); });
+  return {sums, {}};
+}
+
 /// Each token by the logits before it.
 Scores score_by_logits(Stage& stage, Role role, const Facts& facts, Stream& s) {
   stage.call(role, facts, logits_alone, s);
@@ -50,12 +100,15 @@ Scores score_by_logits(Stage& stage, Role role, const Facts& facts, Stream& s) {
   InBucket bucket(t, Bucket::logits_and_loss);
   const std::int64_t length = s.input_ids->sizes[1] - 1;
   const Tensor log_probs = selective_log_softmax(t, t.slice(s.logits, 1, 0, length), t.slice(s.input_ids, 1, 1, length),
-                                                 facts.patched_log_softmax);
+                                                 LogSoftmax::patched);
   return {t.sum_last(log_probs), std::move(s.logits)};
 }
 
 Scores score(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
-  if (stage.plan().recipe.loss.value == Loss::full_logits) return score_by_logits(stage, role, facts, rows.stream);
+  if (stage.plan().recipe.loss.value == Loss::full_logits) {
+    return facts.patched_log_softmax ? score_by_logits(stage, role, facts, rows.stream)
+                                     : score_whole_rows(stage, role, facts, rows);
+  }
   if (!rows.stream.labels) label(stage.torch(), rows);
   return {score_by_fused_head(stage, role, facts, rows.stream), {}};
 }
@@ -91,6 +144,13 @@ Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows
 }
 
 }  // namespace
+
+void measure_halves(Torch& t, const Facts& facts, const Tensor& logits) {
+  const std::int64_t longest = logits->sizes[1] - 1;
+  const std::int64_t tokens = facts.labelled > 0 ? std::min(facts.labelled, longest) : longest;
+  const std::int64_t rows = saturating_mul(logits->sizes[0] / 2, tokens);
+  for (int kind = 0; kind < 2; ++kind) t.empty({rows, logits->sizes.back()}, logits->dtype, "aten::index");
+}
 
 Facts in_pairs(Facts facts) {
   facts.batch = saturating_mul(facts.batch, 2);

@@ -46,6 +46,9 @@ Tensor reference_token_scores(Stage& stage, const Facts& facts, const ScoredRows
 Scores policy_label_scores(Stage& stage, const Facts& facts, ScoredRows& rows);
 Scores reference_label_scores(Stage& stage, const Facts& facts, const ScoredRows& rows);
 
+/// What metrics copy of pairs' logits: those of the chosen rows' completions, then of the rejected ones'.
+void measure_halves(Torch& t, const Facts& facts, const Tensor& logits);
+
 /// The facts of a batch whose scores are computed before the first step.
 Facts precomputing(Stage& stage);
 

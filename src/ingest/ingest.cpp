@@ -1,10 +1,13 @@
 #include "oomplan/ingest/ingest.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "compose.hpp"
 #include "evaluation.hpp"
+#include "key_versions.hpp"
 #include "loader_facts.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
@@ -40,13 +43,45 @@ Result<TrainingPlan> finish(Draft draft, const Document& document) {
   return std::move(draft.errors);
 }
 
-}  // namespace
+/// What a config is by some versions, and what of it they do not have.
+struct Reading {
+  Result<TrainingPlan> plan{Diagnostics{}};
+  std::vector<NamedVersion> others{};  ///< That may have it.
+  std::string refused{};               ///< The first key that they do not have.
+  Location at{};                       ///< Where that is.
+  std::string version{};               ///< "trl 1.16.0"
+};
 
-Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options) {
+bool is_named(const IngestOptions& options, std::string_view package) {
+  return std::ranges::count(options.versions, package, &NamedVersion::package) > 0;
+}
+
+void note_lacking(std::string_view dialect, const ingestion::Inputs& inputs, const IngestOptions& options,
+                  const Draft& draft, Reading& out) {
+  const ingestion::KeyFile& file = ingestion::key_file(dialect);
+  const auto keys = ingestion::refused_by_version(file, inputs, draft);
+  if (keys.empty()) return;
+  const std::string_view framework = draft.plan.framework;
+  const std::string_view package = framework.substr(0, framework.find(' '));
+  out.refused = keys.front()->key;
+  out.at = ingestion::origin_of(*keys.front()).where;
+  const std::string_view lacks = ingestion::package_of(file, out.refused);
+  out.version = std::string(lacks) + " " + framework_version(draft.plan, lacks);
+  // What lies below may be older under the same framework; else the framework is.
+  for (const std::string_view one : {lacks, package}) {
+    if (is_named(options, one) || is_named(options, package)) continue;
+    const auto versions = ingestion::versions_with(file, keys, one, draft.plan);
+    out.others.insert(out.others.end(), versions.begin(), versions.end());
+    if (lacks == package) break;
+  }
+}
+
+Reading read_by(const Document& document, const IngestOptions& options) {
+  Reading out;
   auto composed = ingestion::compose(document, options.loader);
-  if (!composed) return composed.errors();
+  if (!composed) return {.plan = composed.errors()};
   const auto dialect = ingestion::recognise(composed->inputs, document, options.dialect);
-  if (!dialect) return dialect.errors();
+  if (!dialect) return {.plan = dialect.errors()};
   Diagnostics errors;
   auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
   ingestion::add_world(options.world, overrides);
@@ -59,6 +94,7 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   for (const Diagnostic& one : options.unread) (one.severity == Severity::error ? errors : beside).push_back(one);
   ingestion::ChosenVersions versions(options.versions);
   Draft draft = (*dialect)->read(composed->inputs, document);
+  note_lacking((*dialect)->name, composed->inputs, options, draft, out);
   versions.report(draft);
   draft.plan.warnings.insert(draft.plan.warnings.end(), beside.begin(), beside.end());
   draft.plan.dialect = (*dialect)->name;
@@ -80,7 +116,42 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
   }
   if (draft.bad_keys.empty()) ingestion::note_unplayed(draft.plan);
   if (draft.bad_keys.empty()) versions.note_unplayed(composed->inputs, draft);
-  return finish(std::move(draft), document);
+  out.plan = finish(std::move(draft), document);
+  return out;
+}
+
+Diagnostic assumed_version(const Reading& newest, const NamedVersion& taken) {
+  const std::string version = taken.package + " " + taken.version;
+  return {Severity::warning,
+          "ingest/assumed-version",
+          newest.refused + ": " + newest.version + " has no such argument; read as for " + version +
+              ", the newest known that has all of the file's keys",
+          newest.at,
+          "--framework " + taken.package + "==… says which version runs",
+          {}};
+}
+
+}  // namespace
+
+Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options) {
+  Reading newest = read_by(document, options);
+  for (const NamedVersion& version : newest.others) {
+    IngestOptions with = options;
+    with.versions.insert(with.versions.begin(), version);
+    Reading reading = read_by(document, with);
+    if (!reading.refused.empty()) continue;
+    Diagnostic assumed = assumed_version(newest, version);
+    if (reading.plan) {
+      if (reading.plan->recipe.trainer.origin.kind == Origin::Kind::assumed)
+        assumed.hint += "; --trainer trainer, if a script around transformers' Trainer reads this file";
+      reading.plan->warnings.insert(reading.plan->warnings.begin(), assumed);
+      return std::move(reading.plan);
+    }
+    Diagnostics errors = reading.plan.errors();
+    errors.push_back(assumed);
+    return errors;
+  }
+  return std::move(newest.plan);
 }
 
 std::vector<std::string_view> dialects() {

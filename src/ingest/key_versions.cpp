@@ -1,6 +1,7 @@
 #include "key_versions.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "versions.hpp"
 
@@ -89,6 +90,79 @@ void refuse_by_version(const KeyFile& file, const Stack& stack, const KeyReaders
     if (readers.strict(bound.package, trainer))
       refuse(input, none(stack, bound) + " yet", had(bound, " from ", draft), draft);
   }
+}
+
+std::vector<const Input*> refused_by_version(const KeyFile& file, const Inputs& inputs, const Draft& draft) {
+  std::vector<const Input*> out;
+  for (const Input& input : inputs) {
+    const bool bad = std::ranges::count(draft.bad_keys, input.key) > 0;
+    if (bad && (line_of(file.until, input.key) || line_of(file.since, input.key))) out.push_back(&input);
+  }
+  return out;
+}
+
+namespace {
+
+/// "0.26" of "0.27": a minor version stands for all its patches. Empty of "1.0".
+std::string minor_before(std::string_view version) {
+  const auto dot = version.find('.');
+  int minor = 0;
+  if (dot != version.npos) std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+  return minor > 0 ? std::string(version.substr(0, dot + 1)) + std::to_string(minor - 1) : "";
+}
+
+/// The newest version that the layer stands for and that has the keys; empty where there is none.
+std::string newest_with(const KeyFile& file, const std::vector<const Input*>& keys, const StackLayer& layer) {
+  std::string out = layer.version;
+  for (const Input* input : keys) {
+    const KeyLine* line = line_of(file.until, input->key);
+    const KeyVersion bound = line == nullptr ? KeyVersion{} : key_version(line->text);
+    if (bound.package == layer.package && !is_older(out, bound.version)) out = minor_before(bound.version);
+  }
+  for (const Input* input : keys) {
+    const KeyLine* line = line_of(file.since, input->key);
+    const KeyVersion bound = line == nullptr ? KeyVersion{} : key_version(line->text);
+    if (bound.package == layer.package && is_older(out, bound.version)) return {};
+  }
+  return !out.empty() && covers(layer, out) ? out : std::string();
+}
+
+}  // namespace
+
+namespace {
+
+/// The oldest version of `package` that the framework's own layer takes; empty where it says nothing.
+std::string oldest_below(std::string_view top, std::string_view version, std::string_view package) {
+  for (const StackLayer& layer : stack_layers()) {
+    if (layer.package != top || !covers(layer, version)) continue;
+    for (const auto& [other, oldest] : layer.needs) {
+      if (other == package) return oldest;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view package_of(const KeyFile& file, std::string_view key) {
+  const KeyLine* until = line_of(file.until, key);
+  const KeyLine* line = until == nullptr ? line_of(file.since, key) : until;
+  return line == nullptr ? std::string_view() : key_version(line->text).package;
+}
+
+std::vector<NamedVersion> versions_with(const KeyFile& file, const std::vector<const Input*>& keys,
+                                        std::string_view package, const TrainingPlan& plan) {
+  const std::string_view top = std::string_view(plan.framework).substr(0, plan.framework.find(' '));
+  const std::string oldest = oldest_below(top, framework_version(plan, top), package);
+  std::vector<NamedVersion> out;
+  for (const StackLayer& layer : stack_layers()) {
+    const bool held = layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == top);
+    const std::string version = held ? newest_with(file, keys, layer) : std::string();
+    const bool runs = !version.empty() && (oldest.empty() || !is_older(version, oldest));
+    if (runs) out.push_back({layer.package, version, {}, false});
+  }
+  std::ranges::sort(out, [](const NamedVersion& a, const NamedVersion& b) { return is_older(b.version, a.version); });
+  return out;
 }
 
 }  // namespace oomplan::ingestion

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dialect.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::ingestion {
 
@@ -34,5 +36,17 @@ struct KeyReaders {
 };
 void refuse_by_version(const KeyFile& file, const Stack& stack, const KeyReaders& readers, const Inputs& inputs,
                        Draft& draft);
+
+/// The inputs that refuse_by_version refused.
+std::vector<const Input*> refused_by_version(const KeyFile& file, const Inputs& inputs, const Draft& draft);
+
+/// Whose argument it is, or was.
+std::string_view package_of(const KeyFile& file, std::string_view key);
+
+/// Versions of a package of the plan's framework that may have all these keys, the newest first: of each range that was
+/// held against runs the newest, before what the keys were given up in and not before what they came with. Of what lies
+/// below, those that the framework can run on.
+std::vector<NamedVersion> versions_with(const KeyFile& file, const std::vector<const Input*>& keys,
+                                        std::string_view package, const TrainingPlan& plan);
 
 }  // namespace oomplan::ingestion

@@ -96,7 +96,8 @@ constexpr std::array run_rows{
         "fp32_norms", {"norms, embeddings and head are held in fp32 beside other weights of `weights_dtype`"}),
     fact<&Plan::precision, &PrecisionFacts::fp32_while_loading, as::boolean>(
         "fp32_while_loading", {"norms, embeddings and head go to fp32 and back while loading, and the cache is emptied "
-                               "after: Axolotl's loader"}),
+                               "after: Axolotl's loader; beside `kbit_upcast` embeddings and head go back to bf16, and "
+                               "norms stay: older TRL"}),
     fact<&Plan::precision, &PrecisionFacts::trained_to_fp32, as::boolean>(
         "trained_to_fp32", {"what is trained goes to fp32, weight after weight, once all is loaded: LLaMA-Factory",
                             {},
@@ -289,7 +290,9 @@ constexpr std::array run_rows{
                                                        "after the other (`linear_cross_entropy`)",
                                                        {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
-        "outputs_kept", {"the model's output object, with the logits, lives through backward"}),
+        "outputs_kept",
+        {"the model's output object, with the logits, lives through backward; of `dpo` over whole logits, it has "
+         "every layer's hidden states too, and lives until its rows are scored"}),
     fact<&Plan::precision, &PrecisionFacts::outputs_to_fp32, as::boolean>("outputs_to_fp32",
                                                                           {"accelerate's fp32 copy of the outputs"}),
     fact<&Plan::optimizer, &OptimizerFacts::fp32_embedding_state, as::boolean>(
@@ -337,7 +340,10 @@ constexpr std::array run_rows{
     fact<&Plan::kernels, &KernelFacts::liger_layer_norm, as::boolean>(
         "liger_layer_norm", {"Liger's LayerNorm, where it has one for the model", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::patched_log_softmax, as::boolean>(
-        "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's", {}, scores_logits}),
+        "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's or, of `dpo` and `kto`, by torch "
+                                "row after row",
+                                {},
+                                scores_logits}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -48,6 +48,39 @@ void add_line(std::string_view line, const std::string& file, int number, std::v
   pins.push_back({normal(name), std::string(version), {file, number, column}});
 }
 
+/// Of "\"trl[peft] >= 0.19, < 0.20 ; python_version > '3.9'\",  # why".
+void add_range(std::string_view line, const std::string& file, int number, std::vector<PinRange>& ranges) {
+  line = line.substr(0, line.find('#'));
+  const auto first = line.find_first_not_of(" \t\r\"'");
+  if (first == line.npos) return;
+  const std::string_view text = line.substr(first);
+  const auto at = text.find_first_of("<>=!~");
+  if (at == text.npos) return;
+  const std::string_view name = trimmed(text.substr(0, text.substr(0, at).find('[')).substr(0, at));
+  const auto marker = text.find(';');
+  std::string range;
+  for (const char c : text.substr(at, marker == text.npos ? marker : marker - at)) {
+    const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                      std::string_view("<>=!~.,*+-_").find(c) != std::string_view::npos;
+    if (part) range += c;
+  }
+  while (range.ends_with(',')) range.pop_back();
+  const bool one = range.starts_with("==") && range.find_first_of("*,") == range.npos;
+  if (!is_name(name) || one) return;
+  ranges.push_back({normal(name), range, marker != text.npos, {file, number, static_cast<int>(first) + 1}});
+}
+
+/// The lines of a text, each with its number.
+template <class Line>
+void each_line(std::string_view rest, Line line) {
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::string_view one = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    line(one, number);
+  }
+}
+
 void add_packages(const Document& document, std::string_view key, std::vector<Pin>& pins) {
   const Node* packages = document.root.find(key);
   if (packages == nullptr) return;
@@ -61,24 +94,28 @@ void add_packages(const Document& document, std::string_view key, std::vector<Pi
 
 bool is_toml(const std::string& path) { return path.ends_with(".lock") || path.ends_with(".toml"); }
 
-// PEP 621's [project] dependencies, and those of its groups.
-void add_requirements(const Document& document, const Node* list, std::vector<Pin>& pins) {
+// PEP 621's [project] dependencies, and those of its groups. `of_text`: pins_of_requirements or its like.
+template <class Out>
+void add_requirements(const Document& document, const Node* list,
+                      std::vector<Out> (*of_text)(const std::string&, const std::string&), std::vector<Out>& out) {
   if (list == nullptr) return;
   for (const Node& one : list->items) {
-    for (Pin& pin : pins_of_requirements(one.is_scalar() ? one.text : std::string(), document.file)) {
+    for (Out& pin : of_text(one.is_scalar() ? one.text : std::string(), document.file)) {
       pin.where = document.at(one);
-      pins.push_back(std::move(pin));
+      out.push_back(std::move(pin));
     }
   }
 }
 
-void add_project(const Document& document, std::vector<Pin>& pins) {
+template <class Out>
+void add_project(const Document& document, std::vector<Out> (*of_text)(const std::string&, const std::string&),
+                 std::vector<Out>& out) {
   const Node* project = document.root.find("project");
-  if (project != nullptr) add_requirements(document, project->find("dependencies"), pins);
+  if (project != nullptr) add_requirements(document, project->find("dependencies"), of_text, out);
   const Node* extras = project == nullptr ? nullptr : project->find("optional-dependencies");
   for (const Node* groups : {extras, document.root.find("dependency-groups")}) {
     if (groups == nullptr) continue;
-    for (const Entry& group : groups->entries) add_requirements(document, &group.value, pins);
+    for (const Entry& group : groups->entries) add_requirements(document, &group.value, of_text, out);
   }
 }
 
@@ -91,7 +128,7 @@ Result<std::vector<Pin>> pins_of_lock(std::string text, const std::string& path)
   std::vector<Pin> out;
   add_packages(*document, "package", out);
   add_packages(*document, "packages", out);
-  add_project(*document, out);
+  add_project(*document, pins_of_requirements, out);
   return out;
 }
 
@@ -145,21 +182,23 @@ Result<std::vector<Pin>> pins_of_environment(const std::string& path) {
 std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file) {
   std::vector<Pin> out;
   std::vector<Pin> marked;
-  std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  for (int number = 1; !rest.empty(); ++number) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  each_line(text, [&](std::string_view line, int number) {
     const bool has_marker = line.substr(0, line.find('#')).find(';') != line.npos;
     add_line(line, file, number, has_marker ? marked : out);
-  }
+  });
   out.insert(out.end(), marked.begin(), marked.end());
   return out;
 }
 
-Result<std::vector<Pin>> read_pins(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return pins_of_environment(path);
+std::vector<PinRange> ranges_of_requirements(const std::string& text, const std::string& file) {
+  std::vector<PinRange> out;
+  each_line(text, [&](std::string_view line, int number) { add_range(line, file, number, out); });
+  return out;
+}
+
+namespace {
+
+Result<std::string> text_of(const std::string& path) {
   auto source = read::open_bytes(path);
   if (!source) return source.errors();
   constexpr std::size_t most = ReadBudget{}.bytes;
@@ -170,6 +209,29 @@ Result<std::vector<Pin>> read_pins(const std::string& path) {
   if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF"))
     return Diagnostic{Severity::error, "read/encoding",    "the file is UTF-16, not UTF-8",
                       {path},          "save it as UTF-8", {}};
+  return text;
+}
+
+}  // namespace
+
+std::vector<PinRange> read_ranges(const std::string& path) {
+  std::error_code error;
+  const bool lock = path.ends_with(".lock") || path.ends_with("pylock.toml");
+  if (lock || fs::is_directory(path, error)) return {};
+  auto text = text_of(path);
+  if (!text) return {};
+  if (!is_toml(path)) return ranges_of_requirements(*text, path);
+  const auto document = parse_document(*std::move(text), path, Syntax::toml, {.nodes = most_nodes});
+  std::vector<PinRange> out;
+  if (document) add_project(*document, ranges_of_requirements, out);
+  return out;
+}
+
+Result<std::vector<Pin>> read_pins(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return pins_of_environment(path);
+  auto text = text_of(path);
+  if (!text) return text.errors();
   return is_toml(path) ? pins_of_lock(*std::move(text), path)
                        : Result<std::vector<Pin>>(pins_of_requirements(*text, path));
 }

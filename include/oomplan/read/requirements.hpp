@@ -16,6 +16,22 @@ struct Pin {
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
+/// A package and what its version may be.
+struct PinRange {
+  std::string package{};  ///< As in Pin.
+  std::string range{};    ///< "~=0.19.1", ">=0.19,<0.20": terms of PEP 440, without space.
+  bool marked = false;    ///< Only where an environment marker holds, which nobody evaluates.
+  Location where{};
+  friend bool operator==(const PinRange&, const PinRange&) = default;
+};
+
+/// "trl~=0.19.1", with extras, a marker or a comment around it; nothing where a line pins one version.
+std::vector<PinRange> ranges_of_requirements(const std::string& text, const std::string& file);
+
+/// Those of a requirements.txt, of the lists of a setup.py, or of what [project] of a pyproject.toml and its groups
+/// depend on; none of another file, or of one that cannot be read, of which read_pins says why.
+std::vector<PinRange> read_ranges(const std::string& path);
+
 /// "trl==1.16.0", with extras, a marker, hashes or a comment around it; nothing where a line pins none.
 /// A range (`>=`) pins none.
 std::vector<Pin> pins_of_requirements(const std::string& text, const std::string& file);

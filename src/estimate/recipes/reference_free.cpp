@@ -41,11 +41,12 @@ Tensor cross_entropy_of(Torch& t, const Tensor& all_logits, const Tensor& all_la
 }
 
 /// get_batch_logps.
-Tensor scores_of(Torch& t, const Tensor& all_logits, const Tensor& all_labels, bool patched) {
+Tensor scores_of(Torch& t, const Tensor& all_logits, const Tensor& all_labels, const Facts& facts) {
   const std::int64_t length = all_labels->sizes[1] - 1;
   const Tensor labels = t.clone(t.slice(all_labels, 1, 1, length));
   const Tensor mask = t.empty(labels->sizes, DType::boolean, "aten::ne");
-  const Tensor log_probs = selective_log_softmax(t, t.slice(all_logits, 1, 0, length), labels, patched);
+  const Tensor log_probs = selective_log_softmax(t, t.slice(all_logits, 1, 0, length), labels,
+                                                 facts.patched_log_softmax ? LogSoftmax::patched : LogSoftmax::kernel);
   return t.sum_last(t.mul_scalar(log_probs));
 }
 
@@ -59,7 +60,7 @@ Tensor lose(Stage& stage, const Facts& facts, const Batch& batch) {
   const Tensor labels = t.clone(all_labels);
   Tensor likelihood;
   if (stage.plan().recipe.second_term.value) likelihood = cross_entropy_of(t, s.logits, labels, facts.batch / 2);
-  const Tensor loss = t.div_scalar(t.sum_all(scores_of(t, s.logits, all_labels, facts.patched_log_softmax)));
+  const Tensor loss = t.div_scalar(t.sum_all(scores_of(t, s.logits, all_labels, facts)));
   return likelihood ? t.sub(likelihood, loss) : loss;
 }
 

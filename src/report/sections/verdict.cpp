@@ -153,9 +153,16 @@ std::string ranks_line(const Report& report, const ViewOptions& options) {
   return wrapped_line(out, options);
 }
 
+/// A version that nobody named, and that is not the newest.
+std::string by_keys_line(const Report& report, const ViewOptions& options) {
+  const TrainingPlan& plan = *report.found.plan;
+  if (std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) == 0) return {};
+  return wrapped_line(plan.framework + " is assumed, as a warning explains (say which with --framework)", options);
+}
+
 /// The same config under another version of its framework, where nobody says which it is.
 std::string version_line(const Report& report, const ViewOptions& options) {
-  if (!report.found.outlook || !report.found.outlook->version) return {};
+  if (!report.found.outlook || !report.found.outlook->version) return by_keys_line(report, options);
   const OtherVersion& version = *report.found.outlook->version;
   const std::string size = (version.at_least ? "at least " : "") + oomplan::to_text(version.needed);
   const std::string other = version.package + " " + version.other;

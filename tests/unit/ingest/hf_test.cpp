@@ -373,13 +373,15 @@ TEST(Hf, OldNamesAreReadWhereAScriptMayHaveThem) {
 }
 
 TEST(Hf, TrlHasNoOldNames) {
+  IngestOptions newest;
+  newest.versions = {{"trl", "1.16.0", {}, true}};
   EXPECT_THAT(
-      errors_from("trainer: sft\nmodel_name_or_path: a\nmax_seq_length: 300\ntorch_dtype: bfloat16\n"),
+      errors_from("trainer: sft\nmodel_name_or_path: a\nmax_seq_length: 300\ntorch_dtype: bfloat16\n", newest),
       ElementsAre("c.yaml:3:17: ingest/refused: max_seq_length: trl 1.16.0 has no such argument; it is max_length now "
                   "(trl before 0.20 has it: --framework trl==… says which runs)",
                   "c.yaml:4:14: ingest/refused: torch_dtype: trl 1.16.0 has no such argument; it is dtype now (trl "
                   "before 0.27 has it: --framework trl==… says which runs)"));
-  EXPECT_THAT(errors_from("model_name_or_path: a\nmax_seq_length: 300\n"),
+  EXPECT_THAT(errors_from("model_name_or_path: a\nmax_seq_length: 300\n", newest),
               ElementsAre(AllOf(HasSubstr("it is max_length now"), HasSubstr("--trainer trainer, if a script"))));
   EXPECT_THAT(errors_from(plain + "per_gpu_train_batch_size: 4\n"),
               ElementsAre(HasSubstr("it is per_device_train_batch_size now")));

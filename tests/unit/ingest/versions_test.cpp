@@ -2,6 +2,7 @@
 
 #include "from_text.hpp"
 #include "key_versions.hpp"
+#include "oomplan/ingest/version_range.hpp"
 #include "oomplan/read/requirements.hpp"
 
 namespace oomplan::ingestion {
@@ -185,7 +186,7 @@ TEST(KeyVersions, AKeyThatIsYetToComeIsRefused) {
 
 TEST(KeyVersions, WhatAnOldTrainerDoesOtherwiseIsAGap) {
   const std::vector<NamedVersion> old{named("trl", "0.19.1")};
-  EXPECT_THAT(gaps_with(old, "trainer: dpo\nmax_length: 8\ngradient_checkpointing: true\n"),
+  EXPECT_THAT(gaps_with(old, "trainer: kto\nmax_length: 8\ngradient_checkpointing: true\n"),
               testing::Contains("trainer: trl 0.19.1's trainers of preferences and rewards"));
   EXPECT_THAT(gaps_with(old, "trainer: sft\nmax_length: 8\n"),
               testing::Contains("use_cache: transformers 4.53.3's key-value cache"));
@@ -195,6 +196,105 @@ TEST(KeyVersions, WhatAnOldTrainerDoesOtherwiseIsAGap) {
                         "trainer: sft\nper_device_train_batch_size: 1\nmax_length: 8\n"
                         "gradient_checkpointing: true\n"),
               ElementsAre("padding_mask: transformers 4.53.3's sdpa attention without a mask"));
+}
+
+TEST(KeyVersions, AnOldDpoScoresLogitsAndCutsBothParts) {
+  IngestOptions options;
+  options.versions = {named("trl", "0.19.1")};
+  const std::string config = "model_name_or_path: a/b\ntrainer: dpo\nmax_length: 512\n";
+  const TrainingPlan plan =
+      plan_from(config + "max_prompt_length: 100\nmax_completion_length: 200\nreference_free: true\n", options);
+  EXPECT_EQ(plan.batch.sequence_length.value, 300);
+  EXPECT_EQ(plan.batch.completion_length.value, 200);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::full_logits);
+  EXPECT_TRUE(plan.recipe.outputs_kept.value);
+  EXPECT_FALSE(plan.recipe.use_cache.value);
+  EXPECT_THAT(features(plan), IsEmpty());
+  options.versions = {named("trl", "0.18.2")};
+  EXPECT_FALSE(plan_from(config + "max_prompt_length: 100\n", options).recipe.outputs_kept.value);
+  EXPECT_THAT(features(plan_from(config + "precompute_ref_log_probs: true\nuse_weighting: true\n", options)),
+              ElementsAre(HasSubstr("precompute_ref_log_probs"), HasSubstr("use_weighting"), HasSubstr("one mask")));
+}
+
+TEST(KeyVersions, AnOldTrlRaisesWhatIsNotQuantized) {
+  IngestOptions options;
+  options.versions = {named("trl", "0.24.0")};
+  const std::string config = "model_name_or_path: a/b\nmax_length: 512\nuse_peft: true\nload_in_4bit: true\ntrainer: ";
+  const TrainingPlan sft = plan_from(config + "sft\n", options);
+  EXPECT_TRUE(sft.quantization.kbit_upcast.value);
+  EXPECT_TRUE(sft.precision.fp32_while_loading.value) << "embeddings and head go back to bf16";
+  EXPECT_EQ(sft.adapter.dtype.value, AdapterDType::fp32);
+  options.versions = {named("trl", "0.28.0")};
+  EXPECT_TRUE(plan_from(config + "dpo\n", options).quantization.kbit_upcast.value);
+  EXPECT_FALSE(plan_from(config + "sft\n", options).quantization.kbit_upcast.value);
+  options.versions = {named("trl", "0.25.1")};
+  EXPECT_THAT(features(plan_from(config + "sft\n", options)),
+              ElementsAre("quantization: how TRL 0.25.1 prepares quantized models for SFT"));
+}
+
+TEST(KeyVersions, ADtypeOfNullIsFp32BeforeTransformers5) {
+  IngestOptions options;
+  const std::string config = "model_name_or_path: a/b\nmax_length: 512\ndtype: null\n";
+  EXPECT_EQ(plan_from(config, options).precision.weights_dtype.value, WeightsDType::checkpoint);
+  options.versions = {named("trl", "0.24.0")};
+  EXPECT_EQ(plan_from(config, options).precision.weights_dtype.value, WeightsDType::fp32);
+}
+
+// The newest version of those that runs were held against that has all keys, where nobody names one.
+TEST(KeyVersions, AFilesKeysNameItsVersion) {
+  const auto read_as = [](const std::string& keys, IngestOptions options = {}) {
+    const TrainingPlan plan = plan_from("model_name_or_path: a/b\ntrainer: sft\n" + keys, options);
+    EXPECT_EQ(plan.warnings.size(), 1U);
+    EXPECT_EQ(plan.warnings.front().code, "ingest/assumed-version");
+    return plan.framework;
+  };
+  EXPECT_EQ(read_as("max_length: 512\ntorch_dtype: bfloat16\n"), "trl 0.26 on transformers 4.57.6");
+  EXPECT_EQ(read_as("max_seq_length: 512\ntorch_dtype: bfloat16\n"), "trl 0.19 on transformers 4.53.3");
+  IngestOptions named_one;
+  named_one.versions = {named("trl", "1.16.0")};
+  EXPECT_THAT(errors_from("model_name_or_path: a/b\ntrainer: sft\nmax_seq_length: 512\n", named_one),
+              testing::Contains(HasSubstr("ingest/refused: max_seq_length")));
+  EXPECT_THAT(errors_from("model_name_or_path: a/b\ntrainer: sft\nmax_seq_length: 512\nmax_length: 1\n"
+                          "shuffle_dataset: true\n",
+                          {}),
+              testing::Contains(HasSubstr("max_seq_length")))
+      << "no version has them all";
+}
+
+// ---- Ranges --------------------------------------------------------------------------------------------------------
+
+TEST(VersionRange, IsReadAsPep440HasIt) {
+  EXPECT_TRUE(is_within("0.19.1", "~=0.19.1"));
+  EXPECT_FALSE(is_within("0.20.0", "~=0.19.1"));
+  EXPECT_TRUE(is_within("0.28.0", "~=0.19"));
+  EXPECT_FALSE(is_within("1.0", "~=0.19"));
+  EXPECT_TRUE(is_within("0.19.9", "==0.19.*"));
+  EXPECT_FALSE(is_within("0.19.9", "!=0.19.*"));
+  EXPECT_TRUE(is_within("0.19", ">=0.19.0,<=0.19,!=0.18"));
+  EXPECT_FALSE(is_within("0.19", ">0.19.0"));
+  EXPECT_FALSE(is_within("0.20", ">=0.19,<0.20"));
+  EXPECT_FALSE(is_within("0.20", "=>0.19")) << "no operator";
+}
+
+TEST(VersionRange, NamesTheNewestThatItLeaves) {
+  const auto version = [](const char* range) { return version_of_range("trl", range); };
+  EXPECT_EQ(version("~=0.19.1")->version, "0.19.1");
+  EXPECT_FALSE(version("~=0.19.1")->several);
+  EXPECT_EQ(version(">=0.19,<0.20")->version, "0.19.0");
+  EXPECT_EQ(version("<0.22")->version, "0.21.0");
+  EXPECT_TRUE(version("<0.22")->several);
+  EXPECT_FALSE(version(">=0.18")) << "which the newest is";
+  EXPECT_EQ(version("<0.10")->version, "0.10") << "of which no run was measured";
+  EXPECT_FALSE(version_of_range("numpy", "<2"));
+}
+
+TEST(VersionRange, OfAListOfRequirements) {
+  const auto ranges = ranges_of_requirements(
+      "trl~=0.19.1  # why\ntrl==1.0\n    \"trl[peft] >= 0.19, < 0.20\",\ntrl<1 ; python_version < '3.9'\nnumpy\n",
+      "r.txt");
+  EXPECT_THAT(ranges, ElementsAre(PinRange{"trl", "~=0.19.1", false, {"r.txt", 1, 1}},
+                                  PinRange{"trl", ">=0.19,<0.20", false, {"r.txt", 3, 6}},
+                                  PinRange{"trl", "<1", true, {"r.txt", 4, 1}}));
 }
 
 TEST(Versions, ARequirementsFilePinsWhatHasTwoEqualSigns) {

@@ -10,6 +10,7 @@
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
+#include "../../versions.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
 
@@ -25,6 +26,15 @@ struct Run {
   bool sft = false;    ///< One of TRL's trainers.
   bool packs = false;  ///< SFT itself.
 };
+
+// transformers before 5.0: modeling_utils.py, from_pretrained, whose dtype is torch's where it is null.
+void plan_null_dtype(const Run& run, const Inputs& inputs, TrainingPlan& plan) {
+  if (!is_older(version_in(run.stack, "transformers"), "5.0")) return;
+  const auto said = std::ranges::find_if(inputs, [](const Input& input) {
+    return (input.key == "dtype" || input.key == "torch_dtype") && input.value->kind == Node::Kind::null;
+  });
+  if (said != inputs.end()) plan.precision.weights_dtype = {WeightsDType::fp32, origin_of(*said)};
+}
 
 void plan_precision(const Run& run, TrainingPlan& plan) {
   const auto fp16 = run.hf.get<bool>("fp16");
@@ -174,12 +184,32 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
+// trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
+// SFTTrainer up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
+void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
+  const bool casts = run.packs && !is_older(version_in(run.stack, "trl"), "0.26");
+  auto& upcast = plan.quantization.kbit_upcast;
+  if (casts) upcast = {false, run.stack.origin("trl", "SFTTrainer")};
+  if (!upcast.value) {
+    plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+    return;
+  }
+  const std::string_view trl = version_in(run.stack, "trl");
+  if (run.packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
+    plan.unmodelled.push_back({"how TRL " + std::string(trl) + " prepares quantized models for SFT", "quantization",
+                               plan.quantization.kind.origin.where});
+  }
+  const bool lowers =
+      plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
+  plan.precision.fp32_while_loading = {lowers, run.stack.origin("trl", "peft_module_casting_to_bf16")};
+}
+
 void plan_adapter(const Run& run, TrainingPlan& plan) {
   const auto peft = run.hf.get<bool>("use_peft");
   if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
   plan_quantization(run.hf, plan.quantization.kind);
   const bool quantized = plan.quantization.kind.value != Quantization::none;
-  if (quantized && run.sft) plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+  if (quantized && run.sft) plan_quantized_adapter(run, plan);
   const auto dtype = run.hf.get<WeightsDType>("dtype");
   if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};
 }
@@ -254,6 +284,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan.framework = run.sft ? run.stack.name_of("trl") + " on " + run.stack.name_of("transformers")
                            : run.stack.name_of("transformers");
   plan_precision(run, plan);
+  plan_null_dtype(run, inputs, plan);
   if (!run.sft) give(plan.recipe.use_cache, run.hf.get<bool>("use_cache"));
   plan_cache(run, plan);
   plan_supervised(plan);

@@ -5,6 +5,8 @@
 
 #include "../../condition.hpp"
 #include "../../evaluation.hpp"
+#include "../../key_versions.hpp"
+#include "../../versions.hpp"
 #include "derive.hpp"
 
 namespace oomplan::ingestion::hf {
@@ -17,6 +19,10 @@ using Names = std::span<const std::string_view>;
 constexpr auto dpo_own = std::to_array<std::string_view>(
     {"beta", "disable_dropout", "discopop_tau", "f_alpha_divergence_coef", "f_divergence_type", "ld_alpha",
      "label_smoothing", "loss_type", "loss_weights", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_weighting"});
+// Of trl 0.15 to 0.28, fields that it gave up since, of which comes no memory or, of the lengths, shorter rows.
+constexpr auto dpo_former =
+    std::to_array<std::string_view>({"base_model_attribute_name", "label_pad_token_id", "max_completion_length",
+                                     "max_prompt_length", "padding_value", "reference_free", "tools"});
 constexpr auto orpo_own = std::to_array<std::string_view>({"beta", "disable_dropout", "max_completion_length"});
 constexpr auto cpo_own = std::to_array<std::string_view>(
     {"alpha", "beta", "cpo_alpha", "disable_dropout", "label_smoothing", "max_completion_length", "simpo_gamma"});
@@ -172,11 +178,47 @@ void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_v
   draft.plan.unmodelled.push_back({std::string(feature), std::string(key), origin_of(*found).where});
 }
 
+/// Before 1.0, whose trainers score by a head of their own.
+bool is_former(std::string_view trl) { return is_older(trl, "1.0"); }
+
+// DPOTrainer.tokenize_row: each part is cut by itself.
+void cut_rows(const Inputs& inputs, TrainingPlan& plan) {
+  const Node* prompt = find_value(inputs, "max_prompt_length");
+  const auto said = std::ranges::find(inputs, "max_completion_length", &Input::key);
+  const std::int64_t completion = said == inputs.end() ? 0 : said->value->as_integer().value_or(0);
+  if (completion <= 0) return;
+  plan.batch.completion_length = {completion, origin_of(*said)};
+  const std::int64_t longest = prompt == nullptr ? 512 : prompt->as_integer().value_or(0);
+  auto& length = plan.batch.sequence_length;
+  if (longest <= 0 || completion >= length.value || longest >= length.value - completion) return;
+  length.value = longest + completion;
+  derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
+}
+
+// trl 0.15 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
+void plan_former_dpo(std::string_view trl, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const Origin origin = stack.origin("trl", "DPOTrainer.concatenated_forward");
+  plan.recipe.outputs_kept = {!is_older(trl, "0.19"), origin};
+  if (!is_older(trl, "0.18")) plan.recipe.use_cache = {false, origin};
+  cut_rows(inputs, plan);
+  note(inputs, "precompute_ref_log_probs", true, "scores from before the first step in this version of TRL", draft);
+  note(inputs, "use_weighting", true, "weights of pairs in this version of TRL", draft);
+}
+
 void plan_reference(const Arguments& hf, const Inputs& /*inputs*/, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   plan.recipe.reference = reference_of(hf, stack, plan);
   plan.recipe.reference_rows = reference_rows(hf, stack, plan);
   plan.batch.completion_length = {0, assumed("all of the longest row but its first token may be a completion")};
+}
+
+void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Draft& draft) {
+  plan_reference(hf, inputs, stack, draft);
+  const std::string_view trl = version_in(stack, "trl");
+  if (!is_former(trl)) return;
+  forget(dpo_former, draft);
+  plan_former_dpo(trl, inputs, stack, draft);
 }
 
 // These trainers load no model in 4 or 8 bits: a script of one's own does, and what it makes of it is its own affair.
@@ -236,6 +278,7 @@ void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const
 void check_dpo(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
   const Input* loss = asking(inputs, {"loss_type"});
   const Node* smoothing = find_value(inputs, "label_smoothing");
+  if (is_former(framework_version(draft.plan, "trl"))) return;  // It took 1e-3 itself.
   if (loss == nullptr || (smoothing != nullptr && smoothing->as_number().value_or(1) != 0)) return;
   const auto& all = loss->value->items;
   const bool exo = loss->value->text == "exo_pair" || std::ranges::count(all, "exo_pair", &Node::text) > 0;
@@ -278,7 +321,7 @@ constexpr std::string_view pairs = "chosen and rejected rows differ in length an
 constexpr std::string_view singles = "rows of a batch differ in length and are padded";
 
 constexpr auto trainers = std::to_array<Trainer>({
-    {"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has, pairs, plan_reference, check_dpo},
+    {"dpo", "TRL's DPOConfig", RecipeKind::dpo, dpo_own, {}, dpo_has, pairs, plan_dpo, check_dpo},
     {"orpo", "TRL's ORPOConfig", RecipeKind::reference_free, orpo_own, {}, {}, pairs, plan_reference_free},
     {"cpo", "TRL's CPOConfig", RecipeKind::reference_free, cpo_own, cpo_losses, {}, pairs, plan_reference_free},
     {"kto", "TRL's KTOConfig", RecipeKind::kto, kto_own, kto_losses, multiple_has, singles, plan_kto, check_kto},
