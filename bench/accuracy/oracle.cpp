@@ -196,7 +196,7 @@ TrainingPlan plan_of(const json& c) {
   p.batch.sequence_length.value = c.value("seq_len", 128);
   p.batch.target_length.value = c.value("tgt_len", 0);
   p.batch.gradient_accumulation_steps.value = c.value("grad_accum", 1);
-  const bool bf16_base = precision == "bf16_pure" || (method != "full" && c.value("base_bf16", false));
+  const bool bf16_base = precision == "bf16_pure" || c.value("base_bf16", false);
   p.precision.weights_dtype.value = bf16_base ? WeightsDType::bf16 : WeightsDType::fp32;
   p.precision.autocast.value = precision == "amp_bf16" ? Autocast::bf16 : Autocast::none;
   p.adapter.kind.value = method == "full" ? Adapter::none : Adapter::lora;
@@ -261,6 +261,7 @@ Case case_of(const json& models, const json& c) {
   out.id = c.value("id", "?");
   out.model = c.value("model", "?");
   out.plan = plan_of(c);
+  out.plan.framework = c.value("framework", "");
   out.unsupported = unsupported_option(c);
   if (out.unsupported.empty()) out.unsupported = unsupported_head(models.at(out.model));
   if (!out.unsupported.empty()) return out;

@@ -3,6 +3,7 @@
 #include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
+#include "oomplan/catalog/older_code.hpp"
 #include "oomplan/estimate/ranks.hpp"
 #include "run.hpp"
 #include "traced.hpp"
@@ -17,7 +18,8 @@ struct Played {
   Timeline timeline;
 };
 
-Result<Played> play(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard = 0) {
+Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::int64_t shard = 0) {
+  const Architecture architecture = as_run(newest, plan.framework);
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
   // DeepSpeed's buckets are full at some layer, wherever that is.

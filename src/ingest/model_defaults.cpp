@@ -6,6 +6,7 @@
 
 #include "dialect.hpp"
 #include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/older_code.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "stack.hpp"
@@ -96,11 +97,13 @@ std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Archit
                     {}};
 }
 
-/// Whether a layer scans its tokens in Python's code, which is played as the source's version has it.
-bool scans(const Architecture& model) {
+/// Whether a layer scans its tokens in Python's code that is played only as the source's version has it.
+bool scans(const TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 4> ops{"mamba_mixer", "mamba2_mixer", "gated_delta_net",
                                                 "kimi_delta_attention"};
-  const auto is_scan = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
+  const auto is_scan = [&](const OpSpec& spec) {
+    return std::ranges::count(ops, spec.op) > 0 && !runs_older_code(spec, plan.framework);
+  };
   return std::ranges::any_of(model.body, [&](const Segment& segment) {
     return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is_scan); });
   });
@@ -114,9 +117,9 @@ bool runs_before(const TrainingPlan& plan, std::string_view version) {
   return !read.empty() && ingestion::is_older(read, version);
 }
 
-// transformers 5.14 has loops and products of other sizes there, and no fallback function of its own.
+// Older versions have loops and products of other sizes there, and no fallback functions.
 void check_scans(TrainingPlan& plan, const Architecture& model) {
-  if (!scans(model) || !runs_before(plan, played_transformers())) return;
+  if (!scans(plan, model) || !runs_before(plan, played_transformers())) return;
   plan.unmodelled.push_back({"the code of transformers " + std::string(transformers_in(plan.framework)) +
                                  " for state-space and linear-attention layers, which is another than that of " +
                                  played_transformers() + ",",

@@ -1,12 +1,13 @@
 #include "modules/causal_conv.hpp"
 
+#include "oomplan/catalog/older_code.hpp"
 #include "torch/convolution.hpp"
 
 namespace oomplan::estimator {
 
 CausalConv::CausalConv(const Attributes& a, Builder& b, const std::string& name, std::int64_t channels,
                        std::int64_t kernel, bool bias, Activation activation)
-    : kernel_(kernel), activation_(activation), module_(b.module_id(name)) {
+    : kernel_(kernel), older_(a.find(older_code) != nullptr), activation_(activation), module_(b.module_id(name)) {
   weight_ = b.weight(name + ".weight", {channels, 1, kernel}, Part::matrix);
   if (bias) bias_ = b.weight(name + ".bias", {channels}, Part::bias);
   if (b.facts.lora && b.targeted(name, false)) a.unmodelled("LoRA on a convolution");
@@ -17,6 +18,10 @@ CausalConv::CausalConv(const Attributes& a, Builder& b, const std::string& name,
 Tensor CausalConv::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
+  if (older_) {
+    const Tensor out = t.slice(conv1d(t, x, weight_, bias_, kernel_ - 1), 2, 0, x->sizes[2]);
+    return activation_ == nullptr ? out : activation_(t, out);
+  }
   const Tensor weight = t.squeeze(weight_, 1);
   Tensor out;
   {
@@ -27,8 +32,8 @@ Tensor CausalConv::operator()(Play& play, const Tensor& x) const {
   return t.to(out, x->dtype);
 }
 
-Tensor without_padding(Torch& t, const Tensor& x, const Tensor& mask) {
-  if (!mask) return x;
+Tensor without_padding(Torch& t, const Tensor& x, const Tensor& mask, bool older) {
+  if (!mask || (older && x->sizes[0] == 1)) return x;
   return t.to(t.mul(x, t.unsqueeze(mask, 2)), x->dtype);
 }
 

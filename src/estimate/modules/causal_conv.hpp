@@ -17,18 +17,20 @@ class CausalConv {
   CausalConv(const Attributes& attributes, Builder& builder, const std::string& name, std::int64_t channels,
              std::int64_t kernel, bool bias, Activation activation = nullptr);
 
-  /// x: batch × channels × length.
+  /// x: batch × channels × length. Under older code the module itself is called.
   Tensor operator()(Play& play, const Tensor& x) const;
 
  private:
   std::int64_t kernel_ = 0;
+  bool older_ = false;
   Activation activation_ = nullptr;
   Tensor weight_{};
   Tensor bias_{};
   std::int32_t module_ = -1;
 };
 
-/// apply_mask_to_padding_states: x, zero where a token is padding; x itself where no row is padded.
-Tensor without_padding(Torch& t, const Tensor& x, const Tensor& mask);
+/// apply_mask_to_padding_states: x, zero where a token is padding; x itself where no row is padded. Older code leaves a
+/// single row alone.
+Tensor without_padding(Torch& t, const Tensor& x, const Tensor& mask, bool older = false);
 
 }  // namespace oomplan::estimator

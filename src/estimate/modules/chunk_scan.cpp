@@ -47,8 +47,9 @@ Chunks chunks_of(Torch& t, const ChunkScanInputs& in, const Tensor& dt, std::int
   whole.c = repeat_interleave(t, t.to(in.c, DType::fp32), times, 2);
   const Tensor d = t.unsqueeze(in.d, 1);
   whole.residual = t.mul(d, pad(t, whole.hidden, 1, 0, padding));
-  whole.hidden = t.mul(whole.hidden, t.to(t.unsqueeze(dt, 3), DType::fp32));
-  whole.a = t.mul(t.to(in.a, DType::fp32), t.to(dt, DType::fp32));
+  const auto raised = [&](const Tensor& x) { return in.older ? x : t.to(x, DType::fp32); };
+  whole.hidden = t.mul(whole.hidden, raised(t.unsqueeze(dt, 3)));
+  whole.a = t.mul(t.to(in.a, DType::fp32), raised(dt));
   Chunks cut;
   cut.hidden = in_chunks(t, whole.hidden, padding, in.chunk);
   cut.a = in_chunks(t, whole.a, padding, in.chunk);
@@ -68,20 +69,76 @@ struct States {
   Tensor fresh{};
 };
 
-States states_of(Torch& t, const Chunks& x, const Tensor& a_sums) {
+/// (a[..., None] * b).sum(...) as older code writes it: the product of all that is summed is there at once.
+Tensor summed(Torch& t, const Tensor& a, const Tensor& b, int dim) { return t.sum_dim(t.mul(a, b), dim, false); }
+
+Tensor carried(Torch& t, const Chunks& x, const States& s, bool older) {
+  if (!older) return einsum(t, s.b_decay, "bclhn", x.hidden, "bclhp", "bchpn");
+  return summed(t, t.unsqueeze(s.b_decay, 4), t.unsqueeze(x.hidden, 5), 2);
+}
+
+Tensor handed_on(Torch& t, const States& s, bool older) {
+  if (!older) return einsum(t, s.decay_chunk, "bzch", s.states, "bzhpn", "bchpn");
+  return summed(t, t.unsqueeze(t.unsqueeze(s.decay_chunk, 4), 5), t.unsqueeze(s.states, 2), 1);
+}
+
+States states_of(Torch& t, const Chunks& x, const Tensor& a_sums, bool older) {
   States s;
   const int last = a_sums->dim() - 1;
   s.decay = t.exp(t.sub(t.slice(a_sums, last, a_sums->sizes[last] - 1, 1), a_sums));
   s.b_decay = t.mul(x.b, t.unsqueeze(t.permute(s.decay, {0, 2, 3, 1}), 4));
-  s.states = einsum(t, s.b_decay, "bclhn", x.hidden, "bclhp", "bchpn");
+  s.states = carried(t, x, s, older);
   Dims one = s.states->sizes;
   one[1] = 1;
   s.previous = t.empty(one, s.states->dtype, "aten::zeros_like");
   s.states = t.cat({s.previous, s.states}, 1);
   s.decay_chunk = t.transpose(t.exp(segment_sum(t, pad(t, t.select(a_sums, last), 2, 1, 0))), 1, 3);
-  s.fresh = einsum(t, s.decay_chunk, "bzch", s.states, "bzhpn", "bchpn");
+  s.fresh = handed_on(t, s, older);
   s.states = t.slice(s.fresh, 1, 0, s.fresh->sizes[1] - 1);
   return s;
+}
+
+/// Attention within chunks; its parts live as long as the function.
+struct Within {
+  Tensor product{};
+  Tensor g{};
+  Tensor weighted{};
+  Tensor m{};
+  Tensor out{};
+};
+
+Within within(Torch& t, const Chunks& x, const Tensor& l, bool older) {
+  Within w;
+  const Tensor decay = t.permute(l, {0, 2, 3, 4, 1});
+  if (!older) {
+    w.g = einsum(t, x.c, "bclhn", x.b, "bcshn", "bclsh");
+    w.m = t.mul(w.g, decay);
+    w.out = einsum(t, w.m, "bclsh", x.hidden, "bcshp", "bclhp");
+    return w;
+  }
+  w.product = t.mul(t.unsqueeze(x.c, 3), t.unsqueeze(x.b, 2));
+  w.g = t.sum_dim(w.product, 5, false);
+  w.weighted = t.mul(t.unsqueeze(w.g, 5), t.unsqueeze(decay, 5));
+  w.m = t.sum_dim(w.weighted, 5, false);
+  w.out = summed(t, t.unsqueeze(w.m, 5), t.unsqueeze(x.hidden, 2), 3);
+  return w;
+}
+
+/// What the states that chunks begin with add.
+struct Read {
+  Tensor product{};
+  Tensor out{};
+};
+
+Read read_states(Torch& t, const Chunks& x, const Tensor& states, bool older) {
+  Read r;
+  if (!older) {
+    r.out = einsum(t, x.c, "bclhn", states, "bchpn", "bclhp");
+    return r;
+  }
+  r.product = t.mul(t.unsqueeze(x.c, 4), t.unsqueeze(states, 2));
+  r.out = t.sum_dim(r.product, 5, false);
+  return r;
 }
 
 }  // namespace
@@ -89,21 +146,22 @@ States states_of(Torch& t, const Chunks& x, const Tensor& a_sums) {
 Tensor chunk_scan(Torch& t, const ChunkScanInputs& in) {
   const Dims sizes = in.hidden->sizes;
   const std::int64_t padding = (in.chunk - sizes[1] % in.chunk) % in.chunk;
-  Tensor dt = t.add(in.dt, t.to(in.dt_bias, in.dt->dtype));
+  Tensor dt = t.add(in.dt, in.older ? in.dt_bias : t.to(in.dt_bias, in.dt->dtype));
   dt = t.softplus(dt);
   dt = t.clamp(dt);
   Chunks x = chunks_of(t, in, dt, padding);
   x.a = t.permute(x.a, {0, 3, 1, 2});
   const Tensor a_sums = cumsum(t, x.a, 3);
   const Tensor l = t.exp(segment_sum(t, x.a));
-  const Tensor g = einsum(t, x.c, "bclhn", x.b, "bcshn", "bclsh");
-  const Tensor m = t.mul(g, t.permute(l, {0, 2, 3, 4, 1}));
-  const Tensor diagonal = einsum(t, m, "bclsh", x.hidden, "bcshp", "bclhp");
-  const States s = states_of(t, x, a_sums);
+  const Within diagonal = within(t, x, l, in.older);
+  const States s = states_of(t, x, a_sums, in.older);
   const Tensor decay_out = t.exp(a_sums);
-  const Tensor read = einsum(t, x.c, "bclhn", s.states, "bchpn", "bclhp");
-  const Tensor off = t.mul(read, t.unsqueeze(t.permute(decay_out, {0, 2, 3, 1}), 4));
-  Tensor out = t.contiguous(t.add(diagonal, off));
+  Read read = read_states(t, x, s.states, in.older);
+  const Tensor factor = t.unsqueeze(t.permute(decay_out, {0, 2, 3, 1}), 4);
+  const Tensor off = t.mul(read.out, factor);
+  if (in.older) read.out.reset();
+  Tensor out = t.add(diagonal.out, off);
+  if (!in.older) out = t.contiguous(out);
   out = t.reshape(out, {sizes[0], -1, sizes[2], sizes[3]});
   out = t.add(out, x.residual);
   return padding > 0 ? t.slice(out, 1, 0, sizes[1]) : out;

@@ -16,6 +16,7 @@ struct ChunkScanInputs {
   Tensor d{};
   Tensor dt_bias{};
   std::int64_t chunk = 0;
+  bool older = false;  ///< Products are written out and then summed, as before there was a function for it.
 };
 
 /// As hidden, in fp32.

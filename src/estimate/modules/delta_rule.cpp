@@ -21,10 +21,8 @@ Tensor in_chunks(Torch& t, const Tensor& x) {
   return t.reshape(x, sizes);
 }
 
-namespace {
-
-/// l2norm: x * rsqrt((x * x).sum(-1) + eps)
-Tensor l2_norm(Torch& t, const Tensor& x) {
+// x * rsqrt((x * x).sum(-1) + eps)
+Tensor delta_l2_norm(Torch& t, const Tensor& x) {
   Tensor scale;
   {
     const Tensor squared = t.mul(x, x);
@@ -34,6 +32,8 @@ Tensor l2_norm(Torch& t, const Tensor& x) {
   scale = t.rsqrt(scale);
   return t.mul(x, scale);
 }
+
+namespace {
 
 /// In fp32, heads in front.
 Tensor by_heads(Torch& t, const Tensor& x) { return to_contiguous(t, t.transpose(x, 1, 2), DType::fp32); }
@@ -162,8 +162,8 @@ Tensor chunk_delta_rule(Torch& t, DeltaInputs in, Tensor* state) {
   const std::int64_t length = in.query->sizes[1];
   repeat_heads(t, in);
   in = each_of(t, in, by_heads);
-  in.query = l2_norm(t, in.query);
-  in.key = l2_norm(t, in.key);
+  in.query = delta_l2_norm(t, in.query);
+  in.key = delta_l2_norm(t, in.key);
   in.query = t.mul_scalar(in.query);
   pad_rows(t, in);
   Chunked c = chunked(t, in);

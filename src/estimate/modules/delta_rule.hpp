@@ -21,8 +21,16 @@ DeltaInputs each_of(Torch& t, const DeltaInputs& in, Tensor (*made)(Torch&, cons
 /// Rows (dimension 2) in chunks of delta_chunk, which they fill.
 Tensor in_chunks(Torch& t, const Tensor& x);
 
+/// l2norm over the last dimension.
+Tensor delta_l2_norm(Torch& t, const Tensor& x);
+
 /// As the values, in the queries' dtype. `state`: gets the last recurrent state, where one asks for it.
 Tensor chunk_delta_rule(Torch& t, DeltaInputs in, Tensor* state = nullptr);
+
+/// Older code: queries and keys are repeated to as many heads as the values have before the function is called,
+DeltaInputs with_heads_repeated(Torch& t, DeltaInputs in);
+/// … which solves each chunk's system row by row.
+Tensor chunk_delta_rule_by_rows(Torch& t, DeltaInputs in, Tensor* state = nullptr);
 
 inline constexpr std::int64_t delta_chunk = 64;
 

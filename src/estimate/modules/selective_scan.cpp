@@ -52,9 +52,14 @@ std::vector<Tensor> outputs(Torch& t, const ScanInputs& in, const Discrete& disc
 }  // namespace
 
 Tensor selective_scan(Torch& t, const ScanInputs& in) {
-  Tensor dt = t.add(in.dt, t.unsqueeze(t.to(in.dt_bias, in.dt->dtype), 1));
-  dt = t.softplus(dt);
-  const Discrete discrete = discretized(t, in, dt);
+  ScanInputs stepped = in;
+  stepped.dt = t.add(in.dt, t.unsqueeze(t.to(in.dt_bias, in.dt->dtype), 1));
+  stepped.dt = t.softplus(stepped.dt);
+  return scan_tokens(t, stepped);
+}
+
+Tensor scan_tokens(Torch& t, const ScanInputs& in) {
+  const Discrete discrete = discretized(t, in, in.dt);
   const std::vector<Tensor> parts = outputs(t, in, discrete);
   Tensor out = stack_last(t, parts);
   out = t.add(out, t.mul(in.hidden, t.unsqueeze(t.unsqueeze(in.d, 0), 2)));

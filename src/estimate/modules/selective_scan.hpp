@@ -21,6 +21,9 @@ struct ScanInputs {
 /// Batch × channels × length, in fp32.
 Tensor selective_scan(Torch& t, const ScanInputs& in);
 
+/// The same of time steps that are softplus of dt and its bias already.
+Tensor scan_tokens(Torch& t, const ScanInputs& in);
+
 /// weight @ x of a weight of out × in and x of batch × in × length, as torch.matmul folds it.
 Tensor project_channels(Torch& t, const Tensor& weight, const Tensor& x);
 

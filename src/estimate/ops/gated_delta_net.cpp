@@ -7,6 +7,7 @@
 #include "modules/delta_rule.hpp"
 #include "modules/gated_norm.hpp"
 #include "modules/linear.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -22,6 +23,7 @@ class GatedDeltaNet final : public Module {
         value_width_(a.integer("value_width")),
         kernel_(a.integer("kernel")),
         apart_(a.choice("projections", projections) == 1),
+        older_(a.find(older_code) != nullptr),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
@@ -47,7 +49,7 @@ class GatedDeltaNet final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    const Tensor hidden = without_padding(t, s.hidden, s.arguments.recurrent_mask);
+    const Tensor hidden = without_padding(t, s.hidden, s.arguments.recurrent_mask, older_);
     if (apart_) {
       Projected p;
       Tensor mixed = t.transpose(in_qkv_(play, hidden), 1, 2);
@@ -60,8 +62,12 @@ class GatedDeltaNet final : public Module {
     }
     const Tensor qkvz = in_qkvz_(play, hidden);
     const Tensor ba = in_ba_(play, hidden);
-    const Projected p = ordered(t, qkvz, ba);
-    attend(play, s, p, t.transpose(conv_(play, mixed_of(t, p)), 1, 2));
+    Projected p = ordered(t, qkvz, ba);
+    Tensor mixed = mixed_of(t, p);
+    mixed = conv_(play, mixed);
+    mixed = t.transpose(mixed, 1, 2);
+    for (Tensor* x : {&p.query, &p.key, &p.value}) x->reset();
+    attend(play, s, p, mixed);
   }
 
  private:
@@ -81,7 +87,9 @@ class GatedDeltaNet final : public Module {
     in.decay = decay(t, p.a);
     Tensor state;
     KeyValues* const cache = s.arguments.cache.get();
-    Tensor out = chunk_delta_rule(t, in, cache == nullptr ? nullptr : &state);
+    if (older_) in = with_heads_repeated(t, in);
+    const auto rule = older_ ? chunk_delta_rule_by_rows : chunk_delta_rule;
+    Tensor out = rule(t, in, cache == nullptr ? nullptr : &state);
     if (cache != nullptr) cache->add(state);  // update_recurrent_state: a copy.
     s.hidden = output(play, std::move(out), p.z);
   }
@@ -111,8 +119,8 @@ class GatedDeltaNet final : public Module {
     return out;
   }
 
-  /// Queries, keys and values flat and side by side: batch × channels × length.
-  Tensor mixed_of(Torch& t, Projected p) const {
+  /// Queries, keys and values, which it makes flat, side by side: batch × channels × length.
+  Tensor mixed_of(Torch& t, Projected& p) const {
     for (Tensor* x : {&p.query, &p.key, &p.value}) *x = t.reshape(*x, {(*x)->sizes[0], (*x)->sizes[1], -1});
     return t.transpose(t.cat({p.query, p.key, p.value}, 2), 1, 2);
   }
@@ -152,6 +160,7 @@ class GatedDeltaNet final : public Module {
   std::int64_t values_ = 0;
   std::int64_t kernel_;
   bool apart_;
+  bool older_;
   std::int32_t module_;
   CausalConv conv_{};
   Linear in_qkvz_{}, in_ba_{}, in_qkv_{}, in_z_{}, in_b_{}, in_a_{}, out_proj_{};

@@ -7,6 +7,7 @@
 #include "modules/chunk_scan.hpp"
 #include "modules/gated_norm.hpp"
 #include "modules/linear.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -30,6 +31,7 @@ class Mamba2Mixer final : public Module {
         chunk_(a.integer("chunk")),
         multiplied_(a.flag("multiplied", false)),
         gate_(static_cast<Gate>(a.choice("gate", gate_names))),
+        older_(a.find(older_code) != nullptr),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
@@ -54,15 +56,15 @@ class Mamba2Mixer final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const DType dtype = s.hidden->dtype;
     const Tensor& mask = s.arguments.recurrent_mask;
-    Tensor hidden = without_padding(t, s.hidden, mask);
+    Tensor hidden = without_padding(t, s.hidden, mask, older_);
     if (multiplied_) hidden = t.mul_scalar(hidden);
     Tensor projected = in_proj_(play, hidden);
     if (multiplied_) projected = t.mul(projected, multipliers_);
     const Tensor a = t.neg(t.exp(t.to(a_log_, DType::fp32)));
     const std::vector<Tensor> parts = t.split_sizes(projected, {inner_, mixed_, heads_}, 2);
     Tensor mixed = conv_(play, t.transpose(parts[1], 1, 2));
-    mixed = without_padding(t, t.transpose(mixed, 1, 2), mask);
-    hidden.reset();  // Its name is that of a part of the mixed ones from here on.
+    mixed = without_padding(t, t.transpose(mixed, 1, 2), mask, older_);
+    if (!older_) hidden.reset();  // Its name is that of a part of the mixed ones from here on.
     Tensor scanned = scan(t, mixed, parts[2], a);
     scanned = gated(play, scanned, parts[0]);
     s.hidden = out_proj_(play, t.to(scanned, dtype));
@@ -83,7 +85,7 @@ class Mamba2Mixer final : public Module {
     const Tensor hidden = t.view(parts[0], {sizes[0], sizes[1], heads_, -1});
     const Tensor b = t.view(parts[1], {sizes[0], sizes[1], groups_, state_});
     const Tensor c = t.view(parts[2], {sizes[0], sizes[1], groups_, state_});
-    const Tensor out = chunk_scan(t, {hidden, dt, a, b, c, d_, dt_bias_, chunk_});
+    const Tensor out = chunk_scan(t, {hidden, dt, a, b, c, d_, dt_bias_, chunk_, older_});
     return t.reshape(out, {sizes[0], sizes[1], -1});
   }
 
@@ -95,6 +97,7 @@ class Mamba2Mixer final : public Module {
   std::int64_t mixed_ = 0;
   bool multiplied_;
   Gate gate_;
+  bool older_;
   std::int32_t module_;
   CausalConv conv_{};
   Linear in_proj_{}, out_proj_{};

@@ -6,6 +6,7 @@
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/selective_scan.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -33,6 +34,7 @@ class MambaMixer final : public Module {
         state_(a.integer("state")),
         rank_(a.integer("rank")),
         norms_(static_cast<Norms>(a.choice("norms", norm_names))),
+        older_(a.find(older_code) != nullptr),
         module_(b.module_id(a.module())) {
     if (b.facts.length > longest_scan) a.unmodelled("rows so long in a loop over their tokens");
     const std::string m = a.module() + ".";
@@ -44,7 +46,8 @@ class MambaMixer final : public Module {
     x_proj_ = Linear(b, m + "x_proj", inner_, rank_ + 2 * state_, false);
     dt_proj_ = Linear(b, m + "dt_proj", rank_, inner_, true);
     by_module_ = norms_ != Norms::none && b.facts.quantized && b.facts.bitsandbytes;
-    if (!dt_proj_.weight(b.facts) && !by_module_) a.unmodelled("a quantized dt_proj, whose weight the model reads,");
+    if (!dt_proj_.weight(b.facts) && !by_module_ && !older_)
+      a.unmodelled("a quantized dt_proj, whose weight the model reads,");
     a_log_ = b.weight(m + "A_log", {inner_, state_}, Part::matrix);
     d_ = b.weight(m + "D", {inner_}, Part::bias);
     out_proj_ = Linear(b, m + "out_proj", inner_, width, bias);
@@ -59,6 +62,7 @@ class MambaMixer final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
+    if (older_) return forward_slowly(play, s);
     const DType dtype = s.hidden->dtype;
     const Tensor& mask = s.arguments.recurrent_mask;
     const Tensor hidden = without_padding(t, s.hidden, mask);
@@ -72,6 +76,28 @@ class MambaMixer final : public Module {
   }
 
  private:
+  /// slow_forward of versions before there were functions for what packages' kernels do.
+  void forward_slowly(Play& play, Stream& s) const {
+    Torch& t = play.torch;
+    const Tensor& mask = s.arguments.recurrent_mask;
+    const Tensor projected = t.transpose(in_proj_(play, s.hidden), 1, 2);
+    const std::vector<Tensor> halves = t.split(projected, inner_, 1);
+    const auto masked = [&](const Tensor& x) { return mask ? t.mul(x, t.unsqueeze(mask, 1)) : x; };
+    Tensor mixed = masked(halves[0]);
+    mixed = conv_(play, mixed);
+    mixed = masked(mixed);
+    const Tensor parameters = x_proj_(play, t.transpose(mixed, 1, 2));
+    const std::vector<Tensor> parts = t.split_sizes(parameters, {rank_, state_, state_}, 2);
+    Tensor dt = normed(play, dt_norm_, parts[0]);
+    const Tensor b = normed(play, b_norm_, parts[1]);
+    const Tensor c = normed(play, c_norm_, parts[2]);
+    Tensor steps = dt_proj_(play, dt);
+    steps = t.transpose(t.softplus(steps), 1, 2);
+    const Tensor a = t.neg(t.exp(t.to(a_log_, DType::fp32)));
+    const Tensor scanned = scan_tokens(t, {mixed, steps, a, b, c, d_, halves[1], {}});
+    s.hidden = out_proj_(play, t.transpose(scanned, 1, 2));
+  }
+
   /// Weights that stand in for those of kernels and that nothing reads.
   void make_buffers(Builder& b) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -102,6 +128,7 @@ class MambaMixer final : public Module {
   std::int64_t state_;
   std::int64_t rank_;
   Norms norms_;
+  bool older_;
   bool by_module_ = false;  ///< dt_proj is called, since the model was loaded quantised (config._is_quantized).
   std::int32_t module_;
   CausalConv conv_{};

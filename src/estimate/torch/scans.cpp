@@ -121,6 +121,13 @@ Tensor solve_triangular(Torch& t, const Tensor& a, const Tensor& b) {
   return t.attach(node, std::move(out));
 }
 
+Tensor tril(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("TrilBackward0", {&x}, [](Torch& torch, Node&, Grads& g) {
+    g.out[0] = torch.empty(g.in[0]->sizes, g.in[0]->dtype, "aten::tril");
+  });
+  return t.attach(node, t.empty(x->sizes, x->dtype, "aten::tril"));
+}
+
 Tensor triangle(Torch& t, std::int64_t size) {
   const Tensor ones = t.empty({size, size}, DType::boolean, "aten::ones");
   return t.empty({size, size}, DType::boolean, "aten::tril");

@@ -26,6 +26,9 @@ Tensor to_contiguous(Torch& t, const Tensor& x, DType dtype);
 /// backend copies to solve it is not in it.
 Tensor solve_triangular(Torch& t, const Tensor& a, const Tensor& b);
 
+/// x.tril()
+Tensor tril(Torch& t, const Tensor& x);
+
 /// A mask of size × size that torch.tril or triu makes of ones.
 Tensor triangle(Torch& t, std::int64_t size);
 

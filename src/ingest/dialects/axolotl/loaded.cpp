@@ -62,9 +62,32 @@ bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
          std::ranges::count(measured, model.model_type) > 0 && has_op(model, "rotary_attention");
 }
 
+// axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
+// Qwen3.5's text model hold was run and is not understood to the end.
+void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
+  constexpr auto patched = std::to_array<std::string_view>(
+      {"falcon_h1", "granitemoehybrid", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next"});
+  if (!plan.loader.packed.value || std::ranges::count(patched, model.model_type) == 0) return;
+  plan.unmodelled.push_back(
+      {"packed rows of this family (axolotl 0.18.0 mostly stops without mamba-ssm, "
+       "causal-conv1d or flash-linear-attention)",
+       model.model_type, plan.model.name.origin.where});
+}
+
+// axolotl 0.18.0, loaders/model.py, _set_quantization_config: llm_int8_skip_modules of its own, without transformers'.
+void leave_unquantized_parts(TrainingPlan& plan, const Architecture& model) {
+  const Quantization kind = plan.quantization.kind.value;
+  const bool skips = model.model_type == "falcon_h1" || (model.model_type == "jamba" && kind == Quantization::int8);
+  if (kind == Quantization::none || !skips) return;
+  plan.unmodelled.push_back(
+      {"what axolotl leaves unquantized of this family", model.model_type, plan.model.name.origin.where});
+}
+
 }  // namespace
 
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
+  leave_packed_scans(plan, model);
+  leave_unquantized_parts(plan, model);
   check_patched_attention(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   return refused_by_lora_kernels(plan, model);

@@ -1,0 +1,24 @@
+#include "oomplan/catalog/older_code.hpp"
+
+namespace oomplan {
+namespace {
+
+void drop_where_newer(std::vector<OpSpec>& ops, std::string_view framework) {
+  for (OpSpec& spec : ops) {
+    if (runs_older_code(spec, framework)) continue;
+    std::erase_if(spec.attributes, [](const auto& row) { return row.first == older_code; });
+  }
+}
+
+}  // namespace
+
+Architecture as_run(Architecture model, std::string_view framework) {
+  for (Segment& segment : model.body) {
+    drop_where_newer(segment.stem, framework);
+    for (std::vector<OpSpec>& block : segment.kinds) drop_where_newer(block, framework);
+  }
+  if (model.teacher != nullptr) model.teacher = std::make_shared<const Architecture>(as_run(*model.teacher, framework));
+  return model;
+}
+
+}  // namespace oomplan
