@@ -253,7 +253,8 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<std::vector<std::string>>& skipped = plan.quantization.skipped;
   if (skipped.value.empty() || plan.quantization.kind.value == Quantization::none) return;
   const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, skipped.origin)); };
-  if (std::ranges::count(skipped.value, "lm_head") == 0) {
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;  // Which takes no head.
+  if (!by_torchao && std::ranges::count(skipped.value, "lm_head") == 0) {
     cannot("a quantized head, which a list of unquantized modules without lm_head asks for, is not modelled yet");
   }
   for (const std::string& text : skipped.value) {
@@ -270,9 +271,10 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
   };
   const bool adapts = plan.adapter.kind.value != Adapter::none;
-  if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
+  const bool quantizes = plan.quantization.kind.value != Quantization::none;
+  if (quantizes && plan.quantization.linear.value != QuantizedLinear::torchao)
+    cannot("quantization by another library than torchao", plan.quantization.kind.origin);
   if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
-  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   if (adapts && plan.checkpointing.offload.value != Offload::none)
     cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
   if (std::ranges::count(measured, plan.optimizer.name.value) == 0)
@@ -300,7 +302,8 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<bool>& dora = plan.adapter.dora;
   const KernelFacts& k = plan.kernels;
   if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
-  if (plan.quantization.kind.value != Quantization::none) {
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (plan.quantization.kind.value != Quantization::none && !by_torchao) {
     errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
   }
   if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {

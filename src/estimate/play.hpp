@@ -77,6 +77,8 @@ struct Facts {
   std::vector<Unquantized> unquantized{};
   bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
   bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
+  bool own_dora = false;     ///< DoRA by torchtune's DoRALinear, not by peft.
+  bool torchao = false;      ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
   bool double_quantized = false;
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;

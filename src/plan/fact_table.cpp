@@ -220,8 +220,8 @@ constexpr std::array run_rows{
     fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
         "quantization_compute_dtype", {"what 4-bit weights are computed in", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
-        "quantized_linear", {"the class that holds 4-bit weights: bitsandbytes' Linear4bit, or another subclass of "
-                             "torch's Linear, which peft takes for any Linear",
+        "quantized_linear", {"what holds 4-bit weights: bitsandbytes' Linear4bit, another subclass of torch's Linear, "
+                             "which peft takes for any Linear, or torchao's NF4Tensor within one",
                              {},
                              in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::skipped, as::names>(

@@ -93,6 +93,7 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
 // Conv1D's turned into a Linear's; it is gone once bitsandbytes/functional.py: quantize_4bit has made 4 bits of it.
 void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
   if (builder.facts.int8) return quantize_to_int8(builder, name);
+  if (builder.facts.torchao) return quantize_by_torchao(builder, name);
   Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
   absmax_blocks_ = divided_up(elements, block);
@@ -127,6 +128,10 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   if (quantized() && play.facts.bitsandbytes) return adapted_quantized(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
+  if (magnitude_ && play.facts.own_dora) {
+    return own_dora(play, x, result, {lora_a_, lora_b_, magnitude_},
+                    [&] { return dequantized_weight(play.torch, play.facts); });
+  }
   const DType dtype = result->dtype;
   const Tensor input = t.to(x, play.policy.read_weight(t, lora_a_)->dtype);
   if (magnitude_) {
@@ -169,6 +174,10 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
     const Tensor entered = play.policy.enter_leaf(t, {&weight, &bias}, x);
     return play.policy.leave_leaf(t, {&weight, &bias}, plain(t, kind_, entered, weight, bias));
   }
+  if (play.facts.torchao) {
+    const Tensor output = torchao_product(play, x);
+    return bias ? t.add(output, bias) : output;
+  }
   const Tensor input = t.to(x, play.facts.quantized_compute);
   // bitsandbytes/nn/modules.py: Linear4bit.forward.
   if (play.facts.bitsandbytes) return t.to(product(play, input, bias), x->dtype);
@@ -178,6 +187,7 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
   if (absmax_blocks_ == 0) return weight_.of(facts);
+  if (facts.torchao) return torchao_weight(t, facts.weights);
   return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 

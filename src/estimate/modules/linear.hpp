@@ -1,5 +1,5 @@
 // torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit or 8-bit weights
-// (bitsandbytes), or with both.
+// (bitsandbytes, torchao), or with both.
 #pragma once
 
 #include <string>
@@ -46,9 +46,12 @@ class Linear {
   void store_scales(Builder& builder);
   bool quantized() const { return int8_ || absmax_blocks_ != 0; }
   void quantize_to_int8(Builder& builder, const std::string& name);
+  void quantize_by_torchao(Builder& builder, const std::string& name);
   Tensor adapted_quantized(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
   Tensor int8_product(Play& play, const Tensor& x) const;
+  Tensor torchao_product(Play& play, const Tensor& x) const;
+  Tensor torchao_weight(Torch& t, DType dtype) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;
 
   LinearKind kind_ = LinearKind::linear;
@@ -60,6 +63,7 @@ class Linear {
   Tensor lora_b_{};
   Tensor magnitude_{};              ///< Of DoRA.
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
+  Tensor codes_{};  ///< Of torchao's NF4: what LinearNF4 saves.
   bool int8_ = false;
   std::int32_t module_ = -1;
 };
