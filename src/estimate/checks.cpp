@@ -271,9 +271,10 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
   };
   const bool adapts = plan.adapter.kind.value != Adapter::none;
-  const bool quantizes = plan.quantization.kind.value != Quantization::none;
-  if (quantizes && plan.quantization.linear.value != QuantizedLinear::torchao)
-    cannot("quantization by another library than torchao", plan.quantization.kind.origin);
+  const Quantization quantized = plan.quantization.kind.value;
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (quantized != Quantization::none && !(by_torchao && quantized == Quantization::nf4))
+    cannot("quantization other than torchao's NF4", plan.quantization.kind.origin);
   if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
   if (adapts && plan.checkpointing.offload.value != Offload::none)
     cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
@@ -287,6 +288,10 @@ void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     cannot("training quantized weights without an adapter is not possible");
   }
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (kind.value != Quantization::none && by_torchao && !plan.framework.starts_with("torchtune ")) {
+    cannot("torchao's weights in another framework than torchtune are not modelled yet");
+  }
   check_skipped(plan, errors);
   if (kind.value != Quantization::int8) return;
   if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
@@ -296,6 +301,17 @@ void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
     cannot("fused LoRA kernels over 8-bit weights are not modelled yet");
   }
+}
+
+// Held against full fine-tuning by torchtune's recipe for one GPU.
+void check_fake_quantization(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::int64_t>& group = plan.quantization.fake_group;
+  if (group.value == 0) return;
+  const auto cannot = [&](const std::string& where) {
+    errors.push_back(unmodelled("quantization-aware training " + where + " is not modelled yet", group.origin));
+  };
+  if (plan.adapter.kind.value != Adapter::none) cannot("of an adapter");
+  if (!plan.framework.starts_with("torchtune ")) cannot("by another framework than torchtune");
 }
 
 void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
@@ -463,6 +479,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_torchtune(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
+  check_fake_quantization(plan, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));

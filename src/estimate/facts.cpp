@@ -150,6 +150,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_qkv_kernel = plan.kernels.lora_qkv.value;
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
+  f.fake_group = plan.quantization.fake_group.value;
   f.double_quantized = plan.quantization.double_quantization.value;
   f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;

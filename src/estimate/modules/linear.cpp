@@ -1,6 +1,7 @@
 #include "modules/linear.hpp"
 
 #include "modules/dora.hpp"
+#include "modules/fake_quantize.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -43,6 +44,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
         builder.weight(name + ".weight", kind == LinearKind::conv1d ? Dims{in, out} : Dims{out, in}, Part::matrix);
   }
   if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  fake_scale_ = fake(builder);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
@@ -55,6 +57,7 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
   head.weight_.original = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
   if (bias) head.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  if (!tied_weight) head.fake(builder);
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
   if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
   // peft adapts no module that it saves whole (tuners_utils.py: check_target_module_exists).
@@ -87,6 +90,18 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
   lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
   if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
+}
+
+// Int8DynActInt4WeightQATQuantizer.prepare, of the layers whose width is whole groups; a layer keeps its last scales
+// and zeros, of its weight and of its input.
+Tensor Linear::fake(Builder& builder) {
+  const Facts& f = builder.facts;
+  if (f.fake_group == 0 || in_ % f.fake_group != 0) return {};
+  fake_group_ = f.fake_group;
+  const Dims of_weight{out_, in_ / fake_group_};
+  const Dims of_input{saturating_mul(f.batch, f.length)};
+  for (const Dims& sizes : {of_weight, of_input, of_input}) builder.quantized_storage(sizes, DType::fp32);
+  return builder.quantized_storage(of_weight, DType::fp32);
 }
 
 // transformers/integrations/bitsandbytes.py: Bnb4bitQuantize puts the weight on the GPU in the dtype of loading, a
@@ -171,6 +186,10 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   const Tensor& bias = bias_.of(play.facts);
   if (absmax_blocks_ == 0) {
     const Tensor& weight = weight_.of(play.facts);
+    if (fake_group_ > 0) {
+      const Tensor input = fake_quantized(t, x, in_, {});
+      return t.linear(input, fake_quantized(t, weight, fake_group_, fake_scale_), bias);
+    }
     const Tensor entered = play.policy.enter_leaf(t, {&weight, &bias}, x);
     return play.policy.leave_leaf(t, {&weight, &bias}, plain(t, kind_, entered, weight, bias));
   }

@@ -44,6 +44,7 @@ class Linear {
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void store_scales(Builder& builder);
+  Tensor fake(Builder& builder);
   bool quantized() const { return int8_ || absmax_blocks_ != 0; }
   void quantize_to_int8(Builder& builder, const std::string& name);
   void quantize_by_torchao(Builder& builder, const std::string& name);
@@ -63,7 +64,9 @@ class Linear {
   Tensor lora_b_{};
   Tensor magnitude_{};              ///< Of DoRA.
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
-  Tensor codes_{};  ///< Of torchao's NF4: what LinearNF4 saves.
+  Tensor codes_{};                  ///< Of torchao's NF4: what LinearNF4 saves.
+  std::int64_t fake_group_ = 0;     ///< Of fake quantization; 0: there is none.
+  Tensor fake_scale_{};             ///< Of the weight; empty in a head, which is used more than once before backward.
   bool int8_ = false;
   std::int32_t module_ = -1;
 };

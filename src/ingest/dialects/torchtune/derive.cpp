@@ -126,6 +126,17 @@ void plan_unquantized(const Arguments& args, Draft& draft) {
   }
 }
 
+// qat_single_device.py, which came after 0.6.1.
+void plan_fake_quantization(const Arguments& args, Draft& draft) {
+  constexpr std::int64_t usual_group = 256;
+  const auto quantizer = args.get<std::string>("quantizer._component_");
+  if (!quantizer.value) return;
+  const auto group = args.get<std::int64_t>("quantizer.groupsize");
+  draft.plan.quantization.fake_group = {group.value.value_or(usual_group),
+                                        group.value ? group.origin : quantizer.origin};
+  if (!is_newer(args)) gap(draft, "quantization-aware training by torchtune 0.6.1", "quantizer", quantizer.origin);
+}
+
 // ---- The batch and the step ----------------------------------------------------------------------------------------
 
 void plan_length(const Arguments& args, Draft& draft, const Document& document) {
@@ -256,6 +267,7 @@ Draft read(const Inputs& given, const Document& document) {
   }
   plan_targets(args, draft, document);
   plan_unquantized(args, draft);
+  plan_fake_quantization(args, draft);
   plan_dtype(args, inputs, draft);
   plan_length(args, draft, document);
   plan_offload(args, plan.checkpointing.offload);
