@@ -40,7 +40,7 @@ def estimate(program, case, models, folder):
     for setting in case["set"]:
         command += ["--set", setting]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)
-    return json.loads(done.stdout)["footprint"] if done.returncode == 0 else None
+    return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def tensors(peak):
@@ -67,10 +67,11 @@ def main():
     print("| case | peak in | estimated | measured | off |\n| --- | --- | ---: | ---: | ---: |")
     for case in json.loads((MEASURED / "cases.json").read_text()):
         with tempfile.TemporaryDirectory() as folder:
-            footprint = estimate(str(Path(args.program).resolve()), case, models, Path(folder))
-        if footprint is None:
+            answer = estimate(str(Path(args.program).resolve()), case, models, Path(folder))
+        if answer is None:
             bad.append(f"{case['id']} is not estimated")
             continue
+        footprint = answer["footprint"]
         estimated = tensors(footprint["peak"])
         off = 100 * (estimated / case["peak"] - 1)
         peak = footprint["peak"]["phase"]

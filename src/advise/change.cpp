@@ -19,7 +19,7 @@ std::int64_t packed_rows(const AdviceQuestion& question) {
   return rows == nullptr ? 1 : std::max(rows->as_integer().value_or(1), std::int64_t{1});
 }
 
-/// The plan as the config's keys have it, where a batch packs that many rows into one.
+/// Where a batch packs that many rows into one: their number and length.
 TrainingPlan unpacked(TrainingPlan plan, std::int64_t rows) {
   if (rows < 2) return plan;
   plan.batch.micro_batch_size.value = rows;
@@ -42,7 +42,7 @@ std::vector<std::string> facts_said(const Rung& rung) {
 
 /// False where the framework has no key for it.
 bool add_keys(const Rung& rung, const Change& change, const AdviceQuestion& question, std::vector<KeyChange>& keys) {
-  const TrainingPlan before = unpacked(question.plan, packed_rows(question));
+  const TrainingPlan before = as_said(question);
   const TrainingPlan after = unpacked(change.facts, change.rows);
   const auto said = keys_for(facts_said(rung), before, after, *question.document);
   for (const KeyValue& one : said) put(keys, {one.key, one.value});
@@ -180,6 +180,8 @@ std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {
 }
 
 }  // namespace
+
+TrainingPlan as_said(const AdviceQuestion& question) { return unpacked(question.plan, packed_rows(question)); }
 
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
   Change change{.facts = question.plan, .rows = packed_rows(question)};

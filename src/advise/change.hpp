@@ -33,6 +33,9 @@ struct Changing {
   std::string objection{};
 };
 
+/// The plan as the config's keys have it: of rows that a batch packs into one, their number and length.
+TrainingPlan as_said(const AdviceQuestion& question);
+
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder);
 
 /// Whether two plans are one in all that oomplan.yaml writes.

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "change.hpp"
 #include "facts.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/embedded.hpp"
@@ -56,9 +57,9 @@ std::vector<std::string> Ladder::ids() const {
   return out;
 }
 
-std::string nothing_to_change(const Ladder& ladder, std::string_view id, const TrainingPlan& plan) {
+std::string nothing_to_change(const Ladder& ladder, std::string_view id, const AdviceQuestion& question) {
   const auto rung = std::ranges::find(ladder.rungs(), id, [](const Rung& r) -> const std::string& { return r.fix.id; });
-  return rung == ladder.rungs().end() ? std::string() : advise::refusing_fact(plan, *rung);
+  return rung == ladder.rungs().end() ? std::string() : advise::refusing_fact(advise::as_said(question), *rung);
 }
 
 }  // namespace oomplan

@@ -147,20 +147,37 @@ bool names_framework(const IngestOptions& options, const std::string& framework)
   });
 }
 
-// ---- Rows of unknown length
-// ------------------------------------------------------------------------------------------
+// ---- Where one number alone is open
+
+/// A config read with some value for that number.
+struct Open {
+  const Document& document;
+  const IngestOptions& options;
+  TrainingPlan plan{};
+  Architecture architecture{};
+
+  RoomQuestion on(const Gpu& gpu, double headroom) const {
+    return {document, options, plan, architecture, gpu, headroom};
+  }
+};
+
+/// Nothing where it cannot be estimated anyway.
+std::optional<Open> opened(const Document& document, const IngestOptions& options, std::optional<TrainingPlan> plan,
+                           const Catalog& catalog) {
+  Findings found{.plan = std::move(plan)};
+  if (!found.plan || !find_architecture(found, catalog)) return std::nullopt;
+  Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
+  if (!whole) return std::nullopt;
+  return Open{document, options, std::move(*whole), std::move(*found.architecture)};
+}
 
 /// Which lengths fit, of each card; nothing where more than the length is open, and where one cannot be decided.
-std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const Document& document, const IngestOptions& options,
-                                const Catalog& catalog, double headroom) {
-  Findings open{.plan = plan_but_for_length(document, options)};
-  if (!open.plan || !find_architecture(open, catalog)) return {};
-  Result<TrainingPlan> plan = with_model_defaults(std::move(*open.plan), *open.architecture);
-  if (!plan) return {};
-  std::vector<std::optional<Lengths>> found(gpus.size());
+std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
+  if (!open) return {};
   std::vector<std::vector<LengthPoint>> points(gpus.size());
+  std::vector<std::optional<Lengths>> found(gpus.size());
   for_each_index(2 * gpus.size(), [&](std::size_t i) {
-    const RoomQuestion one{document, options, *plan, *open.architecture, gpus[i / 2], headroom};
+    const RoomQuestion one = open->on(gpus[i / 2], headroom);
     if (i % 2 == 0) found[i / 2] = lengths_of(one);
     if (i % 2 == 1) points[i / 2] = length_points(one);
   });
@@ -169,6 +186,17 @@ std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const Document& do
     if (!found[i]) return {};
     found[i]->points = std::move(points[i]);
     out.push_back(std::move(*found[i]));
+  }
+  return out;
+}
+
+/// What the usual numbers of GPUs need, of each card; nothing as above.
+std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
+  std::vector<Worlds> out;
+  for (const Gpu& gpu : gpus) {
+    std::optional<Worlds> found = open ? worlds_of(open->on(gpu, headroom)) : std::nullopt;
+    if (!found) return {};
+    out.push_back(std::move(*found));
   }
   return out;
 }
@@ -201,8 +229,12 @@ Result<TrainingPlan> plan_of(Findings& findings, const Document& document, const
                              const std::vector<Gpu>& gpus, const Catalog& catalog) {
   const IngestOptions options = ingest_options(question);
   Result<TrainingPlan> plan = ingest(document, options);
-  if (plan || !question.lengths || gpus.empty()) return plan;
-  findings.lengths = lengths_on(gpus, document, options, catalog, question.headroom);
+  if (plan || !question.open_numbers || gpus.empty()) return plan;
+  const auto open = [&](std::optional<TrainingPlan> with) {
+    return opened(document, options, std::move(with), catalog);
+  };
+  findings.lengths = lengths_on(gpus, open(plan_but_for_length(document, options)), question.headroom);
+  findings.worlds = worlds_on(gpus, open(plan_but_for_world(document, options)), question.headroom);
   const std::optional<std::int64_t> length = deciding_length(findings.lengths);
   if (!length) return plan;
   IngestOptions decided = options;

@@ -35,7 +35,7 @@ struct Question {
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
   HostQuestion host{};
   double headroom = usual_headroom;  ///< The part of a card that stays free, 0 to 1.
-  bool lengths = false;              ///< Findings::lengths is wanted, where nothing says how long rows are.
+  bool open_numbers = false;         ///< Findings::lengths and Findings::worlds are wanted, where nothing says them.
   bool outlook = false;              ///< Findings::outlook is wanted.
   std::string models{};              ///< A directory of the user's own data files, or "".
 };

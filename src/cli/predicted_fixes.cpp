@@ -56,16 +56,16 @@ void put_first(std::vector<Fix> fixes, Diagnosis& diagnosis) {
 }
 
 /// What the config has already, or has no use for, is no advice.
-void leave_out_what_is_so(const Ladder& ladder, const Question& question, const TrainingPlan& plan,
+void leave_out_what_is_so(const Ladder& ladder, const std::string& config, const AdviceQuestion& question,
                           Diagnosis& diagnosis) {
   std::vector<Fix> left;
   for (Fix& fix : diagnosis.to_do) {
-    const std::string fact = fix.kind == Fix::Kind::ladder ? nothing_to_change(ladder, fix.id, plan) : std::string();
+    const std::string fact =
+        fix.kind == Fix::Kind::ladder ? nothing_to_change(ladder, fix.id, question) : std::string();
     if (fact.empty()) {
       left.push_back(std::move(fix));
     } else {
-      diagnosis.not_to_do.push_back(
-          {fix.id, "It changes nothing in " + question.config + ", where " + fact + ".", fix.kind});
+      diagnosis.not_to_do.push_back({fix.id, "It changes nothing in " + config + ", where " + fact + ".", fix.kind});
     }
   }
   diagnosis.to_do = std::move(left);
@@ -76,15 +76,13 @@ void leave_out_what_is_so(const Ladder& ladder, const Question& question, const 
 void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& findings, const Document& document) {
   const Result<Ladder> ladder = Ladder::load();
   if (!ladder || !findings.plan) return;
-  leave_out_what_is_so(*ladder, question, *findings.plan, diagnosis);
+  AdviceQuestion asked{
+      .plan = *findings.plan, .headroom = question.headroom, .document = &document, .ingest = ingest_options(question)};
+  leave_out_what_is_so(*ladder, question.config, asked, diagnosis);
   if (!can_be_fixed(diagnosis, findings)) return;
-  const Result<Advice> advice = find_advice({.plan = *findings.plan,
-                                             .architecture = *findings.architecture,
-                                             .gpu = findings.fits.front().gpu,
-                                             .headroom = question.headroom,
-                                             .document = &document,
-                                             .ingest = ingest_options(question)},
-                                            *ladder);
+  asked.architecture = *findings.architecture;
+  asked.gpu = findings.fits.front().gpu;
+  const Result<Advice> advice = find_advice(asked, *ladder);
   if (advice && advice->found) put_first(steps_of(*advice, question), diagnosis);
 }
 

@@ -85,14 +85,21 @@ Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& a
   return estimator::footprint_of(*played, Detail::events);
 }
 
+namespace {
+
+Result<AllocatorSettings> settings_of(const TrainingPlan& plan) {
+  return parse_alloc_conf(plan.runtime.alloc_conf.value, plan.runtime.alloc_conf.origin.source);
+}
+
+}  // namespace
+
 Result<Snapshot> snapshot_of(const TrainingPlan& plan, const Architecture& architecture, Bytes workspace) {
-  const std::string& conf = plan.runtime.alloc_conf.value;
-  const Result<AllocatorSettings> settings = parse_alloc_conf(conf, plan.runtime.alloc_conf.origin.source);
+  const Result<AllocatorSettings> settings = settings_of(plan);
   if (!settings) return settings.errors();
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
   Result<Snapshot> out = estimator::traced(played->timeline, played->run->modules(), *settings, workspace);
-  if (out) out->settings.alloc_conf = conf;
+  if (out) out->settings.alloc_conf = plan.runtime.alloc_conf.value;
   return out;
 }
 
@@ -102,10 +109,12 @@ Result<std::vector<LiveGroup>> allocations(const TrainingPlan& plan, const Archi
   return estimator::Groups(played->timeline, played->run->modules()).all();
 }
 
-Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, std::size_t most) {
+Result<Curve> curve(const TrainingPlan& plan, const Architecture& architecture, Bytes workspace, std::size_t most) {
+  const Result<AllocatorSettings> settings = settings_of(plan);
+  if (!settings) return settings.errors();
   const auto played = estimator::play(plan, architecture);
   if (!played) return played.errors();
-  return estimator::curve_of(played->timeline, played->run->modules(), most);
+  return estimator::curve_of(played->timeline, played->run->modules(), *settings, workspace, most);
 }
 
 }  // namespace oomplan

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "allocator/state.hpp"
-#include "oomplan/core/text.hpp"
+#include "unlimited.hpp"
 #include "unroll.hpp"
 #include "walker.hpp"
 #include "workspaces.hpp"
@@ -209,10 +209,7 @@ Result<Snapshot> traced(const Timeline& timeline, const std::vector<std::string>
     if (event.kind == oomplan::Event::Kind::free) trace.free(event.slot);
     if (event.kind == oomplan::Event::Kind::empty_cache) trace.empty_cache();
   }
-  if (!trace.fits()) {
-    return Diagnostic{.code = "estimate/too-large",
-                      .message = "the allocator is not played on cards of more than " + to_text(Card::unlimited)};
-  }
+  if (!trace.fits()) return too_large();
   trace.end();
   out.settings = settings_of(settings);
   return out;

@@ -13,6 +13,7 @@ struct Here {
   Phase phase = Phase::load;
   ByBucket levels{};
   std::int64_t total = 0;
+  StorageId event = StorageId::none;   ///< Allocated or freed just now.
   StorageId latest = StorageId::none;  ///< Allocated last.
   int layer = -1;                      ///< Of that.
   bool allocated = false;              ///< Just now; else something was freed.
@@ -48,6 +49,7 @@ class Walker {
       const std::int64_t bytes = event.allocates ? storage.bytes : -storage.bytes;
       at(here.levels, storage.bucket) += Bytes(bytes);
       here.total += bytes;
+      here.event = event.storage;
       here.allocated = event.allocates;
       if (event.allocates) {
         here.latest = event.storage;

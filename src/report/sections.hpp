@@ -13,6 +13,8 @@ std::string host_section(const Report& report, const ViewOptions& options);
 
 /// Without a footprint: which lengths of rows fit, where nothing says how long they are.
 std::string lengths_section(const Report& report, const ViewOptions& options);
+/// The same of how many GPUs there are.
+std::string worlds_section(const Report& report, const ViewOptions& options);
 
 std::string verdict_section(const Report& report, const ViewOptions& options);
 /// What fills the peak.

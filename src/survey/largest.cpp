@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::survey {
@@ -27,12 +26,10 @@ class Search {
     Largest out;
     std::int64_t fails = next(lower_.value);
     for (std::int64_t value = lower_.value, steps = 1;; steps *= 2) {
-      const std::optional<TrainingPlan> plan = plan_with(question_, scale_.key, value);
-      if (!plan) return std::nullopt;
-      const CheckedFit fit = FitCheck(*plan, question_.architecture).on(question_.gpu, limit_);
-      if (!fit.errors.empty()) return std::nullopt;
-      if (fit.fits) {
-        out = {value, fit.needed};
+      const std::optional<CheckedFit> fit = fit_with(question_, scale_.key, value);
+      if (!fit) return std::nullopt;
+      if (fit->fits) {
+        out = {value, fit->needed};
       } else {
         fails = value;
       }
@@ -122,6 +119,25 @@ std::optional<TrainingPlan> plan_with(const RoomQuestion& question, const std::s
   options.overrides.push_back(key + "=" + std::to_string(value));
   Result<TrainingPlan> plan = ingest(question.document, options);
   if (plan) plan = with_model_defaults(std::move(*plan), question.architecture);
+  return plan ? std::optional(std::move(*plan)) : std::nullopt;
+}
+
+std::optional<CheckedFit> fit_with(const RoomQuestion& question, const std::string& key, std::int64_t value) {
+  const std::optional<TrainingPlan> plan = plan_with(question, key, value);
+  if (!plan) return std::nullopt;
+  CheckedFit fit = FitCheck(*plan, question.architecture).on(question.gpu, limit_of(question.gpu, question.headroom));
+  return fit.errors.empty() ? std::optional(std::move(fit)) : std::nullopt;
+}
+
+std::optional<TrainingPlan> plan_but_for(const Document& document, IngestOptions options, std::string_view key,
+                                         std::int64_t value) {
+  const Result<TrainingPlan> open = ingest(document, options);
+  const auto is_other = [](const Diagnostic& one) {
+    return one.severity == Severity::error && one.code != "ingest/missing-fact";
+  };
+  if (open || std::ranges::any_of(open.errors(), is_other)) return std::nullopt;
+  options.overrides.push_back(std::string(key) + "=" + std::to_string(value));
+  Result<TrainingPlan> plan = ingest(document, options);
   return plan ? std::optional(std::move(*plan)) : std::nullopt;
 }
 

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "oomplan/core/bytes.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/survey/survey.hpp"
 
 namespace oomplan::survey {
@@ -26,6 +28,14 @@ struct Largest {
 
 /// The question's plan with that value.
 std::optional<TrainingPlan> plan_with(const RoomQuestion& question, const std::string& key, std::int64_t value);
+
+/// Whether it fits the question's card with that value; nothing where that cannot be decided.
+std::optional<CheckedFit> fit_with(const RoomQuestion& question, const std::string& key, std::int64_t value);
+
+/// The plan with that value, where nothing but it keeps the config from being read; nothing where it is read as it
+/// stands, and where more is missing.
+std::optional<TrainingPlan> plan_but_for(const Document& document, IngestOptions options, std::string_view key,
+                                         std::int64_t value);
 
 /// Nothing where there is no bound, and where a value between cannot be decided.
 std::optional<Largest> largest_on(const RoomQuestion& question, const Scale& scale);

@@ -18,12 +18,9 @@ constexpr std::string_view length_key = "plan.sequence_length";
 constexpr std::array<std::int64_t, 5> usual_lengths{512, 2'048, 8'192, 32'768, 131'072};
 
 std::optional<LengthPoint> point_at(const RoomQuestion& question, std::int64_t length) {
-  const std::optional<TrainingPlan> plan = survey::plan_with(question, std::string(length_key), length);
-  if (!plan) return std::nullopt;
-  const CheckedFit fit =
-      FitCheck(*plan, question.architecture).on(question.gpu, limit_of(question.gpu, question.headroom));
-  if (!fit.errors.empty()) return std::nullopt;
-  return LengthPoint{length, fit.needed, fit.at_least, fit.fits};
+  const std::optional<CheckedFit> fit = survey::fit_with(question, std::string(length_key), length);
+  if (!fit) return std::nullopt;
+  return LengthPoint{length, fit->needed, fit->at_least, fit->fits};
 }
 
 /// What there is between the shortest row and the longest.
@@ -39,15 +36,8 @@ Lengths reach_of(const RoomQuestion& question) {
 
 std::string with_length(std::int64_t length) { return std::string(length_key) + "=" + std::to_string(length); }
 
-std::optional<TrainingPlan> plan_but_for_length(const Document& document, IngestOptions options) {
-  const Result<TrainingPlan> open = ingest(document, options);
-  const auto is_other = [](const Diagnostic& one) {
-    return one.severity == Severity::error && one.code != "ingest/missing-fact";
-  };
-  if (open || std::ranges::any_of(open.errors(), is_other)) return std::nullopt;
-  options.overrides.push_back(with_length(usual_lengths.front()));
-  Result<TrainingPlan> plan = ingest(document, options);
-  return plan ? std::optional(std::move(*plan)) : std::nullopt;
+std::optional<TrainingPlan> plan_but_for_length(const Document& document, const IngestOptions& options) {
+  return survey::plan_but_for(document, options, length_key, usual_lengths.front());
 }
 
 std::optional<Lengths> lengths_of(const RoomQuestion& question) {

@@ -4,12 +4,13 @@
     tests/html/pages.py --program build/dev/oomplan [--keep FOLDER]
 
 What needs no browser is looked at always. Where there is no Chromium the rest is skipped, and says so. --keep writes
-pages and screenshots (390 and 1280 pixels wide, light and dark) for a person to look at.
+pages and screenshots (390, 1280 and 1920 pixels wide, light and dark) for a person to look at.
 """
 
 import argparse
 import html
 import html.parser
+import itertools
 import json
 import os
 import re
@@ -35,6 +36,7 @@ PAGES = {
     "estimate-two-gpus": ["estimate", "config.yml", "--gpu", "8GiB", "--gpu", "rtx-4090"],
     "estimate-no-gpu": ["estimate", "config.yml"],
     "estimate-undecided": ["estimate", f"{EVIL.replace('/', '')}.yml", "--gpu", "8GiB"],
+    "estimate-any-length": ["estimate", "lengths.yml", "--gpu", "8GiB"],
     "fix": ["fix", QLORA, "--gpu", "10GiB"],
     "fix-nothing": ["fix", "config.yml", "--gpu", "2GiB"],
     "fix-needless": ["fix", "config.yml", "--gpu", "80GiB"],
@@ -74,12 +76,29 @@ def browse(page, *arguments):
                                *arguments, page.resolve().as_uri()], capture_output=True, text=True, timeout=100)
 
 
+def bands_of(curve):
+    """For each point where each group ends, added up from the bottom."""
+    levels, out = [0] * len(curve["groups"]), []
+    for point in curve["points"]:
+        for group, size in point["changes"]:
+            levels[group] = size
+        out.append(list(itertools.accumulate(levels)))
+    return out
+
+
+def parts_of(by_bucket, needed, beside=0):
+    """Bucket by bucket, what lies beside the tensors, and the rest up to what is needed."""
+    parts = [size for bucket, size in by_bucket.items()
+             if size and bucket not in ("paged", "slack", "fragmentation", "runtime")] + [beside] * (beside > 0)
+    return parts + [needed - sum(parts)] * (needed > sum(parts))
+
+
 class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = keep or Path(cls.temporary.name)
-        for name, text in {"config.yml": CONFIG, "old/config.yml": CONFIG.replace("1024", "512"), "run.log": LOG,
+        for name, text in {"config.yml": CONFIG, "lengths.yml": re.sub("sequence_length.*", "", CONFIG), "old/config.yml": CONFIG.replace("1024", "512"), "run.log": LOG,
                            f"{EVIL.replace('/', '')}.yml": CONFIG.replace("gpt2", f"'{EVIL}'").replace("'</", "</").replace(
                                "--'", "--") + f"#{EVIL}\n"}.items():
             (cls.folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -138,8 +157,8 @@ class Pages(unittest.TestCase):
                 peak = data["answer"]["footprint"]["peak"]["by_bucket"]
                 tensors = sum(size for bucket, size in peak.items()
                               if bucket not in ("slack", "fragmentation", "runtime", "paged"))
-                self.assertEqual(max(sum(point["levels"]) for point in data["curve"]["points"]), tensors)
-                self.assertLessEqual(len(data["curve"]["points"]), 480)
+                self.assertEqual(max(bands[-1] for bands in bands_of(data["curve"])), tensors)
+                self.assertLessEqual(len(data["curve"]["points"]), 2000)
 
     @unittest.skipUnless(BROWSER, "no Chromium here")
     def test_in_a_browser_nothing_goes_wrong(self):
@@ -157,39 +176,105 @@ class Pages(unittest.TestCase):
         for name in ("estimate", "estimate-too-much"):
             with self.subTest(name):
                 answer = self.json_of(name)
-                drawn = [int(a["data-bytes"]) for _, a in Elements(browse(self.pages[name], "--dump-dom").stdout).all
-                         if "data-bytes" in a]
-                buckets = [size for size in answer["footprint"]["peak"]["by_bucket"].values() if size]
-                buckets.append(sum(term["bytes"] for term in answer["gpus"][0]["runtime"]))
-                self.assertEqual(drawn, buckets + buckets)  # stacked, then each by itself
+                gpu = answer["gpus"][0]
+                parts = parts_of(answer["footprint"]["peak"]["by_bucket"], gpu["needed"],
+                                 sum(term["bytes"] for term in gpu["runtime"]))
+                self.assertEqual(self.bars(name), parts + parts)  # stacked, then each by itself
+                if not gpu["at_least"]:
+                    self.assertEqual(sum(parts), gpu["needed"])
         answer = self.json_of("fix")
-        drawn = [int(a["data-bytes"]) for _, a in Elements(browse(self.pages["fix"], "--dump-dom").stdout).all
-                 if "data-bytes" in a]
-        steps = [answer["now"]["needed"], *(step["needed"] for step in answer["steps"])]
-        wanted = [steps[0]] + [size for a, b in zip(steps, steps[1:]) for size in (b, max(0, a - b))]
-        self.assertEqual(drawn, wanted + [trial["needed"] for trial in answer["tried"]])
+        wanted, before = [], 0
+        for trial in [answer["now"], *answer["steps"]]:
+            wanted += parts_of(trial["by_bucket"], trial["needed"]) + [before - trial["needed"]] * (before > trial["needed"])
+            before = trial["needed"]
+        for trial in answer["tried"]:
+            wanted += parts_of(trial["by_bucket"], trial["needed"])
+        self.assertEqual(self.bars("fix"), wanted)
+
+    def bars(self, name):
+        dom = browse(self.pages[name], "--dump-dom").stdout
+        return [int(a["data-bytes"]) for _, a in Elements(dom).all if "data-bytes" in a]
 
     @unittest.skipUnless(BROWSER, "no Chromium here")
     def test_the_area_is_the_jsons_numbers(self):
         data = self.data(self.pages["estimate"])
+        bands = bands_of(data["curve"])
         elements = Elements(browse(self.pages["estimate"], "--dump-dom").stdout).all
         svg = next(a for tag, a in elements if tag == "svg")
         zero, scale = float(svg["data-zero"]), float(svg["data-scale"])
-        base = [0] * len(data["curve"]["points"])
-        paths = {a["data-bucket"]: a["d"] for tag, a in elements if tag == "path"}
-        for b, bucket in enumerate(data["curve"]["buckets"]):
-            levels = [point["levels"][b] for point in data["curve"]["points"]]
-            base = [below + level for below, level in zip(base, levels)]
-            self.assertEqual(bucket in paths, any(levels))
-            if bucket in paths:
-                drawn = [float(y) for y in re.findall(r",(-?[\d.]+)", paths[bucket])][:len(base)]
-                for y, held in zip(drawn, base):
-                    self.assertLess(abs((zero - y) * scale - held), 0.06 * scale)
+        paths = {int(a["data-group"]): a["d"] for tag, a in elements if tag == "path" and "data-group" in a}
+        beside = next(int(a["data-beside"]) for tag, a in elements if "data-beside" in a)
+        self.assertGreater(len(paths), 10)
+        for g, path in paths.items():
+            drawn = {(zero - float(y)) * scale - beside for y in re.findall(r"[V,](-?[\d.]+)", path)}
+            ends = {band[g] for band in bands} | {band[g - 1] if g else 0 for band in bands}
+            for held in drawn:
+                self.assertLess(min(abs(held - end) for end in ends), 0.06 * scale)
+            if g == len(data["curve"]["groups"]) - 1:
+                self.assertLess(abs(max(drawn) - max(band[g] for band in bands)), 0.06 * scale)
+
+    def act(self, name, script):
+        """What the page is after the script ran behind its own."""
+        acted = self.folder / f"{name}.acted.html"
+        acted.write_text(self.pages[name].read_text() + f"<script>{script}</script>")
+        done = browse(acted, "--dump-dom", "--window-size=1280,900")
+        self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
+        return done.stdout
+
+    POINTER = """const plot = () => document.querySelector(".plot svg");
+        const at = (type, part, buttons) => { const box = plot().getBoundingClientRect(); plot().dispatchEvent(new PointerEvent(type,
+          { bubbles: true, buttons, clientX: box.left + part * box.width, clientY: box.bottom - 40 })); };
+        const key = name => plot().dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));"""
+
+    @unittest.skipUnless(BROWSER, "no Chromium here")
+    def test_the_peak_is_found_by_keys(self):
+        self.assertNotIn(">The peak, ", self.act("estimate", self.POINTER + 'key("Home");'))
+        self.assertIn(">The peak, backward: ", self.act("estimate", self.POINTER + 'key("Home"); key("p");'))
+
+    @unittest.skipUnless(BROWSER, "no Chromium here")
+    def test_a_drag_zooms_and_escape_shows_all_again(self):
+        drawn = lambda dom: [a["d"] for tag, a in Elements(dom).all if tag == "path"]
+        whole = drawn(self.act("estimate", self.POINTER))
+        drag = 'at("pointerdown", .3, 1); at("pointermove", .4, 1); at("pointerup", .5, 0);'
+        self.assertNotEqual(drawn(self.act("estimate", self.POINTER + drag)), whole)
+        self.assertEqual(drawn(self.act("estimate", self.POINTER + drag + 'key("Escape");')), whole)
+
+    @unittest.skipUnless(BROWSER, "no Chromium here")
+    def test_a_click_leads_to_the_configs_lines(self):
+        dom = self.act("estimate", self.POINTER + 'at("pointerdown", .5, 1); at("pointerup", .5, 0);')
+        links = [a["href"] for tag, a in Elements(dom).all if tag == "a" and a.get("href", "").startswith("#fact-")]
+        self.assertGreater(len(links), 1)
+        ids = {a["id"] for tag, a in Elements(dom).all if tag == "tr" and "id" in a}
+        self.assertLessEqual({link[1:] for link in links}, ids)
+        self.assertIn("llama-3.1-8b-qlora.yml:", dom[dom.index("Moved most by"):dom.index("Moved most by") + 2000])
+
+    @unittest.skipUnless(BROWSER, "no Chromium here")
+    def test_the_gate_is_filtered(self):
+        search = 'const box = document.querySelector("input[type=search]"); box.value = "TEXT"; box.dispatchEvent(new Event("input"));'
+        rows = lambda dom: [("hidden" in a) for tag, a in Elements(dom).all if tag == "details" and a.get("class") == "config"]
+        self.assertEqual(set(rows(self.act("gate", ""))), {False})
+        self.assertEqual(set(rows(self.act("gate", search.replace("TEXT", "no such config")))), {True})
+        self.assertIn(False, rows(self.act("gate", search.replace("TEXT", "config.yml"))))
+
+    @unittest.skipUnless(BROWSER, "no Chromium here")
+    def test_nothing_runs_over_the_edge_of_a_phone(self):
+        script = """const wide = [...document.querySelectorAll("main *")].filter(one => !one.closest(".scroll, pre, svg") &&
+            one.getBoundingClientRect().right > innerWidth + 1);
+            document.title = `${innerWidth} ${document.documentElement.scrollWidth} ${wide.length}`;"""
+        for name, page in self.pages.items():
+            with self.subTest(name):
+                acted = self.folder / f"{name}.acted.html"
+                acted.write_text(page.read_text() + f"<script>{script}</script>")
+                frame = self.folder / f"{name}.frame.html"
+                frame.write_text(f"<iframe src='{acted.name}' style='border:0;width:390px;height:900px' "
+                                 "onload='document.title=this.contentDocument.title'></iframe>")
+                title = re.search("<title>(.*?)</title>", browse(frame, "--dump-dom", "--allow-file-access-from-files").stdout)
+                self.assertEqual(title and title[1], "390 390 0")
 
     @unittest.skipUnless(BROWSER and "--keep" in sys.argv, "screenshots are for --keep")
     def test_screenshots(self):
         for name, page in self.pages.items():
-            for width in (390, 1280):  # a window is at least 500 wide, so the phone is a frame
+            for width in (390, 1280, 1920):  # a window is at least 500 wide, so the phone is a frame
                 frame = self.folder / f"{name}-{width}.frame.html"
                 frame.write_text(f"<style>body{{margin:0}}</style><iframe src='{page.name}' "
                                  f"style='border:0;width:{width}px;height:2400px'></iframe>")

@@ -61,9 +61,9 @@ Result<Advice> find_advice(const AdviceQuestion& question, const Ladder& ladder)
 /// moves rows from the micro-batch is none, nor one that saves less than 2 %. Nothing where there is none.
 std::optional<Lever> lever_of(const AdviceQuestion& question, const Ladder& ladder);
 
-/// The fact that leaves the fix nothing to change in `plan`: "gradient_checkpointing is true". Empty where there is
-/// something to change, and where the ladder asks for no fact of a fix that it offers in words.
-std::string nothing_to_change(const Ladder& ladder, std::string_view id, const TrainingPlan& plan);
+/// The fact that leaves the fix nothing to change in the plan, as the config says it: "gradient_checkpointing is true".
+/// Empty where there is something to change, and where the ladder asks for no fact of a fix that it offers in words.
+std::string nothing_to_change(const Ladder& ladder, std::string_view id, const AdviceQuestion& question);
 
 /// `document` with `keys` changed at their places or added beside their siblings, all else byte for byte as it was;
 /// without a byte order mark, as Document::text. Errors: advise/no-patch, with the reason.

@@ -19,6 +19,7 @@
 #include "oomplan/plan/plan.hpp"
 #include "oomplan/report/outlook.hpp"
 #include "oomplan/survey/lengths.hpp"
+#include "oomplan/survey/worlds.hpp"
 
 namespace oomplan {
 
@@ -40,6 +41,7 @@ struct Findings {
   std::vector<Contribution> unknown{};  ///< What unknown_of() says of the footprint.
   std::vector<Fit> fits{};
   std::vector<Lengths> lengths{};    ///< Of each card, where nothing says how long rows are and that alone is open.
+  std::vector<Worlds> worlds{};      ///< The same of the number of GPUs.
   std::optional<Outlook> outlook{};  ///< Where it was asked for.
   std::vector<RankAnswer> ranks{};   ///< `footprint` is of the first kind, a fit of the one that needs most.
   std::optional<HostAnswer> host{};  ///< Where it was asked for.

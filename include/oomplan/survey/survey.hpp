@@ -17,6 +17,7 @@
 #include "oomplan/survey/other_version.hpp"
 #include "oomplan/survey/room.hpp"
 #include "oomplan/survey/sweep.hpp"
+#include "oomplan/survey/worlds.hpp"
 
 namespace oomplan {
 
@@ -54,7 +55,7 @@ std::string with_length(std::int64_t length);
 
 /// The plan with rows of some length, where nothing but how long they are keeps a config from being read; nothing
 /// where it is read as it stands, and where more is missing.
-std::optional<TrainingPlan> plan_but_for_length(const Document& document, IngestOptions options);
+std::optional<TrainingPlan> plan_but_for_length(const Document& document, const IngestOptions& options);
 
 /// Which lengths fit, where nobody says one, without points; the question's plan is that of plan_but_for_length().
 /// Nothing where one cannot be decided.
@@ -62,6 +63,13 @@ std::optional<Lengths> lengths_of(const RoomQuestion& question);
 
 /// What a few lengths need.
 std::vector<LengthPoint> length_points(const RoomQuestion& question);
+
+/// As plan_but_for_length(), with some number of GPUs.
+std::optional<TrainingPlan> plan_but_for_world(const Document& document, const IngestOptions& options);
+
+/// What the usual numbers of GPUs in a machine need of each; the question's plan is that of plan_but_for_world().
+/// Nothing where one cannot be decided.
+std::optional<Worlds> worlds_of(const RoomQuestion& question);
 
 /// What other versions make of a config is asked of; all outlive the question.
 struct VersionQuestion {

@@ -15,6 +15,7 @@
 #include "oomplan/estimate/traced.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/html_view.hpp"
+#include "oomplan/report/trace_view.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -29,6 +30,7 @@ struct Options {
   std::string headroom{usual_headroom_text};
   std::string html{};
   std::string snapshot{};
+  std::string trace{};
   std::optional<std::string> alloc_conf{};
   bool alloc_conf_from_environment = false;
 };
@@ -78,6 +80,8 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.option("--snapshot", options.snapshot,
              "Also write the run as a PyTorch memory snapshot, which memory_viz and `oomplan replay` read")
       .type_name("FILE");
+  app.option("--trace", options.trace, "Also write its step as a trace for ui.perfetto.dev or chrome://tracing")
+      .type_name("FILE");
   app.option("--explain", options.explain, "Print what one bucket of the table is made of").type_name("BUCKET");
 }
 
@@ -115,20 +119,47 @@ std::optional<Setting<std::string>> alloc_conf_of(const Options& options) {
   return std::nullopt;
 }
 
+Bytes workspace_in(const Findings& findings) {
+  return findings.fits.empty() ? Bytes() : findings.fits.front().gpu.cublas_workspace;
+}
+
 std::optional<Curve> curve_in(const Findings& findings) {
   if (!findings.footprint) return std::nullopt;
-  Result<Curve> curve = oomplan::curve(*findings.plan, *findings.architecture);
+  Result<Curve> curve = oomplan::curve(*findings.plan, *findings.architecture, workspace_in(findings));
   return curve ? std::optional(std::move(*curve)) : std::nullopt;
 }
 
-void add_snapshot(Outcome& out, const std::string& path, const Findings& findings,
-                  const std::vector<std::string>& inputs) {
-  const Bytes workspace = findings.fits.empty() ? Bytes() : findings.fits.front().gpu.cublas_workspace;
-  const Result<Snapshot> snapshot = snapshot_of(*findings.plan, *findings.architecture, workspace);
-  if (snapshot) return add_report(out, path, write_snapshot(*snapshot), inputs);
-  for (const Diagnostic& error : snapshot.errors()) out.err += to_text(error);
-  out.code = ExitCode::invalid;
+std::string page_of(const Findings& findings) { return estimate_html(collect(findings), curve_in(findings)); }
+
+Result<std::string> snapshot_in(const Findings& findings) {
+  const Result<Snapshot> snapshot = snapshot_of(*findings.plan, *findings.architecture, workspace_in(findings));
+  return snapshot ? Result<std::string>(write_snapshot(*snapshot)) : snapshot.errors();
 }
+
+Result<std::string> trace_in(const Findings& findings) {
+  const Result<Curve> curve =
+      oomplan::curve(*findings.plan, *findings.architecture, workspace_in(findings), trace_points);
+  return curve ? Result<std::string>(trace_json(*curve, findings.config)) : curve.errors();
+}
+
+/// What is asked for beside the answer, each into a file that no other one is.
+class Files {
+ public:
+  Files(Outcome& out, std::vector<std::string> inputs) : out_(out), inputs_(std::move(inputs)) {}
+
+  void add(const std::string& path, const Result<std::string>& text) {
+    if (text) {
+      add_report(out_, path, *text, inputs_);
+      return inputs_.push_back(path);
+    }
+    for (const Diagnostic& error : text.errors()) out_.err += to_text(error);
+    out_.code = ExitCode::invalid;
+  }
+
+ private:
+  Outcome& out_;
+  std::vector<std::string> inputs_;
+};
 
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const std::optional<Diagnostic> wrong = misuse(options);
@@ -136,18 +167,17 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   Question question = options.question;
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
-  question.lengths = true;
+  question.open_numbers = true;
   question.outlook = !options.quiet && options.explain.empty();
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
-  if (options.html.empty() && options.snapshot.empty()) return out;
-  std::vector<std::string> inputs = files_of(question, document);
-  if (!options.html.empty()) {
-    add_report(out, options.html, estimate_html(collect(findings), curve_in(findings)), inputs);
-    inputs.push_back(options.html);
-  }
-  if (!options.snapshot.empty() && findings.footprint) add_snapshot(out, options.snapshot, findings, inputs);
+  if (options.html.empty() && options.snapshot.empty() && options.trace.empty()) return out;
+  Files files(out, files_of(question, document));
+  if (!options.html.empty()) files.add(options.html, page_of(findings));
+  if (!findings.footprint) return out;
+  if (!options.snapshot.empty()) files.add(options.snapshot, snapshot_in(findings));
+  if (!options.trace.empty()) files.add(options.trace, trace_in(findings));
   return out;
 }
 

@@ -53,10 +53,20 @@ std::string embedded(const Json& json) {
   return out;
 }
 
+constexpr std::string_view last_script = "page.js";
+
 /// A file of this folder.
 std::string_view part(std::string_view name) {
   const EmbeddedFile* found = find_embedded(embedded_files(), name);
   return found == nullptr ? std::string_view{} : found->text;
+}
+
+/// The parts by name, and the one that begins the drawing behind them.
+std::string script() {
+  std::string out = "\"use strict\";\n";
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.ends_with(".js") && file.path != last_script) out += file.text;
+  return out.append(part(last_script));
 }
 
 constexpr std::string_view policy =
@@ -66,7 +76,7 @@ constexpr std::string_view policy =
 }  // namespace
 
 std::string written(const Page& page) {
-  const Json data{{"kind", page.kind}, {"answer", page.answer}, {"curve", page.curve}};
+  const Json data{{"kind", page.kind}, {"answer", page.answer}, {"curve", page.curve}, {"movers", page.movers}};
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
@@ -77,7 +87,7 @@ std::string written(const Page& page) {
       "<noscript><style>#text {{ display: none }}</style><pre>{}</pre></noscript>\n"
       "<script id=\"data\" type=\"application/json\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
       policy, escaped(printable(page.title)), part("page.css"), escaped_lines(page.text), escaped_lines(page.text),
-      embedded(data), part("page.js"));
+      embedded(data), script());
 }
 
 }  // namespace oomplan::report::html

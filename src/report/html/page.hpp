@@ -13,7 +13,8 @@ struct Page {
   std::string_view kind{};  ///< "estimate", "fix", "gate" or "diagnose": what the script draws.
   std::string title{};
   nlohmann::ordered_json answer{};
-  nlohmann::ordered_json curve{};
+  nlohmann::ordered_json curve{};   ///< Of "estimate": its step over time.
+  nlohmann::ordered_json movers{};  ///< Of "estimate": for each bucket the names of the facts that move it.
   std::string text{};
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "numbers.hpp"
 #include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
@@ -24,21 +25,6 @@ std::string fitting_text(const Lengths& lengths) {
                      oomplan::to_text(lengths.needed));
 }
 
-std::string needed_text(const LengthPoint& point) {
-  return (point.at_least ? "at least " : "") + oomplan::to_text(point.needed);
-}
-
-std::string table(const Lengths& lengths, const ViewOptions& options) {
-  std::vector<Row> rows{{{"tokens", true}, {"needed", true}, {""}}};
-  for (Cell& cell : rows.front()) cell.paint = Paint::dim;
-  for (const LengthPoint& point : lengths.points) {
-    rows.push_back({{with_separators(point.length), true},
-                    {needed_text(point), true},
-                    {point.fits ? "fits" : "does not fit", false, point.fits ? Paint::green : Paint::red}});
-  }
-  return aligned(rows, options.colour);
-}
-
 }  // namespace
 
 std::string lengths_section(const Report& report, const ViewOptions& options) {
@@ -47,7 +33,7 @@ std::string lengths_section(const Report& report, const ViewOptions& options) {
     const std::string text =
         fmt::format("cannot be decided on {}: nothing says how long rows are; {}", lengths.gpu, fitting_text(lengths));
     out += wrapped(text, 0, 2, options.width) + "\n";
-    if (!options.verdict_only) out += table(lengths, options);
+    if (!options.verdict_only) out += numbers_table("tokens", "needed", lengths.points, &LengthPoint::length, options);
   }
   if (!out.empty()) out += wrapped("--set sequence_length=… plays one length", 0, 2, options.width) + "\n";
   return out;

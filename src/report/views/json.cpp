@@ -83,8 +83,13 @@ Json json_of(const LengthPoint& point) {
       {"length", point.length}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
 }
 
+Json json_of(const WorldPoint& point) {
+  return {{"gpus", point.gpus}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+}
+
 Json json_of(const Fit& fit);
 Json json_of(const Lengths& lengths);
+Json json_of(const Worlds& worlds);
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -129,6 +134,8 @@ Json json_of(const Lengths& lengths) {
           {"needed", lengths.largest > 0 ? Json(lengths.needed.count()) : Json()},
           {"points", list_of(lengths.points)}};
 }
+
+Json json_of(const Worlds& worlds) { return {{"gpu", worlds.title}, {"points", list_of(worlds.points)}}; }
 
 Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
@@ -211,6 +218,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"footprint", footprint_json(report)},
                  {"gpus", list_of(report.found.fits)},
                  {"lengths", list_of(report.found.lengths)},
+                 {"worlds", list_of(report.found.worlds)},
                  {"outlook", report.found.outlook ? outlook_json(*report.found.outlook) : Json()},
                  {"ranks", list_of(report.found.ranks)},
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},

@@ -22,7 +22,9 @@ struct Part {
 }  // namespace
 
 std::string text(const Report& report, const ViewOptions& options) {
-  if (!report.found.footprint) return lengths_section(report, options) + host_section(report, options);
+  if (!report.found.footprint) {
+    return lengths_section(report, options) + worlds_section(report, options) + host_section(report, options);
+  }
   if (options.verdict_only) return verdict_section(report, options);
   const TextParts& parts = options.parts;
   const std::array sections{Part{verdict_section},

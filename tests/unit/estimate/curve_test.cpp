@@ -26,7 +26,7 @@ TrainingPlan plan() {
 
 Bytes total_of(const CurvePoint& point) {
   Bytes out;
-  for (const Bytes bytes : point.by_bucket) out += bytes;
+  for (const Bytes bytes : point.by_group) out += bytes;
   return out;
 }
 
@@ -40,13 +40,13 @@ TEST(Curve, ReachesThePeakWithItsBucketsHoweverThin) {
       const auto footprint = estimate(p, *model);
       ASSERT_TRUE(footprint);
       for (const std::size_t most : {1U, 7U, 480U, 1'000'000U}) {
-        const auto drawn = curve(p, *model, most);
+        const auto drawn = curve(p, *model, {}, most);
         ASSERT_TRUE(drawn);
         EXPECT_LE(drawn->points.size(), most);
         EXPECT_EQ(drawn->step, footprint->peak.step);
         const auto highest = std::ranges::max_element(drawn->points, {}, total_of);
         EXPECT_EQ(total_of(*highest), footprint->peak.total);
-        EXPECT_EQ(highest->by_bucket, footprint->peak.by_bucket);
+        EXPECT_EQ(by_bucket(*drawn, *highest), footprint->peak.by_bucket);
         EXPECT_EQ(highest->phase, footprint->peak.phase);
       }
     }
@@ -56,11 +56,48 @@ TEST(Curve, ReachesThePeakWithItsBucketsHoweverThin) {
 TEST(Curve, CountsEveryLayer) {
   const auto model = find_model("openai-community/gpt2");
   ASSERT_TRUE(model);
-  const auto drawn = curve(plan(), *model, 1'000'000);
+  const auto drawn = curve(plan(), *model, {}, every_point);
   ASSERT_TRUE(drawn);
   for (int layer = 0; layer < 12; ++layer)
     EXPECT_GT(std::ranges::count(drawn->points, layer, &CurvePoint::layer), 0) << layer;
   for (const CurvePoint& point : drawn->points) EXPECT_LT(point.layer, 12);
+}
+
+TEST(Curve, KeepsWhatIsLargeApart) {
+  const auto model = find_model("openai-community/gpt2");
+  ASSERT_TRUE(model);
+  const auto drawn = curve(plan(), *model);
+  ASSERT_TRUE(drawn);
+  const auto alone = [](const CurveGroup& group) { return !group.op.empty(); };
+  EXPECT_TRUE(std::ranges::is_sorted(drawn->groups, {}, &CurveGroup::bucket));
+  EXPECT_GT(std::ranges::count_if(drawn->groups, alone), 10);
+  EXPECT_LT(drawn->groups.size(), 100U);
+  const auto logits =
+      std::ranges::find(drawn->groups, std::pair(Bucket::logits_and_loss, std::string("aten::_log_softmax")),
+                        [](const CurveGroup& g) { return std::pair(g.bucket, g.op); });
+  ASSERT_NE(logits, drawn->groups.end());
+  Bytes most;
+  for (const CurvePoint& point : drawn->points)
+    most = std::max(most, point.by_group[static_cast<std::size_t>(logits - drawn->groups.begin())]);
+  EXPECT_EQ(most, Bytes(2 * 256 * 50257 * 4));
+  for (Bucket bucket : {Bucket::weights, Bucket::activations}) {  // the small ones are one
+    EXPECT_LE(
+        std::ranges::count_if(drawn->groups, [&](const CurveGroup& g) { return g.bucket == bucket && !alone(g); }), 1);
+  }
+}
+
+TEST(Curve, HasWhatTheAllocatorReserves) {
+  const auto model = find_model("openai-community/gpt2");
+  ASSERT_TRUE(model);
+  const auto footprint = estimate(plan(), *model, Detail::events);
+  ASSERT_TRUE(footprint);
+  const Bytes workspace = Bytes::mib(8);
+  const Reservation reservation(footprint->events, {}, {workspace, footprint->cublas_handles});
+  const auto drawn = curve(plan(), *model, workspace, every_point);
+  ASSERT_TRUE(drawn);
+  const auto most = std::ranges::max_element(drawn->points, {}, &CurvePoint::reserved);
+  EXPECT_EQ(most->reserved, reservation.reserved().peak);
+  for (const CurvePoint& point : drawn->points) EXPECT_GE(point.reserved, total_of(point));
 }
 
 TEST(FitCheck, SaysWhatAFitSays) {
