@@ -144,7 +144,7 @@ TEST(Torchtune, FakeQuantizationIsOfANewerRecipe) {
   const std::string quantizer =
       "quantizer: {_component_: torchtune.training.quantization.Int8DynActInt4WeightQATQuantizer}\n";
   const TrainingPlan plan =
-      plan_from(full + "loss: {_component_: torchtune.modules.loss.LinearCrossEntropyLoss}\n" + quantizer);
+      plan_with(full + quantizer, {"loss._component_=torchtune.modules.loss.LinearCrossEntropyLoss"});
   EXPECT_EQ(plan.quantization.fake_group.value, 256);
   EXPECT_THAT(plan.unmodelled, IsEmpty());
   EXPECT_THAT(features_of(plan_from(full + quantizer)), ElementsAre(HasSubstr("by torchtune 0.6.1")));
