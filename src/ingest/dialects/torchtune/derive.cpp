@@ -294,6 +294,13 @@ constexpr auto sayings = std::to_array<Saying>({
      [](const TrainingPlan& p) {
        return flag_where(p.optimizer.name.value.starts_with("adamw_f"), p.optimizer.name.value == "adamw_fused");
      }},
+    {"quantization", "model.quantize_base",
+     [](const TrainingPlan& p) {
+       const Quantization kind = p.quantization.kind.value;
+       const bool says =
+           p.adapter.kind.value == Adapter::lora && (kind == Quantization::none || kind == Quantization::nf4);
+       return flag_where(says, kind == Quantization::nf4);
+     }},
     {"activation_offload", "enable_activation_offloading",
      [](const TrainingPlan& p) { return flag(p.checkpointing.offload.value != Offload::none); }},
     {"sequence_length", "tokenizer.max_seq_len",
