@@ -3,6 +3,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "code.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -148,34 +149,37 @@ bool speaks_of_memory(std::string_view text) {
   });
 }
 
-namespace {
-
-// A line of code, as g++, IPython, pytest and rich show it with its number and a bar.
-bool shows_code(std::string_view text) {
-  constexpr auto openings = std::to_array<std::string_view>(
-      {"except ", "raise ", "with pytest", "with self.assert", "import ", "assert ", "catch (", "} catch", "throw "});
-  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>-\xE2\x94\x82\x9D\xB1");
-  if (begin == std::string_view::npos) return false;
-  text.remove_prefix(begin);
-  return std::any_of(openings.begin(), openings.end(), [&](auto word) { return text.starts_with(word); });
-}
-
-// A sentence about what may happen, or about what did not.
 bool explains(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>({"If you see", "if you see", "If a ", "if a ", "Documentation",
-                                                          " means ", "How to", "how to ", "Supported ",
-                                                          "bad_alloc caught", "is thrown", "Raised when"});
+  constexpr auto words = std::to_array<std::string_view>({"If you see",
+                                                          "if you see",
+                                                          "If a ",
+                                                          "if a ",
+                                                          "Documentation",
+                                                          " means ",
+                                                          " stands for ",
+                                                          "How to",
+                                                          "how to ",
+                                                          "Supported ",
+                                                          "bad_alloc caught",
+                                                          "is thrown",
+                                                          "Raised when",
+                                                          "typically happens",
+                                                          "is the most common",
+                                                          "frequently appears",
+                                                          " will report",
+                                                          " will raise ",
+                                                          " will throw ",
+                                                          " will fail with "});
   return has_any(text, words);
 }
-
-}  // namespace
 
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
   if (shows_code(lines[index].body) || explains(lines[index].body)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
-       "If you get", "If you encounter", "If you run into", "If you receive"});
+       "If you get", "If you encounter", "If you run into", "If you receive", "Look for", "look for", "appears as",
+       "looks like", "look like"});
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
     while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
@@ -206,11 +210,10 @@ bool speaks_of_gpu(std::string_view text) {
   constexpr auto whole = std::to_array<std::string_view>({"hip", "hpu", "npu", "tpu", "xpu", "rmm", "hbm", "metal"});
   if (std::any_of(whole.begin(), whole.end(), [&](auto word) { return has_word(text, word); })) return true;
   constexpr auto words = std::to_array<std::string_view>(
-      {"GPU",          "gpu",    "CUDA",   "cuda",  "HIP",    "XPU",    "HPU",
-       "NPU",          "TPU",    "VRAM",   "vram",  "HBM",    "device", "Device",
-       "vk::",         "Vulkan", "vulkan", "Metal", "OpenCL", "CL_",    "MUSA",
-       "DCU",          "Gpu",    "NVRM",   "nvenc", "RMM",    "thrust", "KV cache",
-       "video memory", "DEVICE", "OPTIX",  "OptiX", "D3D",    "GL_OUT", "torch.OutOfMemory"});
+      {"GPU",    "gpu",      "CUDA",         "cuda",   "Cuda",   "HIP",    "XPU",  "HPU",    "NPU",
+       "TPU",    "VRAM",     "vram",         "HBM",    "device", "Device", "vk::", "Vulkan", "vulkan",
+       "Metal",  "OpenCL",   "CL_",          "MUSA",   "DCU",    "Gpu",    "NVRM", "nvenc",  "RMM",
+       "thrust", "KV cache", "video memory", "DEVICE", "OPTIX",  "OptiX",  "D3D",  "GL_OUT", "torch.OutOfMemory"});
   return has_any(text, words);
 }
 

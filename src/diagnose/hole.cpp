@@ -110,6 +110,13 @@ std::optional<std::size_t> device_span(std::string_view text) {
   return raw ? 1 : 0;
 }
 
+std::optional<std::size_t> status_span(std::string_view text) {
+  const std::size_t colon = digits(text, 0);
+  if (colon == 0 || colon >= text.size() || text[colon] != ':') return std::nullopt;
+  const std::size_t end = digits(text, colon + 1);
+  return end == colon + 1 ? std::nullopt : std::optional(end);
+}
+
 struct Signal {
   int number;
   std::string_view name;
@@ -214,6 +221,8 @@ std::optional<std::size_t> span_of(HoleType type, std::string_view text) {
       return device_span(text);
     case HoleType::signal:
       return signal_span(text);
+    case HoleType::status:
+      return status_span(text);
     default:
       return std::nullopt;
   }

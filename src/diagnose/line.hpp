@@ -22,6 +22,7 @@ struct Line {
   int column = 0;         ///< Where it began in a line that held many; from 1, 0 for a line of its own.
   std::size_t width = 0;  ///< Characters of the line in the log; 0 for a piece of one.
   bool prefixed = false;  ///< There was a prefix.
+  bool cited = false;     ///< Behind the sign of a mail's quotation, "> ".
   bool header = false;    ///< The first kept after a gap in which lines were passed over.
 
   const std::string& quoted() const { return shown.empty() ? body : shown; }

@@ -271,6 +271,7 @@ bool process_label(std::string_view& text, Line& line) {
 bool quoting(std::string_view& text, Line& line) {
   for (const std::string_view mark : {"# ", "> ", "│ ", "┃ ", "| │ "}) {
     if (!text.starts_with(mark)) continue;
+    line.cited = line.cited || mark == "> ";
     text.remove_prefix(mark.size());
     return true;
   }

@@ -7,7 +7,7 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HoleType>, 11> type_names{{{"size", HoleType::size},
+constexpr std::array<std::pair<std::string_view, HoleType>, 12> type_names{{{"size", HoleType::size},
                                                                             {"gibibytes", HoleType::gibibytes},
                                                                             {"mebibytes", HoleType::mebibytes},
                                                                             {"kibibytes", HoleType::kibibytes},
@@ -16,6 +16,7 @@ constexpr std::array<std::pair<std::string_view, HoleType>, 11> type_names{{{"si
                                                                             {"real", HoleType::real},
                                                                             {"device", HoleType::device},
                                                                             {"signal", HoleType::signal},
+                                                                            {"status", HoleType::status},
                                                                             {"word", HoleType::word},
                                                                             {"text", HoleType::text}}};
 

@@ -20,6 +20,7 @@ enum class HoleType {
   real,
   device,  ///< A device number; PyTorch 2.3 streamed it as a raw character, so nothing or a control character too.
   signal,  ///< "-9", "9", "SIGKILL", "Killed", "Bus error": becomes "SIGKILL".
+  status,  ///< "0:125": an exit code and a signal, as Slurm writes them.
   word,    ///< No white space.
   text,    ///< Anything on the line, up to 1 KiB.
 };

@@ -144,7 +144,7 @@ bool tells_what_happened(const std::vector<Line>& lines, std::size_t index, std:
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
   const Line& line = lines[index];
   const std::string_view text = line.body;
-  if (is_of_example(lines, index, begin) || is_name_of_test(text, begin, end)) return true;
+  if (is_of_example(lines, index, begin) || is_name_of_test(text, begin, end) || is_cited(lines, index)) return true;
   if (follows_label(text, begin)) return true;
   const std::string_view lead = without_opening(text.substr(0, std::min(begin, text.size())));
   const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
@@ -154,6 +154,7 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   const bool raised = begins_with_exception(text) || ends_traceback(lines, index);
   if (names_speaker(lead) || follows_speaker(lines, index, raised)) return true;
   if (raised && !before.first_person && !after.first_person) return false;
+  if (is_set_off(text, begin, end)) return true;
   const int function = before.function + after.function;
   const std::string_view own = own_sentence(lead);
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
@@ -180,6 +181,19 @@ bool names_a_kind(std::string_view text, std::size_t end) {
   return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
     return rest.starts_with(kind) && (rest.size() == kind.size() || !is_letter(rest[kind.size()]));
   });
+}
+
+bool is_defined(std::string_view text, std::size_t end) {
+  constexpr std::array verbs{"means "sv,  "indicates "sv, "usually means "sv, "typically means "sv,
+                             "is the "sv, "is a "sv,      "is an "sv,         "is one of "sv,
+                             "occurs "sv, "happens "sv,   "refers to "sv};
+  std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
+  rest.remove_prefix(std::min(rest.find_first_not_of(" *`'\")"), rest.size()));
+  if (rest.starts_with('(')) {  // "cudaErrorMemoryAllocation (2) is the …"
+    rest.remove_prefix(std::min(rest.find(')'), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(") "), rest.size()));
+  }
+  return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });
 }
 
 }  // namespace oomplan::diagnose

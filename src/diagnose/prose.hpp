@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "line.hpp"
@@ -16,5 +17,8 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
 /// Whether the words behind `end` make the words before them a name of a kind of failure: "out of memory errors",
 /// "OOM killer".
 bool names_a_kind(std::string_view text, std::size_t end);
+
+/// Whether the words behind `end` say what the words before them stand for: "exit code 137 means …".
+bool is_defined(std::string_view text, std::size_t end);
 
 }  // namespace oomplan::diagnose

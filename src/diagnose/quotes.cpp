@@ -103,6 +103,47 @@ bool is_name_of_test(std::string_view text, std::size_t begin, std::size_t end) 
   return digits != std::string_view::npos && digits > 0 && number.substr(digits).starts_with(" - ");
 }
 
+bool is_set_off(std::string_view text, std::size_t begin, std::size_t end) {
+  const std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  const std::size_t open = lead.rfind('`');
+  if (open == std::string_view::npos || std::ranges::count(lead, '`') % 2 == 0) return false;
+  const bool closed = end < text.size() && text.find('`', end) != std::string_view::npos;
+  return closed && std::ranges::any_of(lead.substr(0, open), is_letter);
+}
+
+namespace {
+
+// A line of the writer's own: "On Tuesday Alice wrote:", "Please ask for more."
+bool is_written(const Line& line) {
+  constexpr int enough = 2;
+  if (line.cited || line.prefixed || line.body.empty()) return false;
+  const bool ends = ":.?!"sv.find(line.body.back()) != std::string_view::npos;
+  return words_of(line.body).function >= (ends ? 1 : enough) || line.body.ends_with(" wrote:");
+}
+
+// The next line beyond the quotation, where the same file has one.
+const Line* beside_citation(const std::vector<Line>& lines, std::size_t index, std::ptrdiff_t step) {
+  constexpr int most_lines = 64;
+  auto at = static_cast<std::ptrdiff_t>(index);
+  for (int seen = 0; seen < most_lines; ++seen) {
+    at += step;
+    if (at < 0 || at >= std::ssize(lines)) return nullptr;
+    const Line& line = lines[static_cast<std::size_t>(at)];
+    if (line.file != lines[index].file) return nullptr;
+    if (!line.cited && !line.body.empty()) return &line;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_cited(const std::vector<Line>& lines, std::size_t index) {
+  if (!lines[index].cited) return false;
+  const Line* const above = beside_citation(lines, index, -1);
+  const Line* const below = beside_citation(lines, index, 1);
+  return (above != nullptr && is_written(*above)) || (below != nullptr && is_written(*below));
+}
+
 bool names_speaker(std::string_view lead) {
   const std::string text = lowered(lead);
   return std::any_of(speakers.begin(), speakers.end(), [&](std::string_view who) {

@@ -19,6 +19,12 @@ bool follows_label(std::string_view text, std::size_t begin);
 /// Whether the words from `begin` to `end` are in the name of a test, on the line that says how it went.
 bool is_name_of_test(std::string_view text, std::size_t begin, std::size_t end);
 
+/// Whether the words from `begin` to `end` are set off as code, `like this`, behind other words.
+bool is_set_off(std::string_view text, std::size_t begin, std::size_t end);
+
+/// Whether the line is what the writer of a mail quotes of another's, between lines of his own.
+bool is_cited(const std::vector<Line>& lines, std::size_t index);
+
 /// Whether somebody speaks in front of the words, on their line.
 bool names_speaker(std::string_view lead);
 

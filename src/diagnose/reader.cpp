@@ -5,7 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "code.hpp"
 #include "matcher.hpp"
+#include "oomplan/core/text.hpp"
 #include "prose.hpp"
 
 namespace oomplan::diagnose {
@@ -52,6 +54,7 @@ class Reader {
     attempt_seams(index, found);
     drop_general(index, found);
     drop_examples(index, found);
+    drop_code(found);
     drop_denied(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
@@ -116,6 +119,8 @@ class Reader {
         attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near, sentence.letters);
       if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
+      if (is_looked_for(sentence, std::string_view(seen).substr(attempt.match->begin, near - attempt.match->begin)))
+        return false;  // it was found from there
       attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
       const std::size_t begin = attempt.match->begin;
       attempt.match->begin = hit.at;  // of this line
@@ -124,6 +129,11 @@ class Reader {
       return true;
     }
     return false;
+  }
+
+  static bool is_looked_for(const Sentence& sentence, std::string_view text) {
+    if (sentence.letters == Letters::as_written) return text.find(sentence.anchor) != std::string_view::npos;
+    return lowered(text).find(sentence.anchor) != std::string::npos;
   }
 
   // The longest match from where one begins, with the lines that follow.
@@ -242,6 +252,11 @@ class Reader {
     return names_kind(one) || stands_in_prose(lines_, one.line, one.begin, end_of(one));
   }
 
+  // Of a mail that a person wrote; a scheduler's names the job's end.
+  bool is_subject(const Found& one) const {
+    return one.sentence->says <= Says::host_alloc_failed && lines_[one.line].body.starts_with("Subject: ");
+  }
+
   bool names_kind(const Found& one) const { return names_a_kind(lines_[one.line].body, end_of(one)); }
 
   std::size_t end_of(const Found& one) const {
@@ -283,8 +298,28 @@ class Reader {
   void drop_examples(std::size_t index, std::vector<Found>& found) const {
     const bool failure = std::any_of(found.begin(), found.end(),
                                      [](const Found& one) { return one.sentence->says <= Says::other_failure; });
-    if (!failure || !stands_as_example(lines_, index)) return;
-    std::erase_if(found, [](const Found& one) { return one.sentence->says <= Says::other_failure; });
+    if (!failure) return;
+    const bool here = stands_as_example(lines_, index);
+    std::erase_if(found, [&](const Found& one) {
+      const bool example = here || (one.line != index && stands_as_example(lines_, one.line));
+      return example && one.sentence->says <= Says::other_failure;
+    });
+  }
+
+  // "Exit code 137 indicates that the process was killed by SIGKILL."
+  static bool explains_code(std::string_view text) {
+    return explains(text) || text.find(" indicates that ") != std::string_view::npos;
+  }
+
+  // What code would print if it ran, and what a page says that an exit code means.
+  void drop_code(std::vector<Found>& found) const {
+    std::erase_if(found, [&](const Found& one) {
+      const bool ends = one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
+      if (!ends && one.sentence->says > Says::other_failure) return false;
+      if (ends && explains_code(lines_[one.line].body)) return true;
+      return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
+             is_defined(lines_[one.line].body, end_of(one));
+    });
   }
 
   static void drop_covered(std::vector<Found>& found) {
@@ -344,7 +379,7 @@ class Reader {
     const Sentence& sentence = *found.sentence;
     forget_beginning(found);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
-    const bool quoted = sentence.says <= Says::other_failure && is_quoted(found);
+    const bool quoted = sentence.says <= Says::other_failure && (is_quoted(found) || is_subject(found));
     Evidence out = evidence_at(index);
     out.message = sentence.id;
     out.family = sentence.family;

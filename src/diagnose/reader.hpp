@@ -45,6 +45,9 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
 /// errors, right below "If you see an error like:".
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
 
+/// Whether the line is a sentence about what may happen, or what a word stands for.
+bool explains(std::string_view text);
+
 /// Whether words of a GPU are on the line.
 bool speaks_of_gpu(std::string_view text);
 

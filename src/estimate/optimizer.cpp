@@ -95,11 +95,15 @@ class Group {
     if (state_.empty()) for_each_of(t, parameters_, [&](const Parameter& p) { create(t, p); });
     for_each_of(t, parameters_, [&](const Parameter& p) { work(t, p); });
     if (!spec_.at_once.empty()) at_once(t);
-    if (!spec_.kept.empty()) one_by_one(t);
+    if (!spec_.each.empty()) one_by_one(t);
     if (!code_) return;
     code_->begin();
     for_each_of(t, parameters_, [&](const Parameter& p) { code_->update(t, p); });
     code_->end();
+  }
+
+  void end_of_step() const {
+    if (code_) code_->end_of_step();
   }
 
  private:
@@ -157,6 +161,7 @@ class Group {
     for_each_of(t, parameters_, [&](const Parameter& p) {
       Tensor made;
       for (const std::string& op : spec_.each) made = like(t, p.held, op);
+      if (spec_.kept.empty()) return;
       Tensor next = like(t, p.held, spec_.kept);
       made.reset();
       kept = std::move(next);
@@ -187,6 +192,7 @@ class FromFile final : public Optimizer {
       group.step(t);
       group.forget();
     }
+    for (const Group& group : groups_) group.end_of_step();
   }
 
  private:

@@ -35,6 +35,8 @@ class OptimizerCode {
   virtual void update(Torch& torch, const Parameter& parameter) = 0;
   /// After the last one.
   virtual void end() {}
+  /// After the last one of all groups.
+  virtual void end_of_step() {}
 };
 
 using MakeOptimizerCode = std::unique_ptr<OptimizerCode> (*)();

@@ -8,8 +8,15 @@ namespace oomplan::diagnose {
 
 namespace {
 
-// ENOSPC without a path, and a worker that died of SIGBUS: the space was /dev/shm's.
+// ENOSPC in /dev/shm, or without a path beside a worker that died of SIGBUS.
 Judgement from_no_space(const Case& c) {
+  const bool named = c.root->text.find("/dev/shm") != std::string::npos ||
+                     c.root->text.find("shared memory segment") != std::string::npos;
+  if (named && c.root->family == "errno")
+    return {.cause = Cause::shm_exhausted,
+            .weight = 85,
+            .confidence = Confidence::likely,
+            .reason = "a write found no space, and /dev/shm is named beside it"};
   const bool bus = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
     return e.says == Says::shm_full || e.says == Says::bus_error || signal_of(e) == "SIGBUS";
   });

@@ -1,5 +1,6 @@
-// Moonlight's Muon, as LLaMA-Factory 0.9.5 has it (third_party/muon/muon.py: Muon.step, zeropower_via_newtonschulz5):
-// products and sums written out, one matrix after the other.
+// Moonlight's Muon, as LLaMA-Factory 0.9.5 has it (third_party/muon/muon.py: Muon.step, zeropower_via_newtonschulz5) and
+// axolotl-contribs-mit 0.0.6: products and sums written out, one matrix after the other. Axolotl compiles them, which
+// makes no more.
 #include "optimizer.hpp"
 
 namespace oomplan::estimator::optimizers {
@@ -33,10 +34,9 @@ class Moonlight final : public OptimizerCode {
     update_ = std::move(x);
   }
 
-  void end() override {
-    nesterov_.reset();
-    update_.reset();
-  }
+  /// The loop over other parameters, of the same function, uses the name `g` again, and `u` no more.
+  void end() override { nesterov_.reset(); }
+  void end_of_step() override { update_.reset(); }
 
  private:
   /// b * A + c * A @ A

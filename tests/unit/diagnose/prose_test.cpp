@@ -188,6 +188,34 @@ TEST(Prose, OfADataSetIsInItsMembers) {
   EXPECT_EQ(verdict(R"({"log": "RuntimeError: CUDA error: out of memory\n"})").confidence, Confidence::likely);
 }
 
+TEST(Prose, IsWhatIsSetOffAsCodeOrCitedInAMail) {
+  EXPECT_TRUE(in_prose("The runs fail with `|CUDA out of memory|`."));
+  const std::string cited = "> RuntimeError: CUDA out of memory\n";
+  EXPECT_EQ(diagnosed("On Monday Alice wrote:\n" + cited).verdict.confidence, Confidence::possible);
+  EXPECT_EQ(diagnosed(cited).verdict.confidence, Confidence::likely);  // a terminal's
+  const Diagnosis subject = diagnosed(
+      "Subject: MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type "
+      "float64\n");
+  EXPECT_EQ(subject.verdict.confidence, Confidence::possible);
+}
+
+TEST(Prose, IsNoneInCodeOrDefinitions) {
+  for (const char* text :
+       {R"(    print("CUDA out of memory. Tried to allocate 2.00 GiB"))",
+        R"(  raise RuntimeError("CUDA out of memory"))",
+        R"(expr: kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} > 0)",
+        R"(summary: "{{ $labels.pod }} was OOMKilled")", "Exit code 137 means that the process got SIGKILL.",
+        "Exit code 137 is the status of a process that was killed.", R"(if "CUDA out of memory" in str(error):)",
+        R"(+            and state.terminated.reason == "OOMKilled")", R"(OOM_WORDS = ["CUDA error: out of memory"])",
+        R"(    "OOMKilled" => Exit::Memory,)", "#define CUDA_ERROR_OUT_OF_MEMORY 2",
+        "kubectl get pods | grep OOMKilled", R"([ "$reason" = "OOMKilled" ] && notify)",
+        " * @throws std::bad_alloc when memory is short", "RuntimeError: CUDA out of memory. Tried to allocate X GiB",
+        R"(CUDA out of memory. Tried to allocate (\d+) GiB)", "cudaErrorMemoryAllocation (2) is the most common error",
+        "The runtime will raise cudaErrorMemoryAllocation."})
+    EXPECT_EQ(verdict_on(text).cause, Cause::unknown) << text;
+  EXPECT_EQ(verdict_on("Process finished with exit code 137").cause, Cause::sigkill_unknown);
+}
+
 TEST(Prose, WeighsLessThanAnyReport) {
   const Diagnosis told =
       diagnosed("The pod was OOMKilled yesterday because its limit was too low.\nValueError: the dataset is empty\n");
