@@ -253,7 +253,8 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<std::vector<std::string>>& skipped = plan.quantization.skipped;
   if (skipped.value.empty() || plan.quantization.kind.value == Quantization::none) return;
   const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, skipped.origin)); };
-  if (std::ranges::count(skipped.value, "lm_head") == 0) {
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;  // Which takes no head.
+  if (!by_torchao && std::ranges::count(skipped.value, "lm_head") == 0) {
     cannot("a quantized head, which a list of unquantized modules without lm_head asks for, is not modelled yet");
   }
   for (const std::string& text : skipped.value) {
@@ -270,9 +271,11 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
   };
   const bool adapts = plan.adapter.kind.value != Adapter::none;
-  if (plan.quantization.kind.value != Quantization::none) cannot("quantization", plan.quantization.kind.origin);
+  const Quantization quantized = plan.quantization.kind.value;
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (quantized != Quantization::none && !(by_torchao && quantized == Quantization::nf4))
+    cannot("quantization other than torchao's NF4", plan.quantization.kind.origin);
   if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
-  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
   if (adapts && plan.checkpointing.offload.value != Offload::none)
     cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
   if (std::ranges::count(measured, plan.optimizer.name.value) == 0)
@@ -285,6 +288,10 @@ void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     cannot("training quantized weights without an adapter is not possible");
   }
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (kind.value != Quantization::none && by_torchao && !plan.framework.starts_with("torchtune ")) {
+    cannot("torchao's weights in another framework than torchtune are not modelled yet");
+  }
   check_skipped(plan, errors);
   if (kind.value != Quantization::int8) return;
   if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
@@ -296,11 +303,23 @@ void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// Held against full fine-tuning by torchtune's recipe for one GPU.
+void check_fake_quantization(const TrainingPlan& plan, Diagnostics& errors) {
+  const Setting<std::int64_t>& group = plan.quantization.fake_group;
+  if (group.value == 0) return;
+  const auto cannot = [&](const std::string& where) {
+    errors.push_back(unmodelled("quantization-aware training " + where + " is not modelled yet", group.origin));
+  };
+  if (plan.adapter.kind.value != Adapter::none) cannot("of an adapter");
+  if (!plan.framework.starts_with("torchtune ")) cannot("by another framework than torchtune");
+}
+
 void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<bool>& dora = plan.adapter.dora;
   const KernelFacts& k = plan.kernels;
   if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
-  if (plan.quantization.kind.value != Quantization::none) {
+  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (plan.quantization.kind.value != Quantization::none && !by_torchao) {
     errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
   }
   if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
@@ -460,6 +479,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_torchtune(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
+  check_fake_quantization(plan, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));

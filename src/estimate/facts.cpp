@@ -140,17 +140,20 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
   f.dora = f.lora && plan.adapter.dora.value;
+  f.own_dora = f.dora && plan.framework.starts_with("torchtune ");
   f.lora_dropout = plan.adapter.dropout.value;
   f.adapter = adapter_dtype(plan.adapter.dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and
   // casts no adapter to a type of integers.
   f.bitsandbytes = plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
+  f.torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
   const bool computes = f.bitsandbytes && !f.int8;
-  f.quantized_adapter =
-      adapter_dtype(plan.adapter.dtype.value, computes ? plan.quantization.compute_dtype.value : DType::fp32);
+  const DType of_base = computes ? plan.quantization.compute_dtype.value : f.torchao ? f.weights : DType::fp32;
+  f.quantized_adapter = adapter_dtype(plan.adapter.dtype.value, of_base);
   f.lora_qkv_kernel = plan.kernels.lora_qkv.value;
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
+  f.fake_group = plan.quantization.fake_group.value;
   f.double_quantized = plan.quantization.double_quantization.value;
   f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;

@@ -75,8 +75,11 @@ struct Facts {
   bool lora_mlp_kernel = false;
   bool quantized = false;
   std::vector<Unquantized> unquantized{};
-  bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
-  bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
+  bool int8 = false;            ///< By LLM.int8(), else in 4 bits.
+  bool bitsandbytes = true;     ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
+  std::int64_t fake_group = 0;  ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.
+  bool own_dora = false;        ///< DoRA by torchtune's DoRALinear, not by peft.
+  bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
   bool double_quantized = false;
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;

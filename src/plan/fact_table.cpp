@@ -221,8 +221,8 @@ constexpr std::array run_rows{
     fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
         "quantization_compute_dtype", {"what 4-bit weights are computed in", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
-        "quantized_linear", {"the class that holds 4-bit weights: bitsandbytes' Linear4bit, or another subclass of "
-                             "torch's Linear, which peft takes for any Linear",
+        "quantized_linear", {"what holds 4-bit weights: bitsandbytes' Linear4bit, another subclass of torch's Linear, "
+                             "which peft takes for any Linear, or torchao's NF4Tensor within one",
                              {},
                              in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::skipped, as::names>(
@@ -235,6 +235,12 @@ constexpr std::array run_rows{
         "kbit_upcast", {"peft's `prepare_model_for_kbit_training` was called: weights that are not quantized are fp32",
                         {},
                         quantizes}),
+    fact<&Plan::quantization, &QuantizationFacts::fake_group, as::count>(
+        "fake_quantization_group", {"quantization-aware training by torchao: linear layers round their inputs to 8 "
+                                    "bits and their weights to 4, with "
+                                    "a scale for so many elements of a weight; 0 where there is none",
+                                    {},
+                                    [](const Plan& plan) { return plan.quantization.fake_group.value > 0; }}),
     fact<&Plan::optimizer, &OptimizerFacts::name, as::text>(
         "optimizer",
         {"`adamw_fused`, `adamw_foreach`, `adamw_for_each`, `adamw_8bit`, `paged_adamw_8bit`, "

@@ -101,7 +101,7 @@ inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, 
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4, int8");
 inline constexpr auto quantized_linear =
-    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear");
+    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
 inline constexpr auto offload = choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");

@@ -29,8 +29,8 @@ inline constexpr std::array<std::string_view, 4> quantization_names{"none", "nf4
 /// (peft/tuners/lora/bnb.py) and adapters of the compute dtype. torch_linear: another subclass of torch.nn.Linear,
 /// which peft takes for any Linear: the bias is added to the product, and adapters stay fp32, as its weights are
 /// integers.
-enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear };
-inline constexpr std::array<std::string_view, 2> quantized_linear_names{"bitsandbytes", "torch_linear"};
+enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear, torchao };
+inline constexpr std::array<std::string_view, 3> quantized_linear_names{"bitsandbytes", "torch_linear", "torchao"};
 
 /// What a 4-bit weight's bytes are called (bnb_4bit_quant_storage). FSDP shards what is of a floating type.
 enum class QuantStorage : std::uint8_t { uint8, bf16, fp16, fp32 };
@@ -335,6 +335,7 @@ struct QuantizationFacts {
   Setting<QuantStorage> storage{};              ///< Of 4-bit weights.
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
   Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::int64_t> fake_group{};           ///< Elements that share a scale in fake quantization; 0: there is none.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
 };
 

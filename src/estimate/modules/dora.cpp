@@ -47,4 +47,26 @@ Tensor Dora::operator()(Play& play, Tensor x, const Tensor& result) const {
   return t.add(of_base, of_update);
 }
 
+// Its names hold all but the norm's operands until it returns.
+Tensor own_dora(Play& play, Tensor x, const Tensor& base, const OwnDora& adapter,
+                const std::function<Tensor()>& weight) {
+  Torch& t = play.torch;
+  x = t.dropout(x, play.facts.lora_dropout);
+  const Tensor low_rank = t.linear(t.linear(x, adapter.lora_a, {}), adapter.lora_b, {});
+  const std::int64_t in = adapter.lora_a->sizes[1];
+  const Tensor identity = t.empty({in, in}, x->dtype, "aten::eye");
+  const Tensor update = t.t(t.linear(t.linear(identity, adapter.lora_a, {}), adapter.lora_b, {}));
+  const Tensor whole = weight();
+  const Tensor norm = norm_of_sum(t, whole, t.detach(update));
+  const Tensor scale = t.view(divided(t, adapter.magnitude, norm), {1, -1});
+  Tensor out;
+  {
+    const Tensor of_base = t.mul(t.add_scalar(scale), base);
+    Tensor of_update = t.mul(scale, low_rank);
+    of_update = t.mul_scalar(of_update);
+    out = t.add(of_base, of_update);
+  }
+  return t.add(out, base);
+}
+
 }  // namespace oomplan::estimator

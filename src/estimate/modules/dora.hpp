@@ -2,6 +2,8 @@
 // DoraLinearVariant).
 #pragma once
 
+#include <functional>
+
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -17,5 +19,14 @@ struct Dora {
   /// What is added to the base layer's `result` for its input `x`, which is in the adapter's dtype.
   Tensor operator()(Play& play, Tensor x, const Tensor& result) const;
 };
+
+/// torchtune's DoRALinear (torchtune/modules/peft/dora.py), beside its base layer's result.
+struct OwnDora {
+  const Tensor& lora_a;
+  const Tensor& lora_b;
+  const Tensor& magnitude;
+};
+Tensor own_dora(Play& play, Tensor x, const Tensor& base, const OwnDora& adapter,
+                const std::function<Tensor()>& weight);
 
 }  // namespace oomplan::estimator

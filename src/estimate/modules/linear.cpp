@@ -1,6 +1,7 @@
 #include "modules/linear.hpp"
 
 #include "modules/dora.hpp"
+#include "modules/fake_quantize.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -43,6 +44,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
         builder.weight(name + ".weight", kind == LinearKind::conv1d ? Dims{in, out} : Dims{out, in}, Part::matrix);
   }
   if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  fake_scale_ = fake(builder);
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
@@ -55,6 +57,7 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
   head.weight_.original = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
   if (bias) head.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
+  if (!tied_weight) head.fake(builder);
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
   if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
   // peft adapts no module that it saves whole (tuners_utils.py: check_target_module_exists).
@@ -89,10 +92,23 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
   if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
 }
 
+// Int8DynActInt4WeightQATQuantizer.prepare, of the layers whose width is whole groups; a layer keeps its last scales
+// and zeros, of its weight and of its input.
+Tensor Linear::fake(Builder& builder) {
+  const Facts& f = builder.facts;
+  if (f.fake_group == 0 || in_ % f.fake_group != 0) return {};
+  fake_group_ = f.fake_group;
+  const Dims of_weight{out_, in_ / fake_group_};
+  const Dims of_input{saturating_mul(f.batch, f.length)};
+  for (const Dims& sizes : {of_weight, of_input, of_input}) builder.quantized_storage(sizes, DType::fp32);
+  return builder.quantized_storage(of_weight, DType::fp32);
+}
+
 // transformers/integrations/bitsandbytes.py: Bnb4bitQuantize puts the weight on the GPU in the dtype of loading, a
 // Conv1D's turned into a Linear's; it is gone once bitsandbytes/functional.py: quantize_4bit has made 4 bits of it.
 void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
   if (builder.facts.int8) return quantize_to_int8(builder, name);
+  if (builder.facts.torchao) return quantize_by_torchao(builder, name);
   Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
   absmax_blocks_ = divided_up(elements, block);
@@ -127,6 +143,10 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   if (quantized() && play.facts.bitsandbytes) return adapted_quantized(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
+  if (magnitude_ && play.facts.own_dora) {
+    return own_dora(play, x, result, {lora_a_, lora_b_, magnitude_},
+                    [&] { return dequantized_weight(play.torch, play.facts); });
+  }
   const DType dtype = result->dtype;
   const Tensor input = t.to(x, play.policy.read_weight(t, lora_a_)->dtype);
   if (magnitude_) {
@@ -166,8 +186,16 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   const Tensor& bias = bias_.of(play.facts);
   if (absmax_blocks_ == 0) {
     const Tensor& weight = weight_.of(play.facts);
+    if (fake_group_ > 0) {
+      const Tensor input = fake_quantized(t, x, in_, {});
+      return t.linear(input, fake_quantized(t, weight, fake_group_, fake_scale_), bias);
+    }
     const Tensor entered = play.policy.enter_leaf(t, {&weight, &bias}, x);
     return play.policy.leave_leaf(t, {&weight, &bias}, plain(t, kind_, entered, weight, bias));
+  }
+  if (play.facts.torchao) {
+    const Tensor output = torchao_product(play, x);
+    return bias ? t.add(output, bias) : output;
   }
   const Tensor input = t.to(x, play.facts.quantized_compute);
   // bitsandbytes/nn/modules.py: Linear4bit.forward.
@@ -178,6 +206,7 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
   if (absmax_blocks_ == 0) return weight_.of(facts);
+  if (facts.torchao) return torchao_weight(t, facts.weights);
   return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 

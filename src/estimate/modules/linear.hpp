@@ -1,5 +1,5 @@
 // torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit or 8-bit weights
-// (bitsandbytes), or with both.
+// (bitsandbytes, torchao), or with both.
 #pragma once
 
 #include <string>
@@ -44,11 +44,15 @@ class Linear {
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void store_scales(Builder& builder);
+  Tensor fake(Builder& builder);
   bool quantized() const { return int8_ || absmax_blocks_ != 0; }
   void quantize_to_int8(Builder& builder, const std::string& name);
+  void quantize_by_torchao(Builder& builder, const std::string& name);
   Tensor adapted_quantized(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
   Tensor int8_product(Play& play, const Tensor& x) const;
+  Tensor torchao_product(Play& play, const Tensor& x) const;
+  Tensor torchao_weight(Torch& t, DType dtype) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;
 
   LinearKind kind_ = LinearKind::linear;
@@ -60,6 +64,9 @@ class Linear {
   Tensor lora_b_{};
   Tensor magnitude_{};              ///< Of DoRA.
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
+  Tensor codes_{};                  ///< Of torchao's NF4: what LinearNF4 saves.
+  std::int64_t fake_group_ = 0;     ///< Of fake quantization; 0: there is none.
+  Tensor fake_scale_{};             ///< Of the weight; empty in a head, which is used more than once before backward.
   bool int8_ = false;
   std::int32_t module_ = -1;
 };

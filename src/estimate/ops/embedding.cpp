@@ -12,7 +12,8 @@ class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
       : weight_{b.embedding(a.module(), sizes_of(a)), b.saved_copy(a.module(), "weight", sizes_of(a), Part::embedding)},
-        scale_(static_cast<Scale>(a.choice("scale", scales))) {
+        scale_(static_cast<Scale>(a.choice("scale", scales))),
+        named_(a.flag("named", true)) {
     b.embedding_weight = weight_.original;
     if (scale_ != Scale::by_buffer) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -32,6 +33,7 @@ class Embedding final : public Module {
     s.inputs_embeds = play.policy.leave_module(play.torch, Site::embedding, s.inputs_embeds);
     if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.hidden = s.inputs_embeds;
+    if (!named_) s.inputs_embeds.reset();
   }
 
  private:
@@ -39,6 +41,7 @@ class Embedding final : public Module {
 
   Weight weight_;
   Scale scale_;
+  bool named_;  ///< The model's forward has a name for it until it returns.
   Tensor buffer_{};
 };
 

@@ -16,6 +16,50 @@ enum class Turn {
 };
 constexpr std::array<std::string_view, 3> turns{"pairs", "halves", "raised_halves"};
 
+enum class Scores {
+  kernel,   ///< By torch's scaled_dot_product_attention.
+  capped,   ///< Gemma2Attention: made and capped in Python, beside a mask of each layer's own.
+  sliding,  ///< The same with a window.
+};
+constexpr std::array<std::string_view, 3> scores_names{"kernel", "capped", "sliding"};
+
+/// The mask that a Gemma2Attention makes for itself; the names that are bound when it has it stay so.
+struct OwnMask {
+  Tensor mask{};
+  Tensor ones{};
+  Tensor window{};
+};
+
+OwnMask own_mask(Torch& t, std::int64_t length, bool sliding) {
+  const Dims square{length, length};
+  OwnMask out;
+  {
+    Tensor ones = t.empty(square, DType::boolean, "aten::_to_copy");
+    const Tensor causal = t.empty(square, DType::boolean, "aten::tril");
+    ones.reset();
+    const Tensor hidden = t.empty(square, DType::boolean, "aten::logical_not");
+    out.mask = t.empty(square, DType::fp32, "aten::where");
+  }
+  if (!sliding) return out;
+  out.ones = t.empty(square, DType::fp32, "aten::ones_like");
+  {
+    const Tensor upper = t.empty(square, DType::fp32, "aten::triu");
+    const Tensor lower = t.empty(square, DType::fp32, "aten::tril");
+    out.window = t.mul(upper, lower);
+  }
+  const Tensor within = t.empty(square, DType::boolean, "aten::eq");
+  out.mask = t.empty(square, DType::fp32, "aten::where");
+  return out;
+}
+
+/// Batch × length × heads × width, each head as often as queries share it.
+Tensor shared(Torch& t, const Tensor& x, std::int64_t times) {
+  const Dims& s = x->sizes;
+  const Tensor single = t.view(x, {s[0], s[1], s[2], 1, s[3]});
+  const Tensor wide = times == 1 ? single : t.expand(single, {s[0], s[1], s[2], times, s[3]});
+  return t.reshape(wide, {s[0], s[1], -1, s[3]});
+}
+
 /// The first `length` rows of the cache, beside heads: 1 × length × 1 × width.
 Tensor rows_of(Torch& t, const Tensor& cache, std::int64_t length) {
   return t.view(t.slice(cache, 0, 0, length), {1, length, 1, cache->sizes[1]});
@@ -68,6 +112,7 @@ class TorchtuneAttention final : public Module {
       : head_dim_(a.integer("head_dim")),
         dropout_(a.number("dropout", 0.0)),
         turn_(static_cast<Turn>(a.choice("turn", turns))),
+        scores_(static_cast<Scores>(a.choice("scores", scores_names))),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
@@ -104,10 +149,42 @@ class TorchtuneAttention final : public Module {
     return turn_halves(t, x, cache, turn_ == Turn::raised_halves);
   }
 
+  /// Gemma2Attention.forward.
+  Tensor capped(Play& play, const Tensor& x, const Tensor& cache) const {
+    Torch& t = play.torch;
+    Tensor q = turned(t, split(t, q_(play, x)), cache);
+    q = t.transpose(q, 1, 2);
+    Tensor k = k_(play, x);
+    Tensor v = v_(play, x);
+    k = turned(t, split(t, k), cache);
+    const std::int64_t groups = q->sizes[1] / k->sizes[2];
+    v = shared(t, split(t, v), groups);
+    k = shared(t, k, groups);
+    k = t.transpose(k, 1, 2);
+    v = t.transpose(v, 1, 2);
+    q = t.div_scalar_(q);  // q.mul_
+    OwnMask own;
+    Tensor out;
+    {
+      InBucket bucket(t, Bucket::attention_scores);
+      out = t.matmul(q, t.transpose(k, 2, 3));
+      own = own_mask(t, x->sizes[1], scores_ == Scores::sliding);
+      out = t.div_scalar(out);
+      out = t.tanh(out);
+      out = t.mul_scalar(out);
+      out = t.add(out, own.mask);
+      out = t.to(t.softmax_last(out), q->dtype);
+    }
+    out = t.matmul(out, v);
+    out = t.view(t.contiguous(t.transpose(out, 1, 2)), {x->sizes[0], x->sizes[1], -1});
+    return output_(play, out);
+  }
+
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& cache = own_rope_.cache ? own_rope_.cache : s.arguments.cos[0];
+    if (scores_ != Scores::kernel) return capped(play, x, cache);
     Tensor q = split(t, q_(play, x));
     q = normed(play, q_norm_, std::move(q));
     q = turned(t, q, cache);
@@ -131,6 +208,7 @@ class TorchtuneAttention final : public Module {
   std::int64_t head_dim_;
   double dropout_;
   Turn turn_;
+  Scores scores_;
   std::int32_t module_;
   Linear q_{}, k_{}, v_{}, output_{};
   RmsNorm q_norm_{}, k_norm_{};

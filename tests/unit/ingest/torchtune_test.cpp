@@ -120,9 +120,34 @@ TEST(Torchtune, WhatIsNotPlayedIsUndecided) {
   EXPECT_THAT(asks("dtype: fp32\n"), ElementsAre(HasSubstr("RMSNorm")));
   EXPECT_THAT(asks("fsdp_cpu_offload: True\n"), ElementsAre("torchtune's recipes for several processes"));
   EXPECT_THAT(asks("kd_loss: {_component_: a.B}\n"), Contains("knowledge distillation by torchtune"));
-  EXPECT_THAT(features_of(plan_from(with_model("use_dora: True"))), ElementsAre("DoRA by torchtune"));
+  EXPECT_THAT(asks("quantizer: {_component_: torchtune.training.quantization.Int4WeightOnlyQATQuantizer}\n"),
+              Contains("another quantizer"));
   EXPECT_THAT(features_of(plan_from(with_model("embed_dim: 64"))), ElementsAre("a model built of sizes"));
   EXPECT_THAT(features_of(plan_from(with_model("kv_groups: 64"))), ElementsAre("an argument of another model"));
+}
+
+TEST(Torchtune, QuantizedBasesAreTorchaos) {
+  const TrainingPlan llama = plan_from(with_model("quantize_base: True, use_dora: True"));
+  EXPECT_EQ(llama.quantization.kind.value, Quantization::nf4);
+  EXPECT_EQ(llama.quantization.linear.value, QuantizedLinear::torchao);
+  EXPECT_THAT(llama.quantization.skipped.value, IsEmpty());
+  EXPECT_TRUE(llama.adapter.dora.value);
+  EXPECT_THAT(llama.unmodelled, IsEmpty());
+  const TrainingPlan qwen =
+      plan_from(recipe +
+                "model: {_component_: torchtune.models.qwen2.lora_qwen2_7b, lora_attn_modules: [q_proj, v_proj], "
+                "apply_lora_to_mlp: True, quantize_base: True}\n");
+  EXPECT_THAT(qwen.quantization.skipped.value, ElementsAre("k_proj", "output_proj"));
+}
+
+TEST(Torchtune, FakeQuantizationIsOfANewerRecipe) {
+  const std::string quantizer =
+      "quantizer: {_component_: torchtune.training.quantization.Int8DynActInt4WeightQATQuantizer}\n";
+  const TrainingPlan plan =
+      plan_with(full + quantizer, {"loss._component_=torchtune.modules.loss.LinearCrossEntropyLoss"});
+  EXPECT_EQ(plan.quantization.fake_group.value, 256);
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(features_of(plan_from(full + quantizer)), ElementsAre(HasSubstr("by torchtune 0.6.1")));
 }
 
 TEST(Torchtune, DatasetsMayBeAList) {

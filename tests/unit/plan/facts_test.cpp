@@ -52,6 +52,7 @@ const std::vector<std::string> values{"true",
                                       "forkserver",
                                       "flash_attention_2",
                                       "torch_linear",
+                                      "torchao",
                                       "bitsandbytes",
                                       "list",
                                       "numpy",
@@ -221,23 +222,24 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.checkpointing.offload.value = Offload::streamed;
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
-  EXPECT_THAT(
-      without_effect(plan),
-      ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher", "teacher_dtype",
-                  "divergence", "adapter_input_gradients", "quantization_storage", "optimizer_in_backward",
-                  "trained_layers", "layer_parts", "label_smoothing", "evaluation_rows", "evaluation_length"));
-  plan.evaluation.rows.value = 8;
-  plan.evaluation.length.value = 64;
   EXPECT_THAT(without_effect(plan),
               ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
                           "teacher_dtype", "divergence", "adapter_input_gradients", "quantization_storage",
-                          "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing"));
+                          "fake_quantization_group", "optimizer_in_backward", "trained_layers", "layer_parts",
+                          "label_smoothing", "evaluation_rows", "evaluation_length"));
+  plan.evaluation.rows.value = 8;
+  plan.evaluation.length.value = 64;
+  EXPECT_THAT(
+      without_effect(plan),
+      ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher", "teacher_dtype",
+                  "divergence", "adapter_input_gradients", "quantization_storage", "fake_quantization_group",
+                  "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(
       without_effect(plan),
       ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher", "teacher_dtype",
-                  "divergence", "adapter_input_gradients", "quantization_storage", "optimizer_in_backward",
-                  "trained_layers", "layer_parts", "label_smoothing", "loader_map_a_core"));
+                  "divergence", "adapter_input_gradients", "quantization_storage", "fake_quantization_group",
+                  "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

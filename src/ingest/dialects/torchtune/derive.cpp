@@ -85,9 +85,7 @@ void plan_adapter(const Arguments& args, Draft& draft) {
   adapter.kind = {adapts ? Adapter::lora : Adapter::none, model.origin};
   // lora_finetune_single_device.py reads no optimizer_in_bwd.
   if (adapts) draft.plan.optimizer.in_backward = {false, model.origin};
-  if (quantized) gap(draft, "QLoRA by torchao", "model._component_", model.origin);
-  if (args.on("model.use_dora"))
-    gap(draft, "DoRA by torchtune", "model.use_dora", args.get<bool>("model.use_dora").origin);
+  if (quantized) draft.plan.quantization.kind = {Quantization::nf4, model.origin};
 }
 
 // lora_llama3_self_attention and its like look for these four names in lora_attn_modules, and stop at an empty list;
@@ -111,6 +109,32 @@ void plan_targets(const Arguments& args, Draft& draft, const Document& document)
   };
   add("model.apply_lora_to_mlp", {"w1", "w2", "w3"});
   add("model.apply_lora_to_output", {"output"});
+}
+
+// The builders of Qwen's models quantize what they adapt; those of others all layers, but the head.
+void plan_unquantized(const Arguments& args, Draft& draft) {
+  constexpr auto adaptable =
+      std::to_array<std::string_view>({"q_proj", "k_proj", "v_proj", "output_proj", "w1", "w2", "w3"});
+  const auto model = args.get<std::string>("model._component_");
+  const bool quantizes = draft.plan.quantization.kind.value != Quantization::none;
+  if (!quantizes || !model.value->starts_with("torchtune.models.qwen")) return;
+  const std::vector<std::string>& targets = draft.plan.adapter.targets.value;
+  Setting<std::vector<std::string>>& skipped = draft.plan.quantization.skipped;
+  skipped = {{}, model.origin};
+  for (const std::string_view name : adaptable) {
+    if (std::ranges::count(targets, name) == 0) skipped.value.emplace_back(name);
+  }
+}
+
+// qat_single_device.py, which came after 0.6.1.
+void plan_fake_quantization(const Arguments& args, Draft& draft) {
+  constexpr std::int64_t usual_group = 256;
+  const auto quantizer = args.get<std::string>("quantizer._component_");
+  if (!quantizer.value) return;
+  const auto group = args.get<std::int64_t>("quantizer.groupsize");
+  draft.plan.quantization.fake_group = {group.value.value_or(usual_group),
+                                        group.value ? group.origin : quantizer.origin};
+  if (!is_newer(args)) gap(draft, "quantization-aware training by torchtune 0.6.1", "quantizer", quantizer.origin);
 }
 
 // ---- The batch and the step ----------------------------------------------------------------------------------------
@@ -242,6 +266,8 @@ Draft read(const Inputs& given, const Document& document) {
     check_plain_builder(args, inputs, draft, document);
   }
   plan_targets(args, draft, document);
+  plan_unquantized(args, draft);
+  plan_fake_quantization(args, draft);
   plan_dtype(args, inputs, draft);
   plan_length(args, draft, document);
   plan_offload(args, plan.checkpointing.offload);
@@ -267,6 +293,13 @@ constexpr auto sayings = std::to_array<Saying>({
     {"optimizer", "optimizer.fused",
      [](const TrainingPlan& p) {
        return flag_where(p.optimizer.name.value.starts_with("adamw_f"), p.optimizer.name.value == "adamw_fused");
+     }},
+    {"quantization", "model.quantize_base",
+     [](const TrainingPlan& p) {
+       const Quantization kind = p.quantization.kind.value;
+       const bool says =
+           p.adapter.kind.value == Adapter::lora && (kind == Quantization::none || kind == Quantization::nf4);
+       return flag_where(says, kind == Quantization::nf4);
      }},
     {"activation_offload", "enable_activation_offloading",
      [](const TrainingPlan& p) { return flag(p.checkpointing.offload.value != Offload::none); }},
