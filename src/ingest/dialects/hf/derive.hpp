@@ -24,7 +24,8 @@ std::span<const Feature> features();
 /// As the file, the command line or the launch command says it; else by a key that only one of them has; else SFT,
 /// assumed. Keys of two that exclude each other are a missing fact (ingest/ambiguous-trainer).
 Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft& draft);
-/// Where it is assumed, a key that only TRL's other trainers have is that missing fact too, in place of being not played.
+/// Where it is assumed, a key that only TRL's other trainers have is that missing fact too, in place of being not
+/// played.
 void ask_for_trainer(const Inputs& inputs, Draft& draft);
 
 /// Who reads the keys of lengths: one of TRL's trainers, and whether its version has max_seq_length.

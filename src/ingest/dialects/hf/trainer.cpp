@@ -144,9 +144,10 @@ void ask_for_trainer(const Inputs& inputs, Draft& draft) {
   if (gap == gaps.end()) return;
   const auto key = std::ranges::find(inputs, gap->key, &Input::key);
   if (key == inputs.end()) return;
-  const std::string message = key->key +
-                              " is none of TRL's SFT, but of its trainers of preferences, rewards or completions: which "
-                              "one reads this file is not known";
+  const std::string message =
+      key->key +
+      " is none of TRL's SFT, but of its trainers of preferences, rewards or completions: which "
+      "one reads this file is not known";
   draft.missing.push_back({"trainer", at_key(*key, Severity::error, "ingest/ambiguous-trainer", message,
                                              "say it with --trainer dpo, kto, orpo, cpo, reward, grpo or gkd")});
   std::erase_if(gaps, [](const Unmodelled& one) { return one.feature == other_training; });
