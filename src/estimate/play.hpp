@@ -78,6 +78,7 @@ struct Facts {
   bool int8 = false;         ///< By LLM.int8(), else in 4 bits.
   bool bitsandbytes = true;  ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   bool double_quantized = false;
+  bool quantized_experts = false;
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
@@ -102,6 +103,7 @@ struct Facts {
   bool liger_norm_copies = false;  ///< The norm's gradient is not written over the one that it is given.
   Offload offload = Offload::none;
   bool patched_log_softmax = false;
+  bool fused_norm_rope = false;
   bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
