@@ -155,6 +155,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
   f.fake_group = plan.quantization.fake_group.value;
   f.double_quantized = plan.quantization.double_quantization.value;
+  f.quantized_experts = plan.quantization.experts.value;
   f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
@@ -174,6 +175,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
+  f.fused_norm_rope = plan.kernels.fused_norm_rope.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.has_values = plan.recipe.kind.value == RecipeKind::reward_values;
   f.labelled = plan.batch.completion_length.value;

@@ -397,12 +397,22 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                          plan.recipe.kind.origin));
 }
 
+/// Of these no run of shards was measured.
+void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto check = [&](const Setting<bool>& fact, std::string_view what) {
+    if (fact.value) errors.push_back(unmodelled(std::string(what), plan.mesh, fact.origin));
+  };
+  check(plan.quantization.experts, "experts in 4 bits");
+  check(plan.kernels.fused_norm_rope, "the fused kernel of norms and turning");
+}
+
 }  // namespace
 
 void check_mesh(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.mesh.sharding.value == Sharding::none) return;
   check_sizes(plan.mesh, errors);
   if (plan.mesh.sharding.value == Sharding::ddp) return check_ddp(plan, errors);
+  check_never_sharded(plan, errors);
   if (is_zero(plan.mesh.sharding.value)) return check_zero(plan, architecture, errors);
   check_fsdp(plan, architecture, errors);
 }

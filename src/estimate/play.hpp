@@ -81,6 +81,7 @@ struct Facts {
   bool own_dora = false;        ///< DoRA by torchtune's DoRALinear, not by peft.
   bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
   bool double_quantized = false;
+  bool quantized_experts = false;
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
@@ -105,6 +106,7 @@ struct Facts {
   bool liger_norm_copies = false;  ///< The norm's gradient is not written over the one that it is given.
   Offload offload = Offload::none;
   bool patched_log_softmax = false;
+  bool fused_norm_rope = false;
   bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.

@@ -213,6 +213,11 @@ constexpr std::array run_rows{
         {"how frozen linear weights are stored: bitsandbytes' 4-bit types, or its LLM.int8()", {{{weights, 1}}}}),
     fact<&Plan::quantization, &QuantizationFacts::double_quantization, as::boolean>(
         "double_quantization", {"the scales of 4-bit weights are quantized too", {}, in_4_bits}),
+    fact<&Plan::quantization, &QuantizationFacts::experts, as::boolean>(
+        "quantized_experts",
+        {"the parameters that hold all experts of a layer are in 4 bits too, as Axolotl loads them",
+         {{{weights, 1}}},
+         [](const Plan& plan) { return in_4_bits(plan) && plan.quantization.experts.value; }}),
     fact<&Plan::quantization, &QuantizationFacts::storage, as::quant_storage>(
         "quantization_storage", {"what the bytes of 4-bit weights are called (`bnb_4bit_quant_storage`): FSDP shards "
                                  "what has a floating type, and leaves the rest whole on each rank",
@@ -286,15 +291,15 @@ constexpr std::array run_rows{
          "state-space and linear-attention layers in place of its own code",
          {},
          [](const Plan& plan) { return plan.kernels.scan_packages.value; }}),
-    fact<&Plan::recipe, &RecipeFacts::loss, as::loss>("loss",
-                                                      {"cross entropy over the whole logits, TRL's fused head, "
-                                                       "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                                                       "or 0.8.0), Axolotl's cut cross entropy, or, "
-                                                       "over the whole logits, LLaMA-Factory's DFT or EAFT "
-                                                       "(`entropy_aware`), or torchtune's losses in chunks, over "
-                                                       "logits that are all there (`chunked_output`) or of one chunk "
-                                                       "after the other (`linear_cross_entropy`)",
-                                                       {{{logits_and_loss, 3}}}}),
+    fact<&Plan::recipe, &RecipeFacts::loss, as::loss>(
+        "loss", {"cross entropy over the whole logits, TRL's fused head, "
+                 "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
+                 "or 0.8.0), Axolotl's cut cross entropy, or, "
+                 "over the whole logits, LLaMA-Factory's DFT or EAFT "
+                 "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
+                 "logits that are all there (`chunked_output`) or of one chunk "
+                 "after the other (`linear_cross_entropy`)",
+                 {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept",
         {"the model's output object, with the logits, lives through backward; of `dpo` over whole logits, it has "
@@ -345,6 +350,10 @@ constexpr std::array run_rows{
     fact<&Plan::kernels, &KernelFacts::liger_glu, as::boolean>("liger_glu", {"Liger's SwiGLU", {}, has_liger}),
     fact<&Plan::kernels, &KernelFacts::liger_layer_norm, as::boolean>(
         "liger_layer_norm", {"Liger's LayerNorm, where it has one for the model", {}, has_liger}),
+    fact<&Plan::kernels, &KernelFacts::fused_norm_rope, as::boolean>(
+        "fused_norm_rope", {"Axolotl's kernel norms and turns queries and keys, where it has one for the model",
+                            {},
+                            [](const Plan& plan) { return plan.kernels.fused_norm_rope.value; }}),
     fact<&Plan::kernels, &KernelFacts::patched_log_softmax, as::boolean>(
         "patched_log_softmax", {"tokens are scored by Axolotl's kernel, not by TRL's or, of `dpo` and `kto`, by torch "
                                 "row after row",

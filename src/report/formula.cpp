@@ -128,8 +128,8 @@ std::string logits_and_loss(const Numbers& n) {
   const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
-  constexpr std::array of_logits{Loss::full_logits, Loss::dynamic_fine_tuning, Loss::entropy_aware,
-                                 Loss::chunked_output, Loss::linear_cross_entropy};
+  constexpr std::array of_logits{Loss::full_logits,          Loss::dynamic_fine_tuning, Loss::entropy_aware,
+                                 Loss::masked_entropy_aware, Loss::chunked_output,      Loss::linear_cross_entropy};
   if (std::ranges::count(of_logits, loss) == 0) return fused_linear_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "

@@ -166,8 +166,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   for (Setting<bool>* fact :
        {&plan.kernels.lora_qkv, &plan.kernels.lora_o, &plan.kernels.lora_mlp, &plan.precision.fp32_norms,
         &plan.precision.fp32_while_loading, &plan.precision.backward_in_autocast, &plan.quantization.kbit_upcast,
-        &plan.recipe.outputs_kept, &plan.recipe.use_cache, &plan.precision.trained_to_fp32,
-        &plan.checkpointing.wrapped}) {
+        &plan.recipe.outputs_kept, &plan.recipe.use_cache, &plan.precision.trained_to_fp32, &plan.checkpointing.wrapped,
+        &plan.kernels.fused_norm_rope, &plan.quantization.experts}) {
     fact->value = false;
   }
   if (axolotl) plan.saving.saves.value = true;

@@ -108,7 +108,8 @@ inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("on
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
-    "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, chunked_output, linear_cross_entropy");
+    "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
+    "linear_cross_entropy");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding =

@@ -62,6 +62,7 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
 /// dynamic_fine_tuning: LLaMA-Factory's, each token's cross entropy weighted by its probability, over the whole logits.
 /// entropy_aware: LLaMA-Factory's EAFT, each labelled token's cross entropy weighted by the entropy of its best logits.
+/// masked_entropy_aware: Axolotl's EAFT, for which the loss is taken of the labelled tokens' logits alone.
 /// chunked_output: torchtune's CEWithChunkedOutputLoss, logits of the whole rows in chunks, and their cross entropies.
 /// linear_cross_entropy: torchtune's, the head and the cross entropy of one chunk after the other.
 enum class Loss : std::uint8_t {
@@ -72,12 +73,14 @@ enum class Loss : std::uint8_t {
   cut_cross_entropy,
   dynamic_fine_tuning,
   entropy_aware,
+  masked_entropy_aware,
   chunked_output,
   linear_cross_entropy
 };
-inline constexpr std::array<std::string_view, 9> loss_names{
-    "full_logits",         "chunked_logprob", "liger_fused_linear", "liger_0_8_0_fused_linear", "cut_cross_entropy",
-    "dynamic_fine_tuning", "entropy_aware",   "chunked_output",     "linear_cross_entropy"};
+inline constexpr std::array<std::string_view, 10> loss_names{
+    "full_logits",       "chunked_logprob",     "liger_fused_linear", "liger_0_8_0_fused_linear",
+    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware",      "masked_entropy_aware",
+    "chunked_output",    "linear_cross_entropy"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
@@ -317,6 +320,7 @@ struct KernelFacts {
   Setting<bool> liger_rope{};
   Setting<bool> liger_glu{};  ///< LigerSiLUMulFunction or its like of GELU.
   Setting<bool> liger_layer_norm{};
+  Setting<bool> fused_norm_rope{};      ///< Axolotl's kernel for the norms of queries and keys and their turning.
   Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
@@ -333,6 +337,7 @@ struct QuantizationFacts {
   Setting<DType> compute_dtype{};
   Setting<QuantizedLinear> linear{};
   Setting<QuantStorage> storage{};              ///< Of 4-bit weights.
+  Setting<bool> experts{};                      ///< Experts' 3-D parameters too, in 4 bits (Axolotl).
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
   Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   Setting<std::int64_t> fake_group{};           ///< Elements that share a scale in fake quantization; 0: there is none.

@@ -1,5 +1,7 @@
 #include "modules/adapted_parameter.hpp"
 
+#include "modules/four_bits.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -13,7 +15,9 @@ Tensor times_scaling(Torch& t, Tensor product, DType dtype) {
 
 AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Dims& sizes, Part part,
                                    std::int64_t rank_times)
-    : weight_(b.weight(name, sizes, part)) {
+    : sizes_(sizes) {
+  if (quantize(b, name, sizes, part)) return;
+  weight_ = b.weight(name, sizes, part);
   if (!b.parameter_targeted(name)) return;
   const bool of_experts = sizes.size() == 3;
   const std::int64_t groups = of_experts ? sizes[0] : 1;
@@ -22,6 +26,17 @@ AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Di
   const std::int64_t out = of_experts ? sizes[1] : sizes[0];
   lora_a_ = b.adapter_weight(name + ".lora_A", {rank, in}, b.facts.adapter);
   lora_b_ = b.adapter_weight(name + ".lora_B", {out, rank}, b.facts.adapter);
+}
+
+// axolotl 0.18.0, monkeypatch/moe_quant.py: each is put on the GPU as it was and then quantized.
+bool AdaptedParameter::quantize(Builder& b, const std::string& name, const Dims& sizes, Part part) {
+  if (!b.facts.quantized_experts || part != Part::expert || sizes.size() != 3) return false;
+  const std::int64_t elements = saturating_mul(saturating_mul(sizes[0], sizes[1]), sizes[2]);
+  b.loads(name, divided_up(elements, 2));
+  const Tensor loaded = b.torch.empty(sizes, b.facts.weights, "aten::_to_copy");
+  blocks_ = store_four_bits(b, elements);
+  b.count(elements, false);
+  return true;
 }
 
 // ParamWrapper.get_delta_factors of experts, get_delta_weight of a matrix; then parametrize.register_parametrization,
@@ -45,8 +60,13 @@ AdaptedParameter::Active::Active(Play& play, const AdaptedParameter& parameter) 
 }
 
 const Tensor& AdaptedParameter::Active::operator()() {
+  if (!value_ && parameter_.blocks_ != 0) {  // bitsandbytes/nn/parametrize.py, which keeps it until forward is over.
+    const Facts& facts = play_.facts;
+    value_ = dequantized(play_.torch, parameter_.sizes_, parameter_.blocks_, facts.double_quantized, facts.weights);
+  }
+  if (value_) return value_;
   if (!right_) return parameter_.weight_;
-  if (!value_) value_ = parameter_.updated(play_.torch, left_, right_);
+  value_ = parameter_.updated(play_.torch, left_, right_);
   return value_;
 }
 

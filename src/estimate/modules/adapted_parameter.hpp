@@ -32,10 +32,13 @@ class AdaptedParameter {
   const Tensor& plain() const { return weight_; }
 
  private:
+  bool quantize(Builder& builder, const std::string& name, const Dims& sizes, Part part);
   bool adapted(const Facts& facts) const { return bool(lora_a_) && !facts.adapters_off; }
   Tensor updated(Torch& t, const Tensor& left, const Tensor& right) const;
 
-  Tensor weight_{};
+  Tensor weight_{};  ///< Empty where it is in 4 bits.
+  Dims sizes_{};
+  std::int64_t blocks_ = 0;  ///< Of one in 4 bits.
   Tensor lora_a_{};
   Tensor lora_b_{};
 };

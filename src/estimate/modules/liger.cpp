@@ -3,9 +3,6 @@
 namespace oomplan::estimator::liger {
 namespace {
 
-// A row of partial sums each, summed for the weight's gradient: an H100's. Other cards differ by some rows.
-constexpr std::int64_t multiprocessors = 132;
-
 void rms_norm_backward(Torch& t, Node& n, Grads& g) {
   const Tensor grad = t.contiguous(g.in[0]);
   const Tensor x = t.unpack(n, 0);

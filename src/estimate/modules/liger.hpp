@@ -6,6 +6,9 @@
 
 namespace oomplan::estimator::liger {
 
+/// A row of partial sums each, summed for the weight's gradient: an H100's. Other cards differ by some rows.
+inline constexpr std::int64_t multiprocessors = 132;
+
 /// LigerRMSNormFunction. `in_place`: its gradient overwrites the one that it is given, as all models but Gemma's have
 /// it.
 Tensor rms_norm(Torch& t, const Tensor& x, const Tensor& weight, bool in_place);

@@ -2,12 +2,10 @@
 
 #include "modules/dora.hpp"
 #include "modules/fake_quantize.hpp"
+#include "modules/four_bits.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-constexpr std::int64_t block = 64;          // bitsandbytes functional.quantize_4bit's blocksize.
-constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantised itself.
 
 /// A layer of plain weights.
 Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -22,12 +20,6 @@ Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, c
 Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
   const Tensor entered = play.policy.enter_leaf(play.torch, {&weight}, x);
   return play.policy.leave_leaf(play.torch, {&weight}, play.torch.linear(entered, weight, {}));
-}
-
-/// Dequantised weight of a 4-bit linear layer; with double quantisation its absmax is dequantised first.
-Tensor dequantized(Torch& t, std::int64_t in, std::int64_t out, std::int64_t blocks, bool nested, DType compute) {
-  const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::dequantize_blockwise") : Tensor();
-  return t.empty({out, in}, compute, "bitsandbytes::dequantize_4bit");
 }
 
 }  // namespace
@@ -111,29 +103,12 @@ void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in
   if (builder.facts.torchao) return quantize_by_torchao(builder, name);
   Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
-  absmax_blocks_ = divided_up(elements, block);
   builder.loads(name + ".weight", divided_up(elements, 2));
   const DType loaded = builder.facts.weights;
   const Tensor weight = builder.facts.bitsandbytes ? t.empty({in, out}, loaded, "aten::_to_copy") : Tensor();
   const Tensor turned = weight && kind_ == LinearKind::conv1d ? t.empty({out, in}, loaded, "aten::clone") : Tensor();
-  store_scales(builder);
+  absmax_blocks_ = store_four_bits(builder, elements);
   builder.count(elements, false);
-}
-
-void Linear::store_scales(Builder& builder) {
-  Torch& t = builder.torch;
-  const auto keep = [&](const Dims& sizes, DType dtype) { builder.quantized_storage(sizes, dtype); };
-  const bool nested = builder.facts.double_quantized;
-  const Tensor absmax = nested ? t.empty({absmax_blocks_}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
-  if (!nested) keep({absmax_blocks_}, DType::fp32);
-  builder.packed_weight(divided_up(saturating_mul(in_, out_), 2));
-  keep({16}, DType::fp32);
-  if (!nested) return;
-  keep({}, DType::fp32);  // Their mean.
-  const Tensor centred = t.empty({absmax_blocks_}, DType::fp32, "aten::sub");
-  keep({absmax_blocks_}, DType::uint8);
-  keep({divided_up(absmax_blocks_, nested_block)}, DType::fp32);
-  keep({256}, DType::fp32);
 }
 
 Tensor Linear::operator()(Play& play, const Tensor& x) const {
@@ -207,15 +182,15 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
   if (absmax_blocks_ == 0) return weight_.of(facts);
   if (facts.torchao) return torchao_weight(t, facts.weights);
-  return dequantized(t, in_, out_, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
+  return dequantized(t, {out_, in_}, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
 }
 
 Tensor Linear::product(Play& play, const Tensor& x, const Tensor& bias) const {
   // bitsandbytes/autograd/_functions.py: MatMul4Bit.
   Torch& t = play.torch;
   NodeRef node = t.record("MatMul4BitBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    const Tensor weight =
-        dequantized(torch, n.ints[0], n.ints[1], n.ints[2], n.ints[3] / 256 != 0, static_cast<DType>(n.ints[3] % 256));
+    const Tensor weight = dequantized(torch, {n.ints[1], n.ints[0]}, n.ints[2], n.ints[3] / 256 != 0,
+                                      static_cast<DType>(n.ints[3] % 256));
     g.out[0] = torch.matmul(g.in[0], weight);
   });
   const bool nested = play.facts.double_quantized;

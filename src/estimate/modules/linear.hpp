@@ -43,7 +43,6 @@ class Linear {
  private:
   void adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
   void quantize(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out);
-  void store_scales(Builder& builder);
   Tensor fake(Builder& builder);
   bool quantized() const { return int8_ || absmax_blocks_ != 0; }
   void quantize_to_int8(Builder& builder, const std::string& name);

@@ -36,6 +36,7 @@ class RmsNorm {
   }
   Tensor operator()(Play& play, const Tensor& x) const;
   explicit operator bool() const { return bool(weight_); }
+  const Tensor& weight() const { return weight_; }
 
  private:
   Tensor gemma(Torch& t, const Tensor& x) const;

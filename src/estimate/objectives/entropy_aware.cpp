@@ -1,5 +1,6 @@
-// LLaMA-Factory 0.9.5's eaft_loss_func (train/trainer_utils.py): the cross entropy of each token, weighted by the
-// entropy of its twenty best logits, for which the labelled tokens' logits are copied.
+// EAFT: the cross entropy of each token, weighted by the entropy of its twenty best logits, for which the labelled
+// tokens' logits are copied. As LLaMA-Factory 0.9.5 has it (train/trainer_utils.py: eaft_loss_func), and as Axolotl
+// 0.18.0, which takes the loss of such a copy too (monkeypatch/loss/eaft.py).
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {
@@ -33,11 +34,33 @@ Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int6
   return loss;
 }
 
+/// eaft_loss of Axolotl, whose logits are those of the tokens that have a next one.
+Tensor of_labelled_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
+  const std::int64_t predicted = logits->sizes[1] - 1;
+  const Tensor shifted = t.contiguous(t.slice(logits, 1, 0, predicted));
+  const Tensor shifted_targets = t.contiguous(t.slice(labels, 1, 1, predicted));
+  const Tensor flat = t.view(shifted, {-1, shifted->sizes.back()});
+  const Tensor targets = t.view(shifted_targets, {-1});
+  {
+    Restore no_grad(t.grad_enabled, false);
+    weigh(t, t.to(counted(t, flat, labelled), DType::fp32));
+  }
+  return t.cross_entropy(t.to(counted(t, flat, labelled), DType::fp32), counted(t, targets, labelled));
+}
+
+constexpr Objective masked{.loss = Loss::masked_entropy_aware,
+                           .task = Task::causal_lm,
+                           .evaluated = Loss::masked_entropy_aware,
+                           .of_logits = of_labelled_logits};
+
 }  // namespace
 
 extern const Objective entropy_aware;
 
-const Objective entropy_aware{
-    .loss = Loss::entropy_aware, .task = Task::causal_lm, .evaluated = Loss::entropy_aware, .of_logits = of_logits};
+const Objective entropy_aware{.loss = Loss::entropy_aware,
+                              .task = Task::causal_lm,
+                              .evaluated = Loss::entropy_aware,
+                              .other_version = &masked,
+                              .of_logits = of_logits};
 
 }  // namespace oomplan::estimator::objectives

@@ -5,6 +5,7 @@
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
+#include "modules/norm_rope.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
 
@@ -79,6 +80,27 @@ class RotaryAttention final : public Module {
     return {std::move(q), std::move(k), std::move(v)};
   }
 
+  /// Axolotl's forward of Qwen3Attention (monkeypatch/models/qwen3/fused_attn.py).
+  std::array<Tensor, 3> fused_heads(Play& play, const Tensor& x, const Tensor& cos, const Tensor& sin) const {
+    Torch& t = play.torch;
+    std::array<Tensor, 3> qkv = projections(play, x);
+    for (Tensor& part : qkv) part = t.view(part, {x->sizes[0], x->sizes[1], -1, head_dim_});
+    qkv[0] = t.transpose(fused_norm_rope(t, qkv[0], q_norm_.weight(), cos, sin), 1, 2);
+    qkv[1] = t.transpose(fused_norm_rope(t, qkv[1], k_norm_.weight(), cos, sin), 1, 2);
+    qkv[2] = t.transpose(qkv[2], 1, 2);
+    return qkv;
+  }
+
+  std::array<Tensor, 3> turned_heads(Play& play, const Tensor& x, const Tensor& cos, const Tensor& sin) const {
+    Torch& t = play.torch;
+    auto [q, k, v] = heads_of(play, x);
+    if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
+    play.facts.liger_rope&& rotary_ != Rotary::none ? liger::rotate(t, q, k, cos, sin)
+                                                    : rotate(t, rotary_, q, k, cos, sin);
+    if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
+    return {std::move(q), std::move(k), std::move(v)};
+  }
+
   void normalise(Play& play, Tensor& q, Tensor& k) const {
     q = q_norm_(play, q);
     k = k_norm_(play, k);
@@ -87,13 +109,10 @@ class RotaryAttention final : public Module {
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    auto [q, k, v] = heads_of(play, x);
-    if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
     const Tensor& cos = s.arguments.cos[rotary_span_];
     const Tensor& sin = s.arguments.sin[rotary_span_];
-    play.facts.liger_rope&& rotary_ != Rotary::none ? liger::rotate(t, q, k, cos, sin)
-                                                    : rotate(t, rotary_, q, k, cos, sin);
-    if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
+    const bool fused = play.facts.fused_norm_rope && qk_norm_ == QkNorm::heads;
+    auto [q, k, v] = fused ? fused_heads(play, x, cos, sin) : turned_heads(play, x, cos, sin);
     if (by_position_) q = scaled_by_position(t, q);
     const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});

@@ -328,6 +328,12 @@ inline std::vector<Named> runs() {
          p.batch.gradient_accumulation_steps.value = 2;
        }),
        example::qwen3()},
+      {"Axolotl's EAFT, evaluated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.loss.value = Loss::masked_entropy_aware;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::llama()},
       {"BERT", changed([](TrainingPlan& p) { p.optimizer.name.value = "adamw_8bit"; }), example::bert()},
       {"a classifier of tokens", changed([&](TrainingPlan& p) {
          amp(p);

@@ -53,6 +53,24 @@ TEST(Axolotl, PretrainingPacksARowOfAllItsSequences) {
   EXPECT_EQ(plan_from(stream).batch.sequence_length.value, 1024);
 }
 
+TEST(Axolotl, EntropyAwareLossIsItsOwn) {
+  EXPECT_EQ(plan_from(full + "use_eaft: true\n").recipe.loss.value, Loss::masked_entropy_aware);
+  EXPECT_THAT(features(plan_from(full + "use_eaft: true\neaft_k: 20\n")), IsEmpty());
+  EXPECT_THAT(features(plan_from(full + "use_eaft: true\neaft_k: 50\n")), ElementsAre(HasSubstr("twenty logits")));
+  const std::string cut = "plugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin]\n";
+  EXPECT_THAT(features(plan_from(full + cut + "use_eaft: true\n")), ElementsAre(HasSubstr("beside another")));
+}
+
+TEST(Axolotl, ExpertsAreQuantizedWithTheRest) {
+  const std::string named = full + off + "lora_r: 8\nlora_target_modules: [q_proj]\nquantize_moe_experts: true\n";
+  const TrainingPlan plan = plan_from(named + "adapter: qlora\nload_in_4bit: true\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_TRUE(plan.quantization.experts.value);
+  EXPECT_THAT(features(plan_from(named + "adapter: lora\nload_in_8bit: true\n")), ElementsAre(HasSubstr("8 bits")));
+  EXPECT_THAT(errors_from(qlora + "quantize_moe_experts: true\n"), ElementsAre(HasSubstr("lora_target_linear")));
+  EXPECT_TRUE(plan_from(full + "fused_attn_kernel: true\n").kernels.fused_norm_rope.value);
+}
+
 TEST(Axolotl, UnfrozenParametersAreExpressionsWhoseDotsAreDots) {
   const TrainingPlan plan =
       plan_from(full + "unfrozen_parameters: ['^lm_head.weight$', 'layers.4[4-9].+x', 'a.b[:32000]', 'c[12]']\n");

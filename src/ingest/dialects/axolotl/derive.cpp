@@ -293,6 +293,18 @@ void plan_cut_cross_entropy(const Axolotl& a, const Inputs& inputs, Draft& draft
   }
 }
 
+// core/builders/causal.py: a compute_loss_func, for which the Trainer keeps the labels back. Models' own losses are
+// then not run, whatever patched them.
+void plan_entropy_aware(const Axolotl& a, Draft& draft) {
+  const auto eaft = a.get<bool>("use_eaft");
+  if (!is(eaft, true)) return;
+  Setting<Loss>& loss = draft.plan.recipe.loss;
+  if (loss.value != Loss::full_logits) axolotl::cannot(draft, "EAFT's loss beside another", "use_eaft", eaft.origin);
+  if (draft.plan.evaluation.evaluates.value)
+    axolotl::cannot(draft, "evaluation by EAFT's loss", "use_eaft", eaft.origin);
+  loss = {Loss::masked_entropy_aware, eaft.origin};
+}
+
 // LigerPlugin.pre_model_load, with liger-kernel 0.8.0: without the plugin the keys are dropped unread.
 void plan_liger(const Axolotl& a, TrainingPlan& plan) {
   if (!has_plugin(a, axolotl::liger_plugin_name)) return;
@@ -349,6 +361,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_step(a, inputs, draft);
   plan_liger(a, plan);
   plan_cut_cross_entropy(a, inputs, draft, document);
+  plan_entropy_aware(a, draft);
   plan_loader(a, draft);
   axolotl::plan_preference(a, inputs, stack(), draft);
 }

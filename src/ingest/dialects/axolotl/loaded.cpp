@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "../../dialect.hpp"
 #include "../../loaders.hpp"
 #include "../../stack.hpp"
 
@@ -19,12 +20,37 @@ void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
   plan.kernels.lora_o = {false, origin};
 }
 
+// axolotl 0.18.0, loaders/patch_manager.py, _apply_model_specific_patches: of other models it only warns.
+void check_fused_attention(TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 2> played{"qwen3", "qwen3_moe"};
+  constexpr auto others =
+      std::to_array<std::string_view>({"gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text", "qwen3_5",
+                                       "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_vl", "qwen3_vl_text"});
+  Setting<bool>& fused = plan.kernels.fused_norm_rope;
+  if (!fused.value || std::ranges::count(played, model.model_type) > 0) return;
+  if (std::ranges::count(others, model.model_type) > 0) {
+    plan.unmodelled.push_back({"fused RMSNorm+RoPE kernel", "fused_attn_kernel", fused.origin.where});
+    return;
+  }
+  fused.value = false;
+  derive(fused.origin, "which does nothing for a model of type " + model.model_type);
+}
+
 bool asks_for_attention_kernels(const TrainingPlan& plan) {
   // One that is asked for and joins modules without LoRA is off, for a reason of its own
   // (dialects/axolotl/adapter.cpp).
   const auto asked = [](const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); };
   const bool adapts = plan.adapter.kind.value == Adapter::lora;
   return adapts && (asked(plan.kernels.lora_qkv) || asked(plan.kernels.lora_o));
+}
+
+// xIELU as transformers writes it in Python raises the stream to fp32 under autocast, at which kernels/lora.py's
+// addmm_ stops. With the package xielu, whose kernel keeps the type, the run goes on, and keeps less.
+void check_xielu(TrainingPlan& plan, const Architecture& model) {
+  if (!has_op(model, "xielu_mlp") || plan.precision.autocast.value == Autocast::none) return;
+  if (!asks_for_attention_kernels(plan)) return;
+  plan.unmodelled.push_back({"the package xielu, without which Axolotl's LoRA kernels stop at this model,",
+                             "lora_qkv_kernel", plan.model.name.origin.where});
 }
 
 // axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora: it writes lines of the attention's source anew,
@@ -89,6 +115,8 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   leave_packed_scans(plan, model);
   leave_unquantized_parts(plan, model);
   check_patched_attention(plan, model);
+  check_fused_attention(plan, model);
+  check_xielu(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   return refused_by_lora_kernels(plan, model);
 }

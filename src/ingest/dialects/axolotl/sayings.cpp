@@ -109,6 +109,8 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) { return flag_where(has_liger(p), p.kernels.liger_glu.value); }},
     {"loss", "liger_fused_linear_cross_entropy",
      [](const TrainingPlan& p) { return flag_where(has_liger(p), has_liger_loss(p)); }},
+    {"loss", "use_eaft",
+     [](const TrainingPlan& p) { return flag_where(p.recipe.loss.value == Loss::masked_entropy_aware, true); }},
     {"trained_parameters", "unfrozen_parameters", unfrozen},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},

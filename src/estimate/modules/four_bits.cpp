@@ -1,0 +1,34 @@
+#include "modules/four_bits.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr std::int64_t block = 64;          // bitsandbytes functional.quantize_4bit's blocksize.
+constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantised itself.
+
+}  // namespace
+
+std::int64_t store_four_bits(Builder& builder, std::int64_t elements) {
+  Torch& t = builder.torch;
+  const std::int64_t blocks = divided_up(elements, block);
+  const auto keep = [&](const Dims& sizes, DType dtype) { builder.quantized_storage(sizes, dtype); };
+  const bool nested = builder.facts.double_quantized;
+  const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
+  if (!nested) keep({blocks}, DType::fp32);
+  builder.packed_weight(divided_up(elements, 2));
+  keep({16}, DType::fp32);
+  if (!nested) return blocks;
+  keep({}, DType::fp32);  // Their mean.
+  const Tensor centred = t.empty({blocks}, DType::fp32, "aten::sub");
+  keep({blocks}, DType::uint8);
+  keep({divided_up(blocks, nested_block)}, DType::fp32);
+  keep({256}, DType::fp32);
+  return blocks;
+}
+
+Tensor dequantized(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested, DType compute) {
+  const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::dequantize_blockwise") : Tensor();
+  return t.empty(sizes, compute, "bitsandbytes::dequantize_4bit");
+}
+
+}  // namespace oomplan::estimator
