@@ -83,7 +83,7 @@ std::optional<OtherVersion> version_in(const Findings& findings, const OutlookIn
 
 Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs) {
   Outlook out;
-  if (findings.fits.size() > 1 || findings.ranks.size() > 1) return out;
+  if (findings.fits.size() > 1 || findings.ranks.size() > 1 || replays.events() > most_events) return out;
   const bool decided = findings.fits.size() == 1 && findings.fits.front().verdict != FitVerdict::undecided;
   std::vector<std::function<void()>> tasks;
   if (decided) tasks.emplace_back([&] { out.lever = lever_in(findings, inputs); });

@@ -1,6 +1,8 @@
 // What lies beyond an estimate's verdict.
 #pragma once
 
+#include <cstddef>
+
 #include "answer.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/read/document.hpp"
@@ -16,8 +18,11 @@ struct OutlookInputs {
   const Catalog& catalog;
 };
 
+/// Replays of more events than this take seconds, of which a search takes some tens.
+inline constexpr std::size_t most_events = 2'000'000;
+
 /// Of a run that was held against its cards: `room` and `lever` where there is one that decided it, `cards` where there
-/// is one at most; else all is empty. Plays on several threads.
+/// is one at most; else, and where a replay is of more than `most_events`, all is empty. Plays on several threads.
 Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs);
 
 }  // namespace oomplan::cli

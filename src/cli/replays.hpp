@@ -20,9 +20,13 @@ class Replays {
         handles_(std::exchange(footprint.cublas_handles, {})),
         settings_(settings),
         first_(gpus.empty() ? Bytes() : gpus.front().cublas_workspace),
+        count_(events_.size()),
         others_(others) {
     for (const Gpu& gpu : gpus) sizes_left_.insert(gpu.cublas_workspace);
   }
+
+  /// How many events a replay plays.
+  std::size_t events() const { return count_; }
 
   const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }
   /// With the first GPU's; without a workspace where there is none.
@@ -42,6 +46,7 @@ class Replays {
   std::vector<std::size_t> handles_;
   AllocatorSettings settings_;
   Bytes first_;
+  std::size_t count_;
   bool others_ = false;
   std::set<Bytes> sizes_left_{};
   std::map<Bytes, Reservation> by_workspace_{};

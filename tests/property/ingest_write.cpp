@@ -149,7 +149,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
     plan.precision.weights_dtype.value = WeightsDType::fp32;
   plan.precision.outputs_to_fp32.value = plan.precision.autocast.value != Autocast::none;
   plan.optimizer.set_grads_to_none.value = true;
-  plan.optimizer.in_backward.value = false;  // Of torchtune alone.
+  plan.optimizer.in_backward.value = false;  // Of torchtune alone, as fake quantization.
+  plan.quantization.fake_group.value = 0;
   plan.optimizer.fp32_embedding_state.value = true;
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
