@@ -10,21 +10,10 @@
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "teacher.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-Diagnostic error_of(std::string_view code, std::string message, const Origin& origin) {
-  Diagnostic d;
-  d.code = code;
-  d.message = std::move(message);
-  d.where = origin.where;
-  return d;
-}
-
-Diagnostic unmodelled(std::string message, const Origin& origin) {
-  return error_of("estimate/unmodelled", std::move(message), origin);
-}
 
 Diagnostic too_long(std::string message, const Origin& origin) {
   return error_of("estimate/too-long", std::move(message), origin);
@@ -248,85 +237,6 @@ void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& archi
                               plan.recipe.loss.origin));
 }
 
-// A list leaves out what is not in it, the head too (quantizers/base.py: get_modules_to_not_convert).
-void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
-  const Setting<std::vector<std::string>>& skipped = plan.quantization.skipped;
-  if (skipped.value.empty() || plan.quantization.kind.value == Quantization::none) return;
-  const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, skipped.origin)); };
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;  // Which takes no head.
-  if (!by_torchao && std::ranges::count(skipped.value, "lm_head") == 0) {
-    cannot("a quantized head, which a list of unquantized modules without lm_head asks for, is not modelled yet");
-  }
-  for (const std::string& text : skipped.value) {
-    if (!Pattern::parse(text)) cannot(fmt::format("the regular expression \"{}\" is not read yet", text));
-  }
-}
-
-/// What of torchtune's own models no run was held against, also where no key of a config asks for it.
-void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
-  constexpr auto measured = std::to_array<std::string_view>(
-      {"adamw_foreach", "adamw_fused", "adamw_for_each", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit"});
-  if (!plan.framework.starts_with("torchtune ")) return;
-  const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
-  };
-  const bool adapts = plan.adapter.kind.value != Adapter::none;
-  const Quantization quantized = plan.quantization.kind.value;
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
-  if (quantized != Quantization::none && !(by_torchao && quantized == Quantization::nf4))
-    cannot("quantization other than torchao's NF4", plan.quantization.kind.origin);
-  if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
-  if (adapts && plan.checkpointing.offload.value != Offload::none)
-    cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
-  if (std::ranges::count(measured, plan.optimizer.name.value) == 0)
-    cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
-}
-
-void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
-  const Setting<Quantization>& kind = plan.quantization.kind;
-  const auto cannot = [&](std::string_view why) { errors.push_back(unmodelled(std::string(why), kind.origin)); };
-  if (kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
-    cannot("training quantized weights without an adapter is not possible");
-  }
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
-  if (kind.value != Quantization::none && by_torchao && !plan.framework.starts_with("torchtune ")) {
-    cannot("torchao's weights in another framework than torchtune are not modelled yet");
-  }
-  check_skipped(plan, errors);
-  if (kind.value != Quantization::int8) return;
-  if (plan.quantization.linear.value != QuantizedLinear::bitsandbytes) {
-    cannot("8-bit weights of another library than bitsandbytes are not modelled yet");
-  }
-  const KernelFacts& k = plan.kernels;
-  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
-    cannot("fused LoRA kernels over 8-bit weights are not modelled yet");
-  }
-}
-
-// Held against full fine-tuning by torchtune's recipe for one GPU.
-void check_fake_quantization(const TrainingPlan& plan, Diagnostics& errors) {
-  const Setting<std::int64_t>& group = plan.quantization.fake_group;
-  if (group.value == 0) return;
-  const auto cannot = [&](const std::string& where) {
-    errors.push_back(unmodelled("quantization-aware training " + where + " is not modelled yet", group.origin));
-  };
-  if (plan.adapter.kind.value != Adapter::none) cannot("of an adapter");
-  if (!plan.framework.starts_with("torchtune ")) cannot("by another framework than torchtune");
-}
-
-void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
-  const Setting<bool>& dora = plan.adapter.dora;
-  const KernelFacts& k = plan.kernels;
-  if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
-  if (plan.quantization.kind.value != Quantization::none && !by_torchao) {
-    errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
-  }
-  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
-    errors.push_back(unmodelled("DoRA in fused LoRA kernels is not modelled yet", dora.origin));
-  }
-}
-
 // What of GRPO no run was held against.
 void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
@@ -476,10 +386,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
-  check_torchtune(plan, errors);
-  check_quantization(plan, errors);
-  check_dora(plan, errors);
-  check_fake_quantization(plan, errors);
+  check_weights(plan, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
