@@ -146,7 +146,7 @@ void ask_for_trainer(const Inputs& inputs, Draft& draft) {
   if (key == inputs.end()) return;
   const std::string message =
       key->key +
-      " is none of TRL's SFT, but of its trainers of preferences, rewards or completions: which "
+      " is not a key of TRL's SFT, but of its trainers for preferences, rewards or completions: which "
       "one reads this file is not known";
   draft.missing.push_back({"trainer", at_key(*key, Severity::error, "ingest/ambiguous-trainer", message,
                                              "say it with --trainer dpo, kto, orpo, cpo, reward, grpo or gkd")});
