@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts each preset's parameters with transformers, those named after a builder of torchtune's with that, and compares
-with what its file states.
+"""Counts each preset's parameters with transformers, those of torchtune's and litgpt's own models with these, and
+compares with what its file states.
 
 Models are built on the meta device, so nothing is downloaded or allocated. Tied weights count once.
-Needs: torch, transformers, pyyaml; torchtune, without which its presets are left out.
+Needs: torch, transformers, pyyaml; torchtune and litgpt, without which their presets are left out.
 """
 import importlib
 import pathlib
@@ -43,13 +43,31 @@ def count_built(builder):
         return sum(parameter.numel() for parameter in build().parameters())
 
 
+def count_litgpt(name):
+    """litgpt's own model of that name; None where litgpt is not there."""
+    try:
+        from litgpt.config import Config
+        from litgpt.model import GPT
+    except ImportError:
+        return None
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in GPT(Config.from_name(name)).parameters())
+
+
+def counted_of(file, config):
+    if config["model_type"].startswith("torchtune_"):
+        return count_built(file.stem)
+    if config["model_type"].startswith("litgpt"):
+        return count_litgpt(file.stem.removeprefix("litgpt."))
+    return count(config)
+
+
 def main():
     wrong = 0
     files = sorted(PRESETS.glob("*.yaml"))
     for file in files:
         preset = yaml.safe_load(file.read_text())
-        built = preset["config"]["model_type"].startswith("torchtune_")
-        counted = count_built(file.stem) if built else count(preset["config"])
+        counted = counted_of(file, preset["config"])
         if counted is None:
             print(f"{file.name}: not counted")
         elif counted != preset["parameters"]:

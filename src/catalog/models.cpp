@@ -57,10 +57,22 @@ bool looks_like_path(std::string_view text) {
   return text.starts_with('/') || text.starts_with('.') || text.starts_with('~') || text.ends_with(".json");
 }
 
+/// "litgpt" of "litgpt.phi-2", a framework's own model; empty of others.
+std::string_view framework_of(std::string_view id) {
+  const bool is_own = id.find('/') == id.npos && id.find('.') != id.npos;
+  return is_own ? id.substr(0, id.find('.')) : std::string_view();
+}
+
+/// A framework's own models are near only to what names the framework.
+std::vector<std::string> models_near(std::string_view id, std::vector<std::string> known) {
+  std::erase_if(known, [&](const std::string& one) { return !id.starts_with(framework_of(one)); });
+  return near_names(id, known);
+}
+
 Diagnostic unknown_model(const std::string& id, const Catalog& catalog) {
   constexpr const char* code = "catalog/unknown-model";
   if (looks_like_path(id)) return error_in({}, code, "there is no file or directory " + shown(id));
-  const std::vector<std::string> near = near_names(id, known_models(catalog));
+  const std::vector<std::string> near = models_near(id, known_models(catalog));
   const std::string hint = near.empty() ? "give" : "did you mean " + joined(near) + "? Or give";
   return error_in({}, code, "no model " + shown(id) + " is known",
                   hint + " the path of its config.json, or of the directory that has it.");

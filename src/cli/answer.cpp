@@ -11,14 +11,15 @@
 #include "cards.hpp"
 #include "codes.hpp"
 #include "errors.hpp"
+#include "find_architecture.hpp"
 #include "input.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/survey/survey.hpp"
+#include "open_numbers.hpp"
 #include "options.hpp"
 #include "outlook.hpp"
-#include "parallel.hpp"
 #include "recipe.hpp"
 #include "replays.hpp"
 
@@ -40,29 +41,6 @@ std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagn
     }
   }
   return gpus;
-}
-
-/// Neither the catalog nor the allocator knows of configs; the line that names what they read is where to mend it.
-Diagnostics placed(Diagnostics errors, const Origin& origin) {
-  for (Diagnostic& error : errors) {
-    if (!error.where.file.empty() || origin.kind != Origin::Kind::config) continue;
-    error.where = origin.where;
-    error.excerpt.clear();
-  }
-  return errors;
-}
-
-/// A relative path is taken from the working directory, as the frameworks take it; its user may have meant the
-/// config's.
-void hint_beside(Diagnostics& errors, const Setting<std::string>& model) {
-  const std::filesystem::path beside = std::filesystem::path(model.origin.where.file).parent_path() / model.value;
-  std::error_code ignored;
-  if (model.origin.kind != Origin::Kind::config || !std::filesystem::exists(beside, ignored)) return;
-  for (Diagnostic& error : errors) {
-    if (error.code != "catalog/unknown-model") continue;
-    error.hint = "paths in a config are taken from the working directory, and " + beside.string() +
-                 " is there: run in the config's folder, or write that path.";
-  }
 }
 
 /// Stages that see a plan know the line but not its text.
@@ -110,36 +88,6 @@ void estimate_model(Findings& findings) {
   }
 }
 
-/// False where there is one that is not found.
-bool find_teacher(Findings& findings, const Catalog& catalog) {
-  const Setting<std::string>& teacher = findings.plan->model.teacher;
-  if (teacher.value.empty()) return true;
-  Result<Architecture> architecture = find_model(teacher.value, catalog);
-  if (!architecture) {
-    Diagnostics errors = placed(architecture.errors(), teacher.origin);
-    hint_beside(errors, teacher);
-    append(findings.diagnostics, errors);
-    return false;
-  }
-  findings.architecture->teacher = std::make_shared<const Architecture>(std::move(*architecture));
-  return true;
-}
-
-/// False where it is not found.
-bool find_architecture(Findings& findings, const Catalog& catalog) {
-  const Setting<std::string>& model = findings.plan->model.name;
-  Result<Architecture> architecture = find_model(model.value, catalog);
-  if (architecture) {
-    findings.architecture = std::move(*architecture);
-    return find_teacher(findings, catalog);
-  }
-  for (const Unmodelled& gap : findings.plan->unmodelled) findings.diagnostics.push_back(error_of(gap));
-  Diagnostics errors = placed(architecture.errors(), model.origin);
-  hint_beside(errors, model);
-  append(findings.diagnostics, errors);
-  return false;
-}
-
 /// Whether it is one of several that what names it leaves.
 bool guesses_version(const TrainingPlan& plan) {
   return std::ranges::count(plan.warnings, "ingest/assumed-version", &Diagnostic::code) > 0;
@@ -150,68 +98,6 @@ bool names_framework(const IngestOptions& options, const std::string& framework)
   return std::ranges::any_of(options.versions, [&](const NamedVersion& one) {
     return (" " + framework).find(" " + one.package + " ") != std::string::npos;
   });
-}
-
-// ---- Where one number alone is open
-
-/// A config read with some value for that number.
-struct Open {
-  const Document& document;
-  const IngestOptions& options;
-  TrainingPlan plan{};
-  Architecture architecture{};
-
-  RoomQuestion on(const Gpu& gpu, double headroom) const {
-    return {document, options, plan, architecture, gpu, headroom};
-  }
-};
-
-/// Nothing where it cannot be estimated anyway.
-std::optional<Open> opened(const Document& document, const IngestOptions& options, std::optional<TrainingPlan> plan,
-                           const Catalog& catalog) {
-  Findings found{.plan = std::move(plan)};
-  if (!found.plan || !find_architecture(found, catalog)) return std::nullopt;
-  Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
-  if (!whole) return std::nullopt;
-  return Open{document, options, std::move(*whole), std::move(*found.architecture)};
-}
-
-/// Which lengths fit, of each card; nothing where more than the length is open, and where one cannot be decided.
-std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
-  if (!open) return {};
-  std::vector<std::vector<LengthPoint>> points(gpus.size());
-  std::vector<std::optional<Lengths>> found(gpus.size());
-  for_each_index(2 * gpus.size(), [&](std::size_t i) {
-    const RoomQuestion one = open->on(gpus[i / 2], headroom);
-    if (i % 2 == 0) found[i / 2] = lengths_of(one);
-    if (i % 2 == 1) points[i / 2] = length_points(one);
-  });
-  std::vector<Lengths> out;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (!found[i]) return {};
-    found[i]->points = std::move(points[i]);
-    out.push_back(std::move(*found[i]));
-  }
-  return out;
-}
-
-/// What the usual numbers of GPUs need, of each card; nothing as above.
-std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom) {
-  std::vector<Worlds> out;
-  for (const Gpu& gpu : gpus) {
-    std::optional<Worlds> found = open ? worlds_of(open->on(gpu, headroom)) : std::nullopt;
-    if (!found) return {};
-    out.push_back(std::move(*found));
-  }
-  return out;
-}
-
-/// The length by which all cards are decided: the longest where every one fits, the shortest where not even that does.
-std::optional<std::int64_t> deciding_length(const std::vector<Lengths>& lengths) {
-  if (lengths.empty()) return std::nullopt;
-  if (std::ranges::all_of(lengths, &Lengths::any_fits)) return lengths.front().most;
-  if (std::ranges::all_of(lengths, &Lengths::none_fits)) return lengths.front().least;
-  return std::nullopt;
 }
 
 void say_length(bool all_fit, TrainingPlan& plan) {

@@ -39,6 +39,15 @@ Diagnostic unknown_dialect(std::string_view name) {
           {}};
 }
 
+Diagnostics placed(Diagnostics errors, const Origin& origin) {
+  for (Diagnostic& error : errors) {
+    if (!error.where.file.empty() || origin.kind != Origin::Kind::config) continue;
+    error.where = origin.where;
+    error.excerpt.clear();
+  }
+  return errors;
+}
+
 Findings failed(Diagnostics errors) {
   Findings findings{.diagnostics = std::move(errors)};
   findings.verdict = verdict_of(findings.diagnostics);

@@ -14,6 +14,9 @@ std::optional<Bucket> find_bucket(std::string_view name);
 Diagnostic unknown_bucket(std::string_view name);
 Diagnostic unknown_dialect(std::string_view name);
 
+/// Neither the catalog nor the allocator knows of configs; the line that names what they read is where to mend it.
+Diagnostics placed(Diagnostics errors, const Origin& origin);
+
 /// Nothing found but `errors`.
 Findings failed(Diagnostics errors);
 

@@ -9,6 +9,7 @@
 #include "mesh.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "own_models.hpp"
 #include "teacher.hpp"
 #include "weight_checks.hpp"
 
@@ -387,6 +388,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_weights(plan, errors);
+  check_own_models(plan, architecture, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));

@@ -140,12 +140,14 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
   f.dora = f.lora && plan.adapter.dora.value;
+  f.own_lora = plan.framework.starts_with("litgpt ");
   f.own_dora = f.dora && plan.framework.starts_with("torchtune ");
   f.lora_dropout = plan.adapter.dropout.value;
   f.adapter = adapter_dtype(plan.adapter.dtype.value, f.weights);
   // peft takes a 4-bit layer's compute dtype for its base (tuners_utils.py: _get_base_layer_device_and_dtype), and
   // casts no adapter to a type of integers.
-  f.bitsandbytes = plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
+  f.lightning = plan.quantization.linear.value == QuantizedLinear::lightning;
+  f.bitsandbytes = f.lightning || plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
   f.torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
   const bool computes = f.bitsandbytes && !f.int8;
   const DType of_base = computes ? plan.quantization.compute_dtype.value : f.torchao ? f.weights : DType::fp32;

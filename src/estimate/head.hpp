@@ -29,6 +29,10 @@ class Head {
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;
   /// As the model's own code makes them. The loss begins with the last matrix.
   Tensor logits(Play& play, const Tensor& hidden) const;
+  /// The same of some of the hidden states, whatever Policy the model has.
+  Tensor logits_of_part(Play& play, const Tensor& hidden) const {
+    return finish(play.torch, projection_(play, hidden));
+  }
   /// The last matrix: vocabulary × width.
   const Linear& projection() const { return projection_; }
 

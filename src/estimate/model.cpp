@@ -34,7 +34,12 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   const std::string name = scores ? "score_head" : own.op;
   const HeadType* head = find_head(name);
   if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", name));
-  model.head = head->make(Attributes(own, builder), builder);
+  const Attributes attributes(own, builder);
+  const auto before = std::ssize(builder.parameters);
+  model.head = head->make(attributes, builder);
+  // Optimizers go through parameters in the order in which a model's class names its modules.
+  if (attributes.flag("named_first", false))
+    std::rotate(builder.parameters.begin(), builder.parameters.begin() + before, builder.parameters.end());
 }
 
 /// The weights come after the model's own.

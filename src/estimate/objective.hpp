@@ -19,10 +19,13 @@ struct Objective {
   void (*play)(Play& play, const Head& head, Stream& stream) = nullptr;
   /// Whether it is the loss of the logits as the model scales and caps them.
   bool as_finished = true;
-  const Objective* other_version = nullptr;  ///< The same loss of another version of the library.
+  const Objective* other_version = nullptr;  ///< Another one of the same file.
   /// Where the trainer makes the loss by itself, of the output of a model that is given no labels; `play` is null.
   /// `labelled`: how many positions have a label.
   Tensor (*of_logits)(Torch& torch, const Tensor& logits, const Tensor& labels, std::int64_t labelled) = nullptr;
+  /// Where a loop of the framework's own makes stream.loss of what `play` has the model return: stream.logits, or
+  /// chunks of them in stream.returned. The loop's variables hold them and the batch until the next ones are made.
+  void (*of_output)(Torch& torch, Stream& stream) = nullptr;
 };
 
 /// Of a model that is given no labels: its logits, and no loss.

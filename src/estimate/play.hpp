@@ -79,7 +79,9 @@ struct Facts {
   bool bitsandbytes = true;     ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   std::int64_t fake_group = 0;  ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.
   bool own_dora = false;        ///< DoRA by torchtune's DoRALinear, not by peft.
+  bool own_lora = false;        ///< LoRA by litgpt's LoRALinear, not by peft.
   bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
+  bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
   bool quantized_experts = false;
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.

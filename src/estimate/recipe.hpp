@@ -44,6 +44,8 @@ class Stage {
   std::vector<Cast>& models() { return models_; }
   /// What `prepare` leaves to a step's micro-batches, until the next step's takes its place.
   std::vector<Tensor>& prepared() { return prepared_; }
+  /// What the variables of the loop hold of the micro-batch before (Objective::of_output).
+  Stream& held() { return held_; }
 
   void begin(Phase phase) { torch_.recorder.mark(phase); }
   /// A batch of language modelling arrives: ids, labels, and a mask where rows are padded.
@@ -67,6 +69,7 @@ class Stage {
   const TrainingPlan& plan_;
   Facts facts_;
   std::vector<Tensor> prepared_{};
+  Stream held_{};
 };
 
 /// The roles of a recipe that needs no other model.

@@ -69,7 +69,8 @@ class MicroBatches {
   /// `last`: of those before an optimizer step.
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    const bool repeats = model_.policy->repeats() && !stage_.plan().optimizer.in_backward.value;
+    const bool holds = stage_.facts().objective->of_output != nullptr;
+    const bool repeats = model_.policy->repeats() && !holds && !stage_.plan().optimizer.in_backward.value;
     if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;
     model_.policy->begin(torch_, last);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,26 +23,6 @@ void check_skipped(const TrainingPlan& plan, Diagnostics& errors) {
   for (const std::string& text : skipped.value) {
     if (!Pattern::parse(text)) cannot(fmt::format("the regular expression \"{}\" is not read yet", text));
   }
-}
-
-/// What of torchtune's own models no run was held against, also where no key of a config asks for it.
-void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
-  constexpr auto measured = std::to_array<std::string_view>(
-      {"adamw_foreach", "adamw_fused", "adamw_for_each", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit"});
-  if (!plan.framework.starts_with("torchtune ")) return;
-  const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what + " of torchtune's models is not modelled yet", origin));
-  };
-  const bool adapts = plan.adapter.kind.value != Adapter::none;
-  const Quantization quantized = plan.quantization.kind.value;
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
-  if (quantized != Quantization::none && !(by_torchao && quantized == Quantization::nf4))
-    cannot("quantization other than torchao's NF4", plan.quantization.kind.origin);
-  if (plan.precision.weights_dtype.value == WeightsDType::fp32) cannot("fp32", plan.precision.weights_dtype.origin);
-  if (adapts && plan.checkpointing.offload.value != Offload::none)
-    cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
-  if (std::ranges::count(measured, plan.optimizer.name.value) == 0)
-    cannot("the optimizer " + plan.optimizer.name.value, plan.optimizer.name.origin);
 }
 
 void check_quantization(const TrainingPlan& plan, Diagnostics& errors) {
@@ -94,7 +73,6 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
 }  // namespace
 
 void check_weights(const TrainingPlan& plan, Diagnostics& errors) {
-  check_torchtune(plan, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
   check_fake_quantization(plan, errors);

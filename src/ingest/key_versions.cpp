@@ -127,10 +127,6 @@ std::string newest_with(const KeyFile& file, const std::vector<const Input*>& ke
   return !out.empty() && covers(layer, out) ? out : std::string();
 }
 
-}  // namespace
-
-namespace {
-
 /// The oldest version of `package` that the framework's own layer takes; empty where it says nothing.
 std::string oldest_below(std::string_view top, std::string_view version, std::string_view package) {
   for (const StackLayer& layer : stack_layers()) {

@@ -226,10 +226,12 @@ constexpr std::array run_rows{
     fact<&Plan::quantization, &QuantizationFacts::compute_dtype, as::float_dtype>(
         "quantization_compute_dtype", {"what 4-bit weights are computed in", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::linear, as::quantized_linear>(
-        "quantized_linear", {"what holds 4-bit weights: bitsandbytes' Linear4bit, another subclass of torch's Linear, "
-                             "which peft takes for any Linear, or torchao's NF4Tensor within one",
-                             {},
-                             in_4_bits}),
+        "quantized_linear",
+        {"what holds 4-bit weights: bitsandbytes' Linear4bit, another subclass of torch's Linear, "
+         "which peft takes for any Linear, torchao's NF4Tensor within one, or Lightning's subclasses "
+         "of Linear4bit",
+         {},
+         in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::skipped, as::names>(
         "unquantized_modules",
         {"linear modules that are not quantized, as transformers' `llm_int8_skip_modules`: the start or the end of a "
@@ -298,7 +300,8 @@ constexpr std::array run_rows{
                  "over the whole logits, LLaMA-Factory's DFT or EAFT "
                  "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
                  "logits that are all there (`chunked_output`) or of one chunk "
-                 "after the other (`linear_cross_entropy`)",
+                 "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
+                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`)",
                  {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept",

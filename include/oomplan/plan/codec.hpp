@@ -101,7 +101,7 @@ inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, 
 inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4, int8");
 inline constexpr auto quantized_linear =
-    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao");
+    choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao, lightning");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
 inline constexpr auto offload = choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
@@ -109,7 +109,7 @@ inline constexpr auto routing = choice<Routing, routing_names>("one of any, bala
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
-    "linear_cross_entropy");
+    "linear_cross_entropy, chunked_head, chunked_rows");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding =

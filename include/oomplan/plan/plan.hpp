@@ -28,9 +28,11 @@ inline constexpr std::array<std::string_view, 4> quantization_names{"none", "nf4
 /// The class that holds 4-bit weights. bitsandbytes: its Linear4bit, to which peft gives a forward of its own
 /// (peft/tuners/lora/bnb.py) and adapters of the compute dtype. torch_linear: another subclass of torch.nn.Linear,
 /// which peft takes for any Linear: the bias is added to the product, and adapters stay fp32, as its weights are
-/// integers.
-enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear, torchao };
-inline constexpr std::array<std::string_view, 3> quantized_linear_names{"bitsandbytes", "torch_linear", "torchao"};
+/// integers. lightning: Lightning's subclasses of bitsandbytes' Linear4bit, which quantize what is in fp16, the head
+/// too.
+enum class QuantizedLinear : std::uint8_t { bitsandbytes, torch_linear, torchao, lightning };
+inline constexpr std::array<std::string_view, 4> quantized_linear_names{"bitsandbytes", "torch_linear", "torchao",
+                                                                        "lightning"};
 
 /// What a 4-bit weight's bytes are called (bnb_4bit_quant_storage). FSDP shards what is of a floating type.
 enum class QuantStorage : std::uint8_t { uint8, bf16, fp16, fp32 };
@@ -65,6 +67,9 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// masked_entropy_aware: Axolotl's EAFT, for which the loss is taken of the labelled tokens' logits alone.
 /// chunked_output: torchtune's CEWithChunkedOutputLoss, logits of the whole rows in chunks, and their cross entropies.
 /// linear_cross_entropy: torchtune's, the head and the cross entropy of one chunk after the other.
+/// chunked_head: litgpt's with an adapter, the head's product of 128 positions at a time, and their cross entropies.
+/// chunked_rows: litgpt's of a whole model, the cross entropies of 128 rows of the logits at a time.
+/// sliced_logits: litgpt's in evaluation, one cross entropy of all rows but the last of each.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -75,12 +80,16 @@ enum class Loss : std::uint8_t {
   entropy_aware,
   masked_entropy_aware,
   chunked_output,
-  linear_cross_entropy
+  linear_cross_entropy,
+  chunked_head,
+  chunked_rows,
+  sliced_logits
 };
-inline constexpr std::array<std::string_view, 10> loss_names{
-    "full_logits",       "chunked_logprob",     "liger_fused_linear", "liger_0_8_0_fused_linear",
-    "cut_cross_entropy", "dynamic_fine_tuning", "entropy_aware",      "masked_entropy_aware",
-    "chunked_output",    "linear_cross_entropy"};
+inline constexpr std::array<std::string_view, 13> loss_names{
+    "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
+    "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
+    "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
+    "sliced_logits"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.

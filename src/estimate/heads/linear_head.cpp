@@ -4,9 +4,16 @@
 namespace oomplan::estimator::heads {
 namespace {
 
-/// What is done to the logits by a number of the config.
-enum class After { nothing, multiplied, divided, raised };
-constexpr std::array<std::string_view, 4> afters{"nothing", "multiplied", "divided", "raised"};
+/// What is done to the logits by a number of the config. capped: by a function, which has a name for them (litgpt's
+/// do_softcapping).
+enum class After { nothing, multiplied, divided, raised, capped };
+constexpr std::array<std::string_view, 5> afters{"nothing", "multiplied", "divided", "raised", "capped"};
+
+Tensor capped(Torch& t, const Tensor& logits) {
+  Tensor out = t.div_scalar(logits);
+  out = t.tanh(out);
+  return t.mul_scalar(out);
+}
 
 class LinearHead final : public Head {
  public:
@@ -21,6 +28,7 @@ class LinearHead final : public Head {
     if (after_ == After::multiplied) logits = t.mul_scalar(logits);
     if (after_ == After::divided) logits = t.div_scalar(logits);
     if (after_ == After::raised) logits = t.to(logits, DType::fp32);
+    if (after_ == After::capped) return capped(t, logits);
     if (!softcapped_) return logits;
     logits = t.div_scalar(logits);
     logits = t.tanh(logits);

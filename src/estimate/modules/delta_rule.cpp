@@ -21,6 +21,20 @@ Tensor in_chunks(Torch& t, const Tensor& x) {
   return t.reshape(x, sizes);
 }
 
+Tensor heads_in_front(Torch& t, const Tensor& x) { return t.to(t.contiguous(t.transpose(x, 1, 2)), DType::fp32); }
+
+Tensor solved_by_rows(Torch& t, Tensor system, SolvedRow& last) {
+  for (std::int64_t i = 1; i < delta_chunk; ++i) {
+    last.row = t.clone(t.slice(t.select(system, 3), 3, 0, i));
+    last.above = t.clone(t.slice(t.slice(system, 3, 0, i), 4, 0, i));
+    Tensor part = t.mul(t.unsqueeze(last.row, 4), last.above);
+    part = t.sum_dim(part, 3, false);
+    part = t.add(last.row, part);
+    system = set_part(t, system, part);
+  }
+  return system;
+}
+
 // x * rsqrt((x * x).sum(-1) + eps)
 Tensor delta_l2_norm(Torch& t, const Tensor& x) {
   Tensor scale;

@@ -21,6 +21,18 @@ DeltaInputs each_of(Torch& t, const DeltaInputs& in, Tensor (*made)(Torch&, cons
 /// Rows (dimension 2) in chunks of delta_chunk, which they fill.
 Tensor in_chunks(Torch& t, const Tensor& x);
 
+/// x.transpose(1, 2).contiguous().to(torch.float32)
+Tensor heads_in_front(Torch& t, const Tensor& x);
+
+/// A row of a chunk's system, and the rows above it, with which it is solved.
+struct SolvedRow {
+  Tensor row{};
+  Tensor above{};
+};
+
+/// system[..., i, :i] = row + (row.unsqueeze(-1) * above).sum(-2) for each row but the first; `last` keeps the last.
+Tensor solved_by_rows(Torch& t, Tensor system, SolvedRow& last);
+
 /// l2norm over the last dimension.
 Tensor delta_l2_norm(Torch& t, const Tensor& x);
 

@@ -6,9 +6,6 @@
 namespace oomplan::estimator {
 namespace {
 
-/// x.transpose(1, 2).contiguous().to(torch.float32)
-Tensor by_heads(Torch& t, const Tensor& x) { return t.to(t.contiguous(t.transpose(x, 1, 2)), DType::fp32); }
-
 Tensor repeated(Torch& t, const Tensor& x, std::int64_t heads) {
   const std::int64_t times = heads / x->sizes[2];
   return times == 1 ? x : repeat_interleave(t, x, times, 2);
@@ -24,8 +21,7 @@ struct Chunked {
   Tensor sums{};   ///< Of the decay within a chunk.
   Tensor decay{};  ///< Between any two of its positions.
   Tensor system{};
-  Tensor row{};  ///< The last that was solved,
-  Tensor sub{};  ///< … and what it was solved with.
+  SolvedRow last{};
   Tensor keys{};
   Tensor predicted{};  ///< Of the loop's last turn, as are these.
   Tensor fresh{};
@@ -38,20 +34,6 @@ Tensor pairwise_decay(Torch& t, const Tensor& sums) {
   out = tril(t, out);
   out = t.exp(out);
   return tril(t, out);
-}
-
-/// attn[..., i, :i] = row + (row.unsqueeze(-1) * sub).sum(-2) for each row but the first.
-void solve_rows(Torch& t, Chunked& c) {
-  for (std::int64_t i = 1; i < delta_chunk; ++i) {
-    c.row = t.clone(t.slice(t.select(c.system, 3), 3, 0, i));
-    c.sub = t.clone(t.slice(t.slice(c.system, 3, 0, i), 4, 0, i));
-    Tensor part = t.mul(t.unsqueeze(c.row, 4), c.sub);
-    part = t.sum_dim(part, 3, false);
-    part = t.add(c.row, part);
-    c.system = set_part(t, c.system, part);
-  }
-  const Tensor ones = t.empty({delta_chunk, delta_chunk}, c.system->dtype, "aten::eye");
-  c.system = t.add(c.system, ones);
 }
 
 Chunked chunked(Torch& t, const DeltaInputs& in) {
@@ -77,7 +59,9 @@ void solve(Torch& t, Chunked& c, Tensor decay) {
     product = t.masked_fill(product, mask);
     c.system = t.neg(product);
   }
-  solve_rows(t, c);
+  c.system = solved_by_rows(t, std::move(c.system), c.last);
+  const Tensor ones = t.empty({delta_chunk, delta_chunk}, c.system->dtype, "aten::eye");
+  c.system = t.add(c.system, ones);
   c.value = t.matmul(c.system, c.v_beta);
   const Tensor decayed = t.mul(c.k_beta, t.unsqueeze(t.exp(c.sums), 4));
   c.keys = t.matmul(c.system, decayed);
@@ -143,7 +127,7 @@ Tensor chunk_delta_rule_by_rows(Torch& t, DeltaInputs in, Tensor* state) {
   const std::int64_t length = in.query->sizes[1];
   in.query = delta_l2_norm(t, in.query);
   in.key = delta_l2_norm(t, in.key);
-  in = each_of(t, in, by_heads);
+  in = each_of(t, in, heads_in_front);
   pad_rows(t, in);
   in.query = t.mul_scalar(in.query);
   Chunked c = chunked(t, in);

@@ -17,8 +17,6 @@ Tensor l2_norm(Torch& t, const Tensor& x) {
   return t.div(x, norm);
 }
 
-Tensor by_heads(Torch& t, const Tensor& x) { return t.to(t.contiguous(t.transpose(x, 1, 2)), DType::fp32); }
-
 void pad_rows(Torch& t, DeltaInputs& in) {
   const std::int64_t padding = (delta_chunk - in.key->sizes[2] % delta_chunk) % delta_chunk;
   in.query = t.mul_scalar(pad(t, in.query, 2, 0, padding));
@@ -63,23 +61,6 @@ Tensor decayed_sum(Torch& t, Tensor products, const Tensor& decay, const Tensor&
   return t.masked_fill(products, mask);
 }
 
-/// row + (row.unsqueeze(-1) * sub).sum(-2)
-Tensor substituted(Torch& t, const Tensor& row, const Tensor& below) {
-  const Tensor product = t.mul(t.unsqueeze(row, 4), below);
-  return t.add(row, t.sum_dim(product, 3, false));
-}
-
-/// The rows of a triangle, one after the other, in place.
-Tensor substitute(Torch& t, Tensor whole) {
-  Tensor row, below;
-  for (std::int64_t i = 1; i < delta_chunk; ++i) {
-    row = t.clone(t.slice(t.select(whole, 3), 3, 0, i));
-    below = t.clone(t.slice(t.slice(whole, 3, 0, i), 4, 0, i));
-    whole = set_part(t, whole, substituted(t, row, below));
-  }
-  return whole;
-}
-
 Chunked chunked(Torch& t, const DeltaInputs& in) {
   Chunked c;
   c.v_beta = t.mul(in.value, t.unsqueeze(in.beta, 3));
@@ -97,7 +78,10 @@ void solve(Torch& t, Chunked& c) {
   const Tensor strict = triangle(t, delta_chunk);
   c.pairwise = pairwise_decay(t, c.sums, strict);
   Tensor inverse = t.neg(decayed_sum(t, pair_products(t, c.k_beta, c.key), c.pairwise, mask));
-  inverse = substitute(t, std::move(inverse));
+  {
+    SolvedRow last;
+    inverse = solved_by_rows(t, std::move(inverse), last);
+  }
   c.inverse = t.add(inverse, t.empty({delta_chunk, delta_chunk}, DType::fp32, "aten::eye"));
   inverse.reset();
   c.value = t.matmul(c.inverse, c.v_beta);
@@ -169,7 +153,7 @@ Tensor scan(Torch& t, const Chunked& c) {
 Tensor chunk_kimi_delta(Torch& t, const DeltaInputs& given) {
   const DType dtype = given.query->dtype;
   const std::int64_t length = given.query->sizes[1];
-  DeltaInputs in = each_of(t, given, by_heads);
+  DeltaInputs in = each_of(t, given, heads_in_front);
   in.query = l2_norm(t, in.query);
   in.key = l2_norm(t, in.key);
   pad_rows(t, in);

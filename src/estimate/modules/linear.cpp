@@ -19,8 +19,13 @@ Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, c
 /// A linear layer of the adapter.
 Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
   const Tensor entered = play.policy.enter_leaf(play.torch, {&weight}, x);
-  return play.policy.leave_leaf(play.torch, {&weight}, play.torch.linear(entered, weight, {}));
+  // LoRALinear multiplies by a view of the parameter, which autocast casts each time.
+  const LinearKind kind = play.facts.own_lora ? LinearKind::matmul : LinearKind::linear;
+  return play.policy.leave_leaf(play.torch, {&weight}, plain(play.torch, kind, entered, weight, {}));
 }
+
+/// What a 4-bit weight was before.
+DType quantized_in(const Facts& facts) { return facts.lightning ? DType::fp16 : facts.quantized_compute; }
 
 }  // namespace
 
@@ -47,7 +52,11 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   head.out_ = out;
   head.module_ = builder.module_id(name);
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
-  head.weight_.original = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
+  if (builder.facts.lightning && !tied_weight && builder.quantized(name)) {
+    head.quantize(builder, name, in, out);
+  } else {
+    head.weight_.original = tied_weight ? tied_weight : builder.weight(name + ".weight", {out, in}, Part::head);
+  }
   if (bias) head.bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   if (!tied_weight) head.fake(builder);
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
@@ -104,7 +113,7 @@ void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in
   Torch& t = builder.torch;
   const std::int64_t elements = saturating_mul(in, out);
   builder.loads(name + ".weight", divided_up(elements, 2));
-  const DType loaded = builder.facts.weights;
+  const DType loaded = builder.facts.lightning ? DType::fp16 : builder.facts.weights;
   const Tensor weight = builder.facts.bitsandbytes ? t.empty({in, out}, loaded, "aten::_to_copy") : Tensor();
   const Tensor turned = weight && kind_ == LinearKind::conv1d ? t.empty({out, in}, loaded, "aten::clone") : Tensor();
   absmax_blocks_ = store_four_bits(builder, elements);
@@ -115,7 +124,7 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (!lora_a_ || play.facts.adapters_off) return base(play, x);
-  if (quantized() && play.facts.bitsandbytes) return adapted_quantized(play, x);
+  if (quantized() && play.facts.bitsandbytes && !play.facts.own_lora) return adapted_quantized(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);
   if (magnitude_ && play.facts.own_dora) {
@@ -182,23 +191,25 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
   if (absmax_blocks_ == 0) return weight_.of(facts);
   if (facts.torchao) return torchao_weight(t, facts.weights);
-  return dequantized(t, {out_, in_}, absmax_blocks_, facts.double_quantized, facts.quantized_compute);
+  return dequantized(t, {out_, in_}, absmax_blocks_, facts.double_quantized, quantized_in(facts));
 }
 
 Tensor Linear::product(Play& play, const Tensor& x, const Tensor& bias) const {
   // bitsandbytes/autograd/_functions.py: MatMul4Bit.
   Torch& t = play.torch;
   NodeRef node = t.record("MatMul4BitBackward", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    const Tensor weight = dequantized(torch, {n.ints[1], n.ints[0]}, n.ints[2], n.ints[3] / 256 != 0,
-                                      static_cast<DType>(n.ints[3] % 256));
+    Tensor weight = dequantized(torch, {n.ints[1], n.ints[0]}, n.ints[2], n.ints[3] / 256 != 0,
+                                static_cast<DType>(n.ints[3] % 256));
+    weight = torch.to(weight, g.in[0]->dtype);
     g.out[0] = torch.matmul(g.in[0], weight);
   });
   const bool nested = play.facts.double_quantized;
-  const DType compute = play.facts.quantized_compute;
+  const DType compute = quantized_in(play.facts);
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
-  const Tensor weight = dequantized_weight(t, play.facts);
-  Tensor out = t.linear(x, t.to(weight, x->dtype), bias ? t.to(bias, x->dtype) : Tensor());
+  Tensor weight = dequantized_weight(t, play.facts);
+  weight = t.to(weight, x->dtype);
+  Tensor out = t.linear(x, weight, bias ? t.to(bias, x->dtype) : Tensor());
   if (!node) return out;
   Tensor plain = t.detach(out);
   out.reset();

@@ -7,7 +7,8 @@
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 6> names{"llama", "gemma", "in_fp32", "t5", "raised", "functional"};
+  constexpr std::array<std::string_view, 8> names{"llama",  "gemma",      "in_fp32", "t5",
+                                                  "raised", "functional", "named",   "named_offset"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -37,6 +38,7 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
     if (style_ == RmsStyle::t5) return t5(t, entered);
     if (style_ == RmsStyle::raised) return raised(t, entered);
     if (style_ == RmsStyle::functional && !play.facts.python_norms) return functional(t, entered);
+    if (style_ == RmsStyle::named || style_ == RmsStyle::named_offset) return named(t, entered);
     return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);
   };
   return play.policy.leave_leaf(t, {&weight_}, output());
@@ -74,6 +76,14 @@ Tensor RmsNorm::functional(Torch& t, const Tensor& x) const {
     output = t.mul(output, weight_);
   }
   return t.to(output, x->dtype);
+}
+
+Tensor RmsNorm::named(Torch& t, const Tensor& input) const {
+  const Tensor x = t.to(input, DType::fp32);
+  const Tensor mean = t.mean_last(t.mul(x, x));
+  const Tensor normed = t.mul(x, t.rsqrt(t.add_scalar(mean)));
+  const Tensor weight = style_ == RmsStyle::named_offset ? t.add_scalar(weight_) : weight_;
+  return t.to(t.mul(normed, t.to(weight, DType::fp32)), input->dtype);
 }
 
 Tensor RmsNorm::gemma(Torch& t, const Tensor& x) const {

@@ -9,15 +9,18 @@ namespace oomplan::estimator {
 
 /// How a family's own RMSNorm scales what it has normalised in fp32.
 enum class RmsStyle {
-  llama,       ///< weight * hidden.to(input_dtype)
-  gemma,       ///< (hidden * (1.0 + weight.float())).type_as(x)
-  in_fp32,     ///< (weight * hidden).to(input_dtype), as OLMo 2
-  t5,          ///< weight * hidden, of which only the sum of squares is in fp32
-  raised,      ///< (hidden * weight.float()).type_as(x), as Gemma 4
-  functional,  ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
+  llama,         ///< weight * hidden.to(input_dtype)
+  gemma,         ///< (hidden * (1.0 + weight.float())).type_as(x)
+  in_fp32,       ///< (weight * hidden).to(input_dtype), as OLMo 2
+  t5,            ///< weight * hidden, of which only the sum of squares is in fp32
+  raised,        ///< (hidden * weight.float()).type_as(x), as Gemma 4
+  functional,    ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
+  named,         ///< (x_normed * weight.float()).to(dtype), each line with a name of its own, as litgpt
+  named_offset,  ///< The same of 1 + weight.
 };
 
-/// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised", "functional").
+/// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised", "functional", "named",
+/// "named_offset").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {
@@ -43,6 +46,7 @@ class RmsNorm {
   Tensor t5(Torch& t, const Tensor& x) const;
   Tensor raised(Torch& t, const Tensor& x) const;
   Tensor functional(Torch& t, const Tensor& x) const;
+  Tensor named(Torch& t, const Tensor& x) const;
 
   Tensor weight_{};
   std::int32_t module_ = -1;

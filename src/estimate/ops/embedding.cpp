@@ -1,6 +1,6 @@
 // torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
 // does it itself, by a buffer, and Granite's model by a number.
-#include "play.hpp"
+#include "modules/stable_embedding.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -15,6 +15,7 @@ class Embedding final : public Module {
         scale_(static_cast<Scale>(a.choice("scale", scales))),
         named_(a.flag("named", true)) {
     b.embedding_weight = weight_.original;
+    if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a)};
     if (scale_ != Scale::by_buffer) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     buffer_ = b.torch.empty({}, b.facts.weights, "buffer");
@@ -24,7 +25,7 @@ class Embedding final : public Module {
     play.policy.enter_module(play.torch, Site::embedding, s.input_ids);
     const Tensor& weight = weight_.of(play.facts);
     play.policy.enter_leaf(play.torch, {&weight}, s.input_ids);
-    s.inputs_embeds = play.torch.embedding(weight, s.input_ids);
+    s.inputs_embeds = stable_ ? stable_(play.torch, s.input_ids) : play.torch.embedding(weight, s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
@@ -42,6 +43,7 @@ class Embedding final : public Module {
   Weight weight_;
   Scale scale_;
   bool named_;  ///< The model's forward has a name for it until it returns.
+  StableEmbedding stable_{};
   Tensor buffer_{};
 };
 

@@ -10,7 +10,9 @@ namespace {
 class GatedMlp final : public Module {
  public:
   GatedMlp(const Attributes& a, Builder& b)
-      : activation_(find_activation(a.text("activation", "silu"), b)), module_(b.module_id(a.module())) {
+      : activation_(find_activation(a.text("activation", "silu"), b)),
+        named_(a.flag("named", false)),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const bool bias = a.flag("bias", false);
     gate_ = Linear(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
@@ -22,7 +24,11 @@ class GatedMlp final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, s.hidden));
+    if (named_) {
+      s.hidden = of_names(play, s.hidden);
+    } else {
+      s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, s.hidden));
+    }
   }
 
  private:
@@ -36,7 +42,17 @@ class GatedMlp final : public Module {
     return t.mul(gate, up_(play, x));
   }
 
+  /// litgpt's LLaMAMLP: both products are made first.
+  Tensor of_names(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    const Tensor gate = gate_(play, x);
+    const Tensor up = up_(play, x);
+    const Tensor inner = t.mul(activation_(t, gate), up);
+    return down_(play, inner);
+  }
+
   Activation activation_;
+  bool named_;  ///< The products of gate and up have names until the method returns.
   std::int32_t module_;
   Linear gate_{}, up_{}, down_{};
   FusedLora fused_{};

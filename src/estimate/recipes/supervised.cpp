@@ -39,7 +39,48 @@ void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& 
   s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
 }
 
+/// A batch arrives, whose variables held the one before.
+Stream next_batch(Stage& stage, const Facts& facts, Stream& held) {
+  Stream s = stage.batch(facts);
+  held.input_ids.reset();
+  held.labels.reset();
+  return s;
+}
+
+/// The model's output takes the place of the batch's before, and the loss is made of it.
+void lose_output(Stage& stage, const Facts& facts, const Objective& objective, Stream& s, Stream& held) {
+  Torch& t = stage.torch();
+  stage.call(Role::policy, facts, objective, s);
+  InBucket bucket(t, Bucket::logits_and_loss);
+  if (stage.plan().precision.outputs_to_fp32.value) {
+    std::vector<Tensor> raised;
+    for (const Tensor& chunk : s.returned) raised.push_back(t.to(chunk, DType::fp32));
+    s.returned = std::move(raised);
+  }
+  held = s;
+  objective.of_output(t, s);
+}
+
+void loop_micro_batch(Stage& stage) {
+  stage.begin(Phase::between);
+  Stream s = next_batch(stage, stage.facts(), stage.held());
+  stage.begin(Phase::forward);
+  lose_output(stage, stage.facts(), *stage.facts().objective, s, stage.held());
+  stage.backward(s);
+  stage.begin(Phase::between);
+}
+
+/// Of two batches, as the second meets the first one's logits.
+void evaluate_in_loop(Stage& stage, const Facts& facts) {
+  Stream held;
+  for (int i = 0; i < 2; ++i) {
+    Stream s = next_batch(stage, facts, held);
+    lose_output(stage, facts, *facts.evaluation_objective, s, held);
+  }
+}
+
 void micro_batch(Stage& stage) {
+  if (stage.facts().objective->of_output != nullptr) return loop_micro_batch(stage);
   stage.begin(Phase::between);
   Stream s = stage.batch(stage.facts());
   stage.begin(Phase::forward);
@@ -54,6 +95,7 @@ void evaluate(Stage& stage) {
   const Facts facts = stage.evaluation_facts();
   stage.without_training([&] {
     stage.begin(Phase::evaluation);
+    if (facts.evaluation_objective->of_output != nullptr) return evaluate_in_loop(stage, facts);
     Stream s = stage.batch(facts);
     lose(stage, facts, *facts.evaluation_objective, s);
   });

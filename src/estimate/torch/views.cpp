@@ -201,7 +201,7 @@ void split_backward(Torch& t, Node& n, Grads& g) {
 }  // namespace
 
 std::vector<Tensor> Torch::split(const Tensor& x, std::int64_t size, int dim) {
-  const auto parts = static_cast<int>((x->sizes[dim] + size - 1) / size);
+  const auto parts = static_cast<int>(std::max<std::int64_t>((x->sizes[dim] + size - 1) / size, 1));  // One, if empty.
   NodeRef node = record("SplitBackward0", {&x}, split_backward);
   if (node) node->dims = x->sizes;
   std::vector<Tensor> out;

@@ -3,15 +3,19 @@
 
 #include <filesystem>
 
+#include "every_run.hpp"
 #include "plans.hpp"
 #include "project.hpp"
 
 namespace oomplan {
 namespace {
 
+using estimator::by_litgpt;
+
 std::int64_t parameters_of(const Architecture& model) {
   TrainingPlan plan = example::plan(1, 1);
   if (!model.no_sdpa.empty()) plan.kernels.attention.value = Attention::eager;
+  if (model.model_type.starts_with("litgpt")) by_litgpt(plan);
   return example::played(plan, model).parameters;
 }
 

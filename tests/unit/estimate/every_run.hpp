@@ -77,6 +77,20 @@ inline example::Keys torchtune() {
           {"max_position_embeddings", "128"}};
 }
 
+/// Whose loop makes the loss itself, of what the model returned.
+inline example::Keys litgpt() {
+  return {{"model_type", "\"litgpt\""}, {"hidden_size", "256"},       {"intermediate_size", "512"},
+          {"num_hidden_layers", "2"},   {"num_attention_heads", "4"}, {"num_key_value_heads", "2"},
+          {"head_dim", "64"},           {"vocab_size", "1000"},       {"max_position_embeddings", "128"}};
+}
+
+inline void by_litgpt(TrainingPlan& p) {
+  p.framework = "litgpt 0.5.13";
+  p.optimizer.name.value = "adamw_foreach";
+  p.kernels.attention.value = Attention::sdpa;
+  p.recipe.loss.value = Loss::chunked_rows;
+}
+
 inline std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -92,6 +106,23 @@ inline std::vector<Named> runs() {
          p.optimizer.in_backward.value = true;
        }),
        torchtune(), false},
+      {"litgpt's whole model", changed(by_litgpt), litgpt()},
+      {"litgpt's adapters", changed([](TrainingPlan& p) {
+         by_litgpt(p);
+         p.recipe.loss.value = Loss::chunked_head;
+         p.adapter.kind.value = Adapter::lora;
+         p.adapter.targets.value = {"query", "value"};
+       }),
+       litgpt()},
+      {"litgpt's 4 bits", changed([](TrainingPlan& p) {
+         by_litgpt(p);
+         p.recipe.loss.value = Loss::chunked_head;
+         p.adapter.kind.value = Adapter::lora;
+         p.adapter.targets.value = {"query", "mlp.proj"};
+         p.quantization.kind.value = Quantization::nf4;
+         p.quantization.linear.value = QuantizedLinear::lightning;
+       }),
+       litgpt()},
       {"fp32, for-loop", changed([](TrainingPlan& p) {
          p.precision.weights_dtype.value = WeightsDType::fp32;
          p.optimizer.name.value = "adamw_for_each";

@@ -60,6 +60,11 @@ TEST(View, ExpandedDimensionsHaveNoStride) {
   EXPECT_EQ(t.expand(input(t, {5}), {1, 5})->strides, (Dims{5, 1}));
 }
 
+TEST(View, ASplitOfNothingIsOneEmptyPart) {
+  Torch t;
+  EXPECT_EQ(t.split(input(t, {2, 0}), 4, 1).size(), 1U);
+}
+
 TEST(View, ASplitsLastPartIsWhatIsLeft) {
   Torch t;
   const std::vector<Tensor> parts = t.split(input(t, {2, 10}), 4, 1);

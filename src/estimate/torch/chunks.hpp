@@ -1,0 +1,12 @@
+// torch.split into any number of parts.
+#pragma once
+
+#include "torch/torch.hpp"
+
+namespace oomplan::estimator {
+
+/// As Torch::split, whose nodes have eight outputs: of more parts, eight are split again. The gradient of all is put
+/// together while those of eighths are there, as many bytes as those of the parts.
+std::vector<Tensor> split_into_chunks(Torch& t, const Tensor& x, std::int64_t size, int dim);
+
+}  // namespace oomplan::estimator
