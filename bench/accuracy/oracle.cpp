@@ -182,8 +182,9 @@ void read_mesh(const json& c, TrainingPlan& p) {
 void read_images(const json& c, ImageFacts& images) {
   images.count.value = c.value("images", 0);
   const json pixels = c.value("image_hw", json({0, 0}));
-  images.height.value = pixels.at(0);
-  images.width.value = pixels.at(1);
+  constexpr int patch = 16;  // Of Gemma 4, whose cases count in patches.
+  images.height.value = c.contains("patch_h") ? json(c.at("patch_h").get<int>() * patch) : pixels.at(0);
+  images.width.value = c.contains("patch_w") ? json(c.at("patch_w").get<int>() * patch) : pixels.at(1);
   images.tiles.value = c.value("tiles", 1);
   images.token_types.value = c.value("token_types", true);
 }

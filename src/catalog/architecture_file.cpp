@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 33> known_keys{"model_types",
+constexpr std::array<std::string_view, 34> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -49,6 +49,7 @@ constexpr std::array<std::string_view, 33> known_keys{"model_types",
                                                       "language",
                                                       "tower",
                                                       "features",
+                                                      "embedded",
                                                       "caches_unasked",
                                                       "merge"};
 

@@ -167,13 +167,22 @@ Segment tower_of(const Whole& whole, Fields& part) {
   return out;
 }
 
-/// A model of the language model's segments in which images are merged after its embedding.
-void join(Architecture& out, Segment tower, std::vector<OpSpec> merge) {
+/// What a whole model does beside its parts.
+struct Joints {
+  std::vector<OpSpec> embedded{};  ///< Once its tokens are embedded,
+  std::vector<OpSpec> merge{};     ///< … and once the tower is done.
+};
+
+/// A model of the language model's segments in which images are merged after its embeddings.
+void join(Architecture& out, Segment tower, const Joints& joints) {
   Segment& language = out.body.front();
   const auto embedding = std::ranges::find(language.stem, "embedding", &OpSpec::op);
-  const auto after = embedding == language.stem.end() ? embedding : embedding + 1;
+  auto after = embedding == language.stem.end() ? embedding : embedding + 1;
   Segment first;
   first.stem.assign(language.stem.begin(), after);
+  first.stem.insert(first.stem.end(), joints.embedded.begin(), joints.embedded.end());
+  for (; after != language.stem.end() && after->op == "per_layer_embedding"; ++after) first.stem.push_back(*after);
+  std::vector<OpSpec> merge = joints.merge;
   merge.insert(merge.end(), after, language.stem.end());
   language.stem = std::move(merge);
   out.layers += std::ssize(tower.layers);
@@ -216,14 +225,15 @@ void read_parts(const Whole& whole, Architecture& out) {
   Segment tower = tower_of(whole, tower_part);
   if (!errors.empty()) return;
   const std::vector<OpSpec> features = ops_in(fields, whole.values, "features");
-  std::vector<OpSpec> merge = ops_in(fields, whole.values, "merge");
+  Joints joints{{}, ops_in(fields, whole.values, "merge")};
+  if (fields.find("embedded") != nullptr) joints.embedded = ops_in(fields, whole.values, "embedded");
   if (!errors.empty()) return;
   tower.tail.insert(tower.tail.end(), features.begin(), features.end());
   out = of_whole(*std::move(language), out);
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
   out.caches_unasked = says("caches_unasked");
   out.cut_cross_entropy = says("cut_cross_entropy");
-  join(out, std::move(tower), std::move(merge));
+  join(out, std::move(tower), joints);
 }
 
 }  // namespace oomplan::catalog

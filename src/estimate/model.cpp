@@ -158,6 +158,7 @@ namespace {
 void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Stream& s) {
   Stream v;
   v.pixels = s.pixels;
+  v.seen = std::move(s.seen);
   for (const auto& step : tower.stem) step->forward(play, v);
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));

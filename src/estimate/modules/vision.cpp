@@ -59,7 +59,7 @@ void refuse_size(Builder& b, std::string message, std::string hint) {
 
 }  // namespace
 
-Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step) {
+Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step, std::int64_t most) {
   const Images& i = b.facts.images;
   if (i.count == 0) return {};
   if (i.height == 0 || i.width == 0) {
@@ -72,7 +72,14 @@ Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step) {
                 fmt::format("image_height and image_width are multiples of {}.", step));
     return {};
   }
-  return {i.height / patch, i.width / patch};
+  const Grid out{i.height / patch, i.width / patch};
+  if (saturating_mul(out.height, out.width) > most) {
+    refuse_size(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
+                fmt::format("image_height times image_width is {} pixels at most.",
+                            saturating_mul(most, saturating_mul(patch, patch))));
+    return {};
+  }
+  return out;
 }
 
 namespace {

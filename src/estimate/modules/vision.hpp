@@ -1,6 +1,8 @@
 // What models that see are made of beside linear layers and norms: patches, and features put in place of tokens.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "play.hpp"
@@ -12,12 +14,13 @@ namespace oomplan::estimator {
 void ask_for_gradient(const Facts& facts, const Tensor& embedded);
 
 /// How many patches of so many pixels a side the images of a batch have in all. Their size is the plan's; where it has
-/// none, or one that is no multiple of `step`, that is a problem of the builder's.
+/// none, one that is no multiple of `step`, or one of more patches than `most`, that is a problem of the builder's.
 struct Grid {
   std::int64_t height = 1;  ///< In patches.
   std::int64_t width = 1;
 };
-Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step);
+Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step,
+             std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// The tiles that a batch has in all.
 std::int64_t tiles_of(const Facts& facts);

@@ -1,6 +1,7 @@
 // Gemma4TextAttention: norms of the heads of q, k and v, each head turned before it is brought to the front. Of layers
 // that share keys and values the last one with weights of its own leaves them to all after it of its kind.
 #include "modules/attention_core.hpp"
+#include "modules/gemma4_rotary.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 
@@ -43,7 +44,7 @@ class Gemma4Attention final : public Module {
     const Tensor& sin = s.arguments.sin[span];
     Tensor q = heads(play, q_proj_, x);
     q = q_norm_(play, q);
-    q = turned(t, q, cos, sin);
+    q = turned_before_heads(t, q, cos, sin);
     q = t.transpose(q, 1, 2);
     auto [k, v] = sharing_ == Sharing::reuse ? s.arguments.shared->of[span] : keys_and_values(play, s, cos, sin);
     if (sharing_ == Sharing::store) s.arguments.shared->of[span] = {k, v};
@@ -62,7 +63,7 @@ class Gemma4Attention final : public Module {
     Tensor k = heads(play, k_proj_, s.hidden);
     Tensor v = keys_are_values_ ? k : heads(play, v_proj_, s.hidden);
     k = k_norm_(play, k);
-    k = turned(t, k, cos, sin);
+    k = turned_before_heads(t, k, cos, sin);
     k = t.transpose(k, 1, 2);
     v = v_norm_(play, v);
     v = t.transpose(v, 1, 2);
@@ -70,22 +71,6 @@ class Gemma4Attention final : public Module {
     if (cache == nullptr) return {k, v};
     const Tensor keys = cache->add(k);
     return {keys, cache->add(t.to(v, keys->dtype))};
-  }
-
-  /// apply_rotary_pos_emb(x, cos, sin, unsqueeze_dim=2) of batch × length × heads × width.
-  static Tensor turned(Torch& t, const Tensor& x, const Tensor& cos_of, const Tensor& sin_of) {
-    const Tensor cos = t.unsqueeze(cos_of, 2);
-    const Tensor sin = t.unsqueeze(sin_of, 2);
-    const Tensor straight = t.mul(x, cos);
-    const std::int64_t half = x->sizes.back() / 2;
-    Tensor crossed;
-    {
-      const Tensor x1 = t.slice(x, 3, 0, half);
-      const Tensor x2 = t.slice(x, 3, half, half);
-      crossed = t.cat({t.neg(x2), x1}, 3);
-    }
-    crossed = t.mul(crossed, sin);
-    return t.add(straight, crossed);
   }
 
   std::int64_t head_dim_;

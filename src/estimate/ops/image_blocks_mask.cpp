@@ -7,12 +7,15 @@ namespace {
 
 class ImageBlocksMask final : public Module {
  public:
-  ImageBlocksMask(const Attributes& a, Builder&) : windowed_(a.find("window") != nullptr), span_(a.span("span")) {}
+  ImageBlocksMask(const Attributes& a, Builder&)
+      : asked_(a.text("value", "") == a.text("is", "")),
+        windowed_(a.find("window") != nullptr),
+        span_(a.span("span")) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Facts& f = play.facts;
-    if (!f.images.token_types || f.attention == Attention::flash_attention_2) return;
+    if (!asked_ || !f.images.token_types || f.attention == Attention::flash_attention_2) return;
     InBucket scores(t, Bucket::attention_scores);
     const Tensor blocks = t.empty({f.batch, f.length}, DType::int64, "aten::where");
     const Tensor allowed = narrowed(t, f, seen(t, f));
@@ -48,6 +51,7 @@ class ImageBlocksMask final : public Module {
     return square(t, f, "aten::bitwise_and", f.batch);
   }
 
+  bool asked_;  ///< By `value`, a word of the config that `is` another; where neither stands there, always.
   bool windowed_;
   Span span_;
 };

@@ -1,5 +1,4 @@
-// What a family's config can switch on (`where`, or `value` that `is` a word) or off (`unless`), or its rows can have
-// (`pictured`: images, `told`: marks of which tokens are images'), and no op plays.
+// What a family's config can switch on (`where`, or `value` that `is` a word) or off (`unless`), and no op plays.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -7,15 +6,13 @@ namespace {
 
 class Refuse final : public Module {
  public:
-  Refuse(const Attributes& a, Builder& b) {
-    if (asked(a, b.facts.images)) a.unmodelled(a.text("what", ""));
+  Refuse(const Attributes& a, Builder&) {
+    if (asked(a)) a.unmodelled(a.text("what", ""));
   }
   void forward(Play&, Stream&) const override {}
 
  private:
-  static bool asked(const Attributes& a, const Images& images) {
-    if (a.flag("pictured", false)) return images.count > 0;
-    if (a.flag("told", false) && !images.token_types) return false;
+  static bool asked(const Attributes& a) {
     if (a.find("value") != nullptr) return a.text("value", "") == a.text("is", "");
     return a.flag("where", false) || !a.flag("unless", true);
   }
