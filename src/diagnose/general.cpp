@@ -70,6 +70,20 @@ bool states(std::string_view text, std::size_t begin, std::size_t length) {
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
 
+// What a program says in its last lines, after nothing but its name, is why it ended; further up it is one of many.
+bool is_last_word(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
+  constexpr std::size_t last_lines = 8;
+  if (begin != 0 && begin != end_of_labels(std::string_view(lines[index].body).substr(0, begin))) return false;
+  std::size_t after = 0;
+  for (std::size_t i = index + 1; i < lines.size() && lines[i].file == lines[index].file; ++i)
+    if (lines[i].body.find_first_not_of(' ') != std::string::npos && ++after > last_lines) return false;
+  return true;
+}
+
+bool has_fact(const Sentence& sentence, std::string_view name) {
+  return std::any_of(sentence.adds.begin(), sentence.adds.end(), [&](const Reading& r) { return r.name == name; });
+}
+
 // The line of the log in a body that several were joined to.
 std::string_view around(std::string_view text, std::size_t at) {
   const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
@@ -118,19 +132,31 @@ std::optional<char> glog_level(std::string_view text) {
   return level ? std::optional(text.front()) : std::nullopt;
 }
 
-bool is_general(const Sentence& sentence) {
-  return std::any_of(sentence.adds.begin(), sentence.adds.end(), [](const Reading& r) { return r.name == "general"; });
+bool is_general(const Sentence& sentence) { return has_fact(sentence, "general"); }
+
+std::optional<std::string_view> exception_below_frame(const std::vector<Line>& lines, std::size_t index) {
+  const std::string_view text = lines[index].body;
+  const std::string_view name = text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."));
+  const std::string_view rest = text.substr(name.size());
+  if (!rest.empty() && !rest.starts_with(": ")) return std::nullopt;
+  const std::string_view last = name.substr(name.find_last_of('.') + 1);
+  constexpr std::size_t shortest = 3;
+  const bool named = last.size() >= shortest && std::isupper(static_cast<unsigned char>(last.front())) != 0 &&
+                     !last.ends_with("Warning");
+  return named && below_frame(lines, index) ? std::optional(name) : std::nullopt;
 }
 
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match) {
   const std::string_view text = lines[index].body;
   const std::string_view line = around(text, begin);
-  if (has_any(text, other_resources)) return false;
+  const bool of_memory = sentence.says <= Says::host_alloc_failed;
+  if (of_memory && has_any(text, other_resources)) return false;
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
   if (has_any(line, advising)) return false;
-  const bool of_memory = sentence.says <= Says::host_alloc_failed;
+  if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   const std::optional<char> level = glog_level(line);
   return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
          (of_memory && states(text, begin, match));

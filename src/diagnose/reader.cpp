@@ -58,12 +58,26 @@ class Reader {
     drop_denied(index, found);
     drop_covered(found);
     for (Found& one : found) tell(one.line, std::move(one));
-    if (found.empty()) tell_task_row(index);
+    if (found.empty() && !tell_task_row(index)) tell_exception(index);
   }
 
-  void tell_task_row(std::size_t index) {
+  // The end of a traceback names what was raised, by a name that no sentence has.
+  void tell_exception(std::size_t index) {
+    const std::optional<std::string_view> name = exception_below_frame(lines_, index);
+    if (!name) return;
+    Evidence out = evidence_at(index);
+    out.message = "endings/raised";
+    out.family = "python";
+    out.says = Says::other_failure;
+    out.place = Where::none;
+    out.facts = {{.name = "exception", .text = std::string(*name)}, {.name = "general", .text = "yes"}};
+    out_.push_back(std::move(out));
+    begins_.push_back(0);
+  }
+
+  bool tell_task_row(std::size_t index) {
     std::optional<std::vector<Reading>> facts = task_row(lines_[index].body);
-    if (!facts) return;
+    if (!facts) return false;
     Evidence out = evidence_at(index);
     out.message = "kernel/task-row";
     out.family = "kernel_oom";
@@ -71,6 +85,7 @@ class Reader {
     out.facts = std::move(*facts);
     out_.push_back(std::move(out));
     begins_.push_back(0);
+    return true;
   }
 
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {

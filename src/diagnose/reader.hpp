@@ -30,6 +30,9 @@ bool below_frame(const std::vector<Line>& lines, std::size_t index);
 /// Whether the line begins with an exception's name, as the last of a traceback that was cut does: "ValueError: …".
 bool begins_with_exception(std::string_view text);
 
+/// The name on the first line after a traceback's frames, whatever exception it is: "pyarrow.lib.ArrowInvalid: …".
+std::optional<std::string_view> exception_below_frame(const std::vector<Line>& lines, std::size_t index);
+
 /// The level of glog's prefix, "E1101 10:00:00 model.cc:123] ".
 std::optional<char> glog_level(std::string_view text);
 
@@ -38,6 +41,7 @@ bool is_general(const Sentence& sentence);
 
 /// Whether the line stands as a failure's does: below a frame of a traceback, or as the report of an error in words
 /// that advise nothing, or as a statement that begins with the sentence, which is `match` bytes long from `begin` on.
+/// A sentence that adds `last_word` has to begin one of the log's last lines.
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match);
 

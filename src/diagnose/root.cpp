@@ -73,6 +73,7 @@ int tier_of(const Evidence& evidence) {
     case Says::killed:
       return 41;
     case Says::other_failure:
+      if (evidence.find("last_word") != nullptr) return 68;
       if (evidence.find("general") != nullptr) return 65;
       if (evidence.find("ended_by") != nullptr) return 38;
       return evidence.find("errno") != nullptr ? 59 : 60;

@@ -1,6 +1,27 @@
+#include <cstdint>
+#include <optional>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
+
+namespace {
+
+// What was free where the library could not begin, as XLA and TensorFlow print it below.
+struct Room {
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+  bool is_full() const { return free * 50 < total; }  // 2 %: less than the handles of a card's libraries take
+};
+
+std::optional<Room> room_of(const Case& c) {
+  for (const Evidence& e : *c.evidence)
+    if (e.family == "xla_usage")
+      return Room{e.number("library_free").value_or(0), e.number("library_total").value_or(0)};
+  return std::nullopt;
+}
+
+}  // namespace
 
 Judgement causes::gpu_library_alloc(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::gpu_library_failed || c.survived) return {};
@@ -10,8 +31,15 @@ Judgement causes::gpu_library_alloc(const Case& c) {
   const std::string status = c.root->text_of("status");
   const bool vague = status.find("NOT_INITIALIZED") != std::string::npos ||
                      status.find("INTERNAL") != std::string::npos || status == "no algorithm";
-  if (vague) out.confidence = Confidence::possible;
-  if (vague) out.against.push_back("the same state comes from a driver and a library that do not fit together");
+  const std::optional<Room> room = room_of(c);
+  if (room) out.arithmetic.push_back("free " + shown(room->free) + " of " + shown(room->total));
+  if (vague && room && room->is_full()) {
+    out.weight = 62;
+    out.reason = "a library found no memory on the GPU, which was full";
+  } else if (vague) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the same state comes from a driver and a library that do not fit together");
+  }
   if (const auto asked = c.number("requested"))
     out.arithmetic.push_back("asked " + shown(*asked) + ", so the card was full");
   return out;

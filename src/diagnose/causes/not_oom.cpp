@@ -42,6 +42,7 @@ Judgement causes::not_oom(const Case& c) {
     const bool undecided = c.root->says == Says::launcher && names_no_failure(c);
     out.weight = undecided || is_of_memory_in_unknown_words(c) ? 1 : 10;
     out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
+    if (c.find("last_word") != nullptr) out.confidence = Confidence::possible;
     out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
   } else {
     out.reason = "the words for memory in the log are no failure";
