@@ -24,13 +24,23 @@ constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATA
                                                           "ran out of", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",    "if you",     "to avoid", "avoid ", "may cause", "may have ", "may mean ", "may be ", "might ",
-     "can cause", "in case of", "prevent",  " # ",    "retry",     "skip",      "Skip",      "SKIPPED", "PASSED",
+     "probably ", "can cause", "in case of", "prevent",  " # ",    "retry",     "skip",      "Skip",      "SKIPPED", "PASSED",
      "arning",    "WARN",       "INFO",     "DEBUG",  "How to",    "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
 constexpr auto other_resources = std::to_array<std::string_view>(
-    {"quota", "Quota", " 429", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
+    {"quota", "Quota", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
      " disk", "scratch", "PersistentVolume", "swap file"});
+
+// HTTP's "too many requests", and not the first digits of 2^32.
+bool has_status_429(std::string_view text) {
+  constexpr std::string_view status = " 429";
+  for (std::size_t at = text.find(status); at != std::string_view::npos; at = text.find(status, at + 1)) {
+    const std::size_t end = at + status.size();
+    if (end == text.size() || std::isdigit(static_cast<unsigned char>(text[end])) == 0) return true;
+  }
+  return false;
+}
 
 // "F - [conn4] ": a level and a thread.
 std::size_t end_of_brackets(std::string_view text) {
@@ -152,11 +162,11 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   const std::string_view text = lines[index].body;
   const std::string_view line = around(text, begin);
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
-  if (of_memory && has_any(text, other_resources)) return false;
+  if (of_memory && (has_any(text, other_resources) || has_status_429(text))) return false;
+  if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
   if (has_any(line, advising)) return false;
-  if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   const std::optional<char> level = glog_level(line);
   return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
          (of_memory && states(text, begin, match));
