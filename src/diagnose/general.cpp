@@ -21,7 +21,7 @@ bool is_panic(std::string_view text) { return text.find("' panicked at ") != std
 
 constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed",
                                                           "ailure", "bort", "erminate", "what():", "illed ",
-                                                          "ran out of", "unable", "Unable", "command not found"});
+                                                          "ran out of", "fail to", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
     {"If you",    "if you",     "to avoid", "avoid ", "may cause", "may have ", "may mean ", "may be ", "might ",
      "probably ", "can cause", "in case of", "prevent",  " # ",    "retry",     "skip",      "Skip",      "SKIPPED", "PASSED",
@@ -82,7 +82,7 @@ bool states(std::string_view text, std::size_t begin, std::size_t length) {
 
 // What a program says in its last lines, after nothing but its name, is why it ended; further up it is one of many.
 bool is_last_word(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
-  constexpr std::size_t last_lines = 8;
+  constexpr std::size_t last_lines = 4;
   if (begin != 0 && begin != end_of_labels(std::string_view(lines[index].body).substr(0, begin))) return false;
   std::size_t after = 0;
   for (std::size_t i = index + 1; i < lines.size() && lines[i].file == lines[index].file; ++i)

@@ -57,6 +57,7 @@ class Reader {
     drop_code(found);
     drop_denied(index, found);
     drop_covered(found);
+    told_before_ = out_.size();
     for (Found& one : found) tell(one.line, std::move(one));
     if (found.empty() && !tell_task_row(index)) tell_exception(index);
   }
@@ -383,10 +384,11 @@ class Reader {
 
   // What an earlier line was taken to say may be how this begins.
   void forget_beginning(const Found& found) {
-    for (std::size_t i = out_.size(); i-- > 0 && out_[i].line && *out_[i].line >= found.line;) {
+    for (std::size_t i = told_before_; i-- > 0 && out_[i].line && *out_[i].line >= found.line;) {
       if (*out_[i].line != found.line || begins_[i] != found.begin) continue;
       out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
       begins_.erase(begins_.begin() + static_cast<std::ptrdiff_t>(i));
+      --told_before_;
     }
   }
 
@@ -421,6 +423,7 @@ class Reader {
   const std::vector<std::string>& files_;
   std::vector<Evidence> out_{};
   std::vector<std::size_t> begins_{};  // of each, in its line
+  std::size_t told_before_ = 0;        // the line that is read now
 };
 
 }  // namespace

@@ -51,6 +51,42 @@ TEST(General, WordsAreAFailureOnlyWhereTheyStandAsOne) {
   EXPECT_EQ(diagnosed("If you run out of memory, use less.\n").verdict.cause, Cause::unknown);
 }
 
+TEST(General, ANumberThatBeginsWithAStatusIsNone) {
+  EXPECT_EQ(diagnosed("FrobError: Out of memory. Requested 4294967296\n").verdict.cause, Cause::host_alloc_failed);
+  EXPECT_NE(diagnosed("FrobError: out of memory units, status 429\n").verdict.cause, Cause::host_alloc_failed);
+}
+
+TEST(General, AnErrorNamedAloneKeepsWhatItsNameSays) {
+  EXPECT_EQ(diagnosed("ResourceExhaustedError: \n\n  frob\n").verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed("FrobError: \n\n  frob\n").verdict.cause, Cause::not_oom);
+}
+
+TEST(LastWord, NamesAFailureOnlyAtTheEnd) {
+  const std::string fatal = "fatal: no such frobnicator\n";
+  const Diagnosis d = diagnosed("sbatch: " + fatal);
+  EXPECT_EQ(d.verdict.cause, Cause::not_oom);
+  EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+  const std::string goes_on = "one\ntwo\nthree\nfour\nfive\n";
+  EXPECT_EQ(diagnosed(fatal + goes_on).verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("it said " + fatal).verdict.cause, Cause::unknown);
+}
+
+TEST(Traceback, EndsInAnExceptionOfAnyName) {
+  const std::string trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n";
+  EXPECT_EQ(diagnosed(trace + "frob.lib.FrobInvalid: no column\n").verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed(trace + "frob.lib.Interrupted\n").verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed(trace + "frob.lib.FrobWarning: old\n").verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("frob.lib.FrobInvalid: no column\n").verdict.cause, Cause::unknown);
+}
+
+TEST(Library, ThatCouldNotBeginOnAFullGpuFoundNoMemory) {
+  const std::string handle = "E cuda_dnn.cc:439] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\n";
+  const std::string full = "E cuda_dnn.cc:443] Memory usage: 6946816 bytes free, 25438126080 bytes total.\n";
+  const std::string roomy = "E cuda_dnn.cc:443] Memory usage: 20438126080 bytes free, 25438126080 bytes total.\n";
+  EXPECT_EQ(diagnosed(handle + full).verdict.cause, Cause::gpu_library_alloc);
+  EXPECT_EQ(diagnosed(handle + roomy).verdict.cause, Cause::not_oom);
+}
+
 TEST(Kernel, WithoutTheLineThatSaysForWhomProvesNeither) {
   const Diagnosis d = diagnosed("[  1.5] Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, file-rss:0kB\n");
   EXPECT_EQ(d.verdict.cause, Cause::global_host_oom);
