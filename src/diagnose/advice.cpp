@@ -34,6 +34,7 @@ bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
   if (!advice.phases.empty() && !contains(advice.phases, d.moment.phase)) return false;
   if (std::any_of(advice.findings.begin(), advice.findings.end(), [&](const auto& id) { return !has_finding(d, id); }))
     return false;
+  if (line_with(c, advice.without) != nullptr) return false;
   if (advice.families.empty() && advice.signs.empty()) return true;
   return (c.root != nullptr && contains(advice.families, c.root->family)) || line_with(c, advice.signs) != nullptr;
 }
@@ -56,7 +57,8 @@ std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case
   std::vector<const AdviceText*> matched;
   for (const AdviceText& advice : rules.advice)
     if (applies(advice, c, d)) matched.push_back(&advice);
-  const auto replacing = std::find_if(matched.begin(), matched.end(), [](const AdviceText* a) { return a->replaces; });
+  const auto replacing = std::find_if(matched.begin(), matched.end(),
+                                      [](const AdviceText* a) { return a->replaces && a->without.empty(); });
   if (replacing != matched.end()) matched.erase(matched.begin(), replacing);
   std::vector<Fix> out;
   for (const AdviceText* advice : matched) add(advice->to_do, out);

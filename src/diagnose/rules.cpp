@@ -128,6 +128,7 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
     out.findings = texts_at(*when, "findings");
     out.families = texts_at(*when, "families");
     out.signs = texts_at(*when, "signs");
+    out.without = texts_at(*when, "without");
   }
   if (const Node* already = root.find("already"))
     for (const Entry& entry : already->entries) out.already.emplace_back(entry.key, texts_at(*already, entry.key));

@@ -51,6 +51,7 @@ struct AdviceText {
   std::vector<std::string> findings{};  ///< All of them must be there.
   std::vector<std::string> families{};  ///< Of the root; or
   std::vector<std::string> signs{};     ///< words of the log.
+  std::vector<std::string> without{};   ///< Words none of which may be in the log; it then replaces the cause's alone.
   bool replaces = false;                ///< What the cause alone advises is of no use here.
   std::vector<Fix> to_do{};
   std::vector<std::string> first{};                                         ///< Ids that lead.
