@@ -54,12 +54,24 @@ std::size_t end_of_brackets(std::string_view text) {
   return at;
 }
 
+// "samtools sort": a command and what it was to do.
+bool is_command(std::string_view name) {
+  constexpr std::size_t longest = 24;
+  const std::size_t blank = name.find(' ');
+  return name.size() <= longest && name.find(' ', blank + 1) == std::string_view::npos &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           const auto sign = static_cast<unsigned char>(c);
+           return std::islower(sign) != 0 || std::isdigit(sign) != 0 || c == ' ' || c == '-' || c == '_' || c == '.';
+         });
+}
+
 // "lua: ", "bash: xrealloc: ", "GPUassert: ": who speaks, with no blank in the name.
 std::size_t end_of_labels(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::size_t at = end_of_brackets(text);
   for (std::size_t end = text.find(": "); end != std::string_view::npos; end = text.find(": ", at)) {
-    if (end == at || end - at > longest || text.substr(at, end - at).find(' ') != std::string_view::npos) break;
+    const std::string_view name = text.substr(at, end - at);
+    if (name.empty() || name.size() > longest || (name.find(' ') != std::string_view::npos && !is_command(name))) break;
     at = text.find_first_not_of(' ', end + 1);
     if (at == std::string_view::npos) return text.size();
   }

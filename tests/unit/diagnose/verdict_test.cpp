@@ -56,6 +56,11 @@ TEST(General, ANumberThatBeginsWithAStatusIsNone) {
   EXPECT_NE(diagnosed("FrobError: out of memory units, status 429\n").verdict.cause, Cause::host_alloc_failed);
 }
 
+TEST(General, ACommandsLabelMayHaveTwoWords) {
+  EXPECT_EQ(diagnosed("frobtool sort: couldn't allocate memory for rows\n").verdict.cause, Cause::host_alloc_failed);
+  EXPECT_EQ(diagnosed("What it means: couldn't allocate memory for rows\n").verdict.cause, Cause::unknown);
+}
+
 TEST(General, AnErrorNamedAloneKeepsWhatItsNameSays) {
   EXPECT_EQ(diagnosed("ResourceExhaustedError: \n\n  frob\n").verdict.cause, Cause::vram_exhausted);
   EXPECT_EQ(diagnosed("FrobError: \n\n  frob\n").verdict.cause, Cause::not_oom);
