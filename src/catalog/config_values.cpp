@@ -41,8 +41,9 @@ std::optional<Attribute> words(const Node& node) {
   return text;
 }
 
-/// How many entries a list has.
+/// How many entries a list has, or letters a text.
 std::optional<Attribute> length(const Node& node) {
+  if (node.kind == Node::Kind::string) return std::optional<Attribute>(std::ssize(node.text));
   return node.is_sequence() ? std::optional<Attribute>(std::ssize(node.items)) : std::nullopt;
 }
 
@@ -55,7 +56,7 @@ constexpr std::array<Type, 6> types{{
        return node.kind == Node::Kind::string ? std::optional<Attribute>(node.text) : std::nullopt;
      }},
     {"words", "a list of words", words},
-    {"length", "a list", length},
+    {"length", "a list, or a text of letters", length},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -72,7 +73,7 @@ bool is_set(const Node& declaration, std::string_view field) {
 
 /// transformers refuses a number in quotes, so it is no number here either.
 std::optional<Attribute> read_as(const Type& type, const Node& node) {
-  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words";
+  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words" && type.name != "length";
   return quoted ? std::nullopt : type.read(node);
 }
 
@@ -216,6 +217,11 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
 const Node* ConfigValues::list(std::string_view key) const {
   const Entry* entry = entry_of(key);
   return entry != nullptr && entry->value.is_sequence() ? &entry->value : nullptr;
+}
+
+const Node* ConfigValues::text(std::string_view key) const {
+  const Entry* entry = entry_of(key);
+  return entry != nullptr && entry->value.kind == Node::Kind::string ? &entry->value : nullptr;
 }
 
 void ConfigValues::refuse(const Node& node, std::string message) {

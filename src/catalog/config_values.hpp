@@ -45,6 +45,8 @@ class ConfigValues {
 
   /// The list that the config has under `key`; null where it has none.
   const Node* list(std::string_view key) const;
+  /// The text under the key, or null.
+  const Node* text(std::string_view key) const;
   /// Refuses a value of the config.
   void refuse_given(const Node& node, std::string message) { refuse_config(&node, std::move(message)); }
 
