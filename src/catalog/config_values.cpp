@@ -164,11 +164,33 @@ const Node* ConfigValues::given(std::string_view key) const {
   return found == given_.end() ? nullptr : found->second;
 }
 
+namespace {
+
+/// "depths.2" is the third entry of a list.
+std::optional<std::size_t> number_of(std::string_view text) {
+  constexpr std::size_t most_digits = 4;
+  std::size_t out = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    out = out * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return text.empty() || text.size() > most_digits ? std::nullopt : std::optional(out);
+}
+
+}  // namespace
+
 /// "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
 const Entry* ConfigValues::entry_of(std::string_view key) const {
   const std::size_t dot = key.find('.');
   const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
   if (mapping == nullptr) return nullptr;
+  if (mapping->is_sequence()) {
+    const std::optional<std::size_t> at = number_of(key.substr(dot + 1));
+    if (!at || *at >= mapping->items.size()) return nullptr;
+    const Node& item = mapping->items[*at];
+    entries_.push_back({std::string(key), item.line, item.column, item});
+    return &entries_.back();
+  }
   for (const Entry& entry : mapping->entries)
     if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
   return nullptr;

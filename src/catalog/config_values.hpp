@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,6 +74,7 @@ class ConfigValues {
   void refuse_config(const Node* node, std::string message);
   void refuse_file(const Node& node, std::string message);
 
+  mutable std::deque<Entry> entries_{};  ///< Of lists, by number.
   const Document& config_;
   const Document& file_;
   Diagnostics& errors_;
