@@ -32,10 +32,10 @@ class PoolTokens final : public Module {
  private:
   Tensor pooled(Torch& t, const Tensor& x) const {
     if (pool_ == Pool::all) return mean_of_rows(t, x);
-    const Tensor others = t.slice(x, 1, 1, x->sizes[1] - 1);
-    if (pool_ == Pool::others) return mean_of_rows(t, others);
-    const Tensor first = t.select(x, 1);
-    return pool_ == Pool::both ? t.cat({first, mean_of_rows(t, others)}, 1) : first;
+    const Tensor first = pool_ == Pool::others ? Tensor() : t.select(x, 1);
+    if (pool_ == Pool::first) return first;
+    const Tensor mean = mean_of_rows(t, t.slice(x, 1, 1, x->sizes[1] - 1));
+    return first ? t.cat({first, mean}, 1) : mean;
   }
 
   Pool pool_;

@@ -23,9 +23,19 @@ class RelativeBias final : public Module {
     resized = t.reshape(t.permute(resized, {0, 2, 3, 1}), {span * span, heads_});
     const Tensor all = t.cat({resized, t.slice(table_, 0, span * span, 3)}, 0);
     const std::int64_t tokens = side_ * side_ + 1;
-    const Tensor index = t.empty({tokens * tokens}, DType::int64, "aten::_to_copy");
-    const Tensor rows = t.view(t.index_rows(all, index), {tokens, tokens, heads_});
+    const Tensor rows = t.view(chosen(t, all, tokens * tokens), {tokens, tokens, heads_});
     return t.unsqueeze(t.contiguous(t.permute(rows, {2, 0, 1})), 0);
+  }
+
+  /// all[index] of an index on the CPU, which the GPU has a copy of only while it takes the rows.
+  static Tensor chosen(Torch& t, const Tensor& all, std::int64_t count) {
+    NodeRef node = t.record("IndexBackward0", {&all}, [](Torch& torch, Node& n, Grads& g) {
+      g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
+      torch.empty({g.in[0]->sizes[0]}, DType::int64, "aten::_to_copy");
+    });
+    if (node) node->dims = all->sizes;
+    const Tensor index = t.empty({count}, DType::int64, "aten::_to_copy");
+    return t.attach(node, t.empty({count, all->sizes[1]}, all->dtype, "aten::index"));
   }
 
   static Tensor interpolated(Torch& t, const Tensor& x) {

@@ -14,6 +14,7 @@ class VisionAttention final : public Module {
       : head_dim_(a.quotient("width", "heads")),
         kind_{.dropout = a.number("dropout", 0.0),
               .causal = a.flag("causal", false),
+              .softmax = a.flag("plain_softmax", false) ? Softmax::as_is : Softmax::in_fp32,
               .pictures = !a.flag("of_text", false)},
         rotary_(a.flag("rotary", false)),
         module_(b.module_id(a.module())) {
