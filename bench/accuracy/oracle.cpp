@@ -29,9 +29,6 @@ json load(const std::string& path) {
 
 /// Options of a case that no plan expresses and that change what is allocated.
 std::string unsupported_option(const json& c) {
-  for (const char* key : {"audios", "samples", "image_size"}) {
-    if (c.contains(key)) return key;
-  }
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
   constexpr std::array<std::string_view, 5> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed"};
@@ -49,7 +46,8 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  constexpr std::array<std::string_view, 7> known{"causal", "mlm", "seqcls", "tokcls", "seq2seq", "vlm", "speech"};
+  constexpr std::array<std::string_view, 13> known{"causal", "mlm", "seqcls", "tokcls",   "seq2seq", "vlm", "alm",
+                                                   "speech", "image", "seg",  "audiocls", "ctc",     "dual"};
   return std::ranges::count(known, arch) > 0 ? "" : "arch " + arch;
 }
 
@@ -185,6 +183,8 @@ void read_images(const json& c, ImageFacts& images) {
   constexpr int patch = 16;  // Of Gemma 4, whose cases count in patches.
   images.height.value = c.contains("patch_h") ? json(c.at("patch_h").get<int>() * patch) : pixels.at(0);
   images.width.value = c.contains("patch_w") ? json(c.at("patch_w").get<int>() * patch) : pixels.at(1);
+  if (c.contains("image_size")) images.height.value = images.width.value = c.at("image_size");
+  images.clips.value = c.value("audios", 0);
   images.tiles.value = c.value("tiles", 1);
   images.token_types.value = c.value("token_types", true);
 }
@@ -195,7 +195,8 @@ TrainingPlan plan_of(const json& c) {
   const std::string method = c.value("method", "full");
   p.batch.micro_batch_size.value = c.value("micro_batch", 1);
   p.batch.sequence_length.value = c.value("seq_len", 128);
-  p.batch.target_length.value = c.value("tgt_len", 0);
+  if (c.contains("samples")) p.batch.sequence_length.value = c.at("samples");
+  p.batch.target_length.value = c.value("tgt_len", c.contains("samples") ? 64 : 0);
   p.batch.gradient_accumulation_steps.value = c.value("grad_accum", 1);
   const bool bf16_base = precision == "bf16_pure" || c.value("base_bf16", false);
   p.precision.weights_dtype.value = bf16_base ? WeightsDType::bf16 : WeightsDType::fp32;

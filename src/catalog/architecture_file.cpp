@@ -18,8 +18,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 34> known_keys{"model_types",
+constexpr std::array<std::string_view, 36> known_keys{"model_types",
                                                       "task",
+                                                      "rows",
                                                       "source",
                                                       "config",
                                                       "layers",
@@ -51,6 +52,7 @@ constexpr std::array<std::string_view, 34> known_keys{"model_types",
                                                       "features",
                                                       "embedded",
                                                       "caches_unasked",
+                                                      "shifts_logits",
                                                       "merge"};
 
 std::optional<Task> task_of(Fields& fields) {
@@ -62,6 +64,16 @@ std::optional<Task> task_of(Fields& fields) {
     fields.refuse(*fields.find("task"),
                   "\"task\" must be " + joined({task_names.begin(), end}) + ", not " + shown(name));
   return std::nullopt;
+}
+
+/// What the file says that a row is; of tokens where it says nothing.
+Rows rows_of(Fields& fields) {
+  const Node* node = fields.find("rows");
+  if (node == nullptr) return Rows::tokens;
+  const auto* const found = std::ranges::find(rows_names, node->text);
+  if (found != rows_names.end()) return static_cast<Rows>(found - rows_names.begin());
+  fields.refuse(*node, "\"rows\" must be " + joined({rows_names.begin(), rows_names.end()}) + ", not " + shown(*node));
+  return Rows::tokens;
 }
 
 /// The value of `key` as a T, where there is one.
@@ -198,6 +210,7 @@ bool declares(Fields& fields, std::string_view key) {
 
 void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.task = task_of(fields).value_or(Task::causal_lm);
+  out.rows = rows_of(fields);
   out.tied_embeddings = value_as<bool>(fields, values, "tied_embeddings", "true or false").value_or(false);
   out.max_positions = value_as<std::int64_t>(fields, values, "max_positions", "a whole number").value_or(0);
   Kinds kinds;

@@ -41,8 +41,9 @@ std::optional<Attribute> words(const Node& node) {
   return text;
 }
 
-/// How many entries a list has.
+/// How many entries a list has, or letters a text.
 std::optional<Attribute> length(const Node& node) {
+  if (node.kind == Node::Kind::string) return std::optional<Attribute>(std::ssize(node.text));
   return node.is_sequence() ? std::optional<Attribute>(std::ssize(node.items)) : std::nullopt;
 }
 
@@ -55,7 +56,7 @@ constexpr std::array<Type, 6> types{{
        return node.kind == Node::Kind::string ? std::optional<Attribute>(node.text) : std::nullopt;
      }},
     {"words", "a list of words", words},
-    {"length", "a list", length},
+    {"length", "a list, or a text of letters", length},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -72,7 +73,7 @@ bool is_set(const Node& declaration, std::string_view field) {
 
 /// transformers refuses a number in quotes, so it is no number here either.
 std::optional<Attribute> read_as(const Type& type, const Node& node) {
-  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words";
+  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words" && type.name != "length";
   return quoted ? std::nullopt : type.read(node);
 }
 
@@ -163,11 +164,33 @@ const Node* ConfigValues::given(std::string_view key) const {
   return found == given_.end() ? nullptr : found->second;
 }
 
+namespace {
+
+/// "depths.2" is the third entry of a list.
+std::optional<std::size_t> number_of(std::string_view text) {
+  constexpr std::size_t most_digits = 4;
+  std::size_t out = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    out = out * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return text.empty() || text.size() > most_digits ? std::nullopt : std::optional(out);
+}
+
+}  // namespace
+
 /// "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
 const Entry* ConfigValues::entry_of(std::string_view key) const {
   const std::size_t dot = key.find('.');
   const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
   if (mapping == nullptr) return nullptr;
+  if (mapping->is_sequence()) {
+    const std::optional<std::size_t> at = number_of(key.substr(dot + 1));
+    if (!at || *at >= mapping->items.size()) return nullptr;
+    const Node& item = mapping->items[*at];
+    entries_.push_back({std::string(key), item.line, item.column, item});
+    return &entries_.back();
+  }
   for (const Entry& entry : mapping->entries)
     if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
   return nullptr;
@@ -216,6 +239,11 @@ std::optional<Attribute> ConfigValues::usual_value(const Entry& declaration, con
 const Node* ConfigValues::list(std::string_view key) const {
   const Entry* entry = entry_of(key);
   return entry != nullptr && entry->value.is_sequence() ? &entry->value : nullptr;
+}
+
+const Node* ConfigValues::text(std::string_view key) const {
+  const Entry* entry = entry_of(key);
+  return entry != nullptr && entry->value.kind == Node::Kind::string ? &entry->value : nullptr;
 }
 
 void ConfigValues::refuse(const Node& node, std::string message) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class ConfigValues {
 
   /// The list that the config has under `key`; null where it has none.
   const Node* list(std::string_view key) const;
+  /// The text under the key, or null.
+  const Node* text(std::string_view key) const;
   /// Refuses a value of the config.
   void refuse_given(const Node& node, std::string message) { refuse_config(&node, std::move(message)); }
 
@@ -71,6 +74,7 @@ class ConfigValues {
   void refuse_config(const Node* node, std::string message);
   void refuse_file(const Node& node, std::string message);
 
+  mutable std::deque<Entry> entries_{};  ///< Of lists, by number.
   const Document& config_;
   const Document& file_;
   Diagnostics& errors_;

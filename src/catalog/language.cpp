@@ -233,6 +233,7 @@ void read_parts(const Whole& whole, Architecture& out) {
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
   out.caches_unasked = says("caches_unasked");
   out.cut_cross_entropy = says("cut_cross_entropy");
+  if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
   join(out, std::move(tower), joints);
 }
 

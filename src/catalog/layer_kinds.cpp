@@ -11,9 +11,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 16> rule_keys{"is",     "key",      "names",  "pattern", "first",         "from",
+constexpr std::array<std::string_view, 17> rule_keys{"is",     "key",      "names",  "pattern", "first",         "from",
                                                      "every",  "period",   "offset", "listed",  "numbered_from", "if",
-                                                     "unless", "in_order", "last",   "before"};
+                                                     "unless", "in_order", "last",   "before",  "letters"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
@@ -26,6 +26,7 @@ class Rules {
     Fields rule(segment_.document(), item, segment_.errors());
     rule.only(rule_keys);
     if (const Node* key = rule.find("key")) return apply_list(rule, *key);
+    if (const Node* key = rule.find("letters")) return apply_letters(rule, *key);
     if (const Node* pattern = rule.find("pattern")) return apply_pattern(*pattern);
     const std::string is = rule.text("is");
     if (is.empty() || !holds(rule)) return;
@@ -136,6 +137,27 @@ class Rules {
       const Node* word = words != nullptr ? words->find(item->text) : item;
       if (names_[i].empty() && word != nullptr) names_[i] = word->text;
       word == nullptr || word == item ? given_.push_back(item) : void(known_.insert(word->text));
+    }
+  }
+
+  /// A text with a letter for each layer ("MEM*"), which `names` spells out.
+  void apply_letters(Fields& rule, const Node& key) {
+    const Node* text = values_.text(key.text);
+    if (text == nullptr || text->text.empty()) return;
+    if (text->text.size() != names_.size()) {
+      values_.refuse_given(*text, shown(key.text) + " has " + std::to_string(text->text.size()) + " letters for " +
+                                      std::to_string(names_.size()) + " layers");
+      return;
+    }
+    const Node* words = rule.find("names");
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const Node* word = words != nullptr ? words->find(text->text.substr(i, 1)) : nullptr;
+      if (word == nullptr) {
+        values_.refuse_given(*text, "no layers of this family are of kind " + shown(text->text.substr(i, 1)));
+        return;
+      }
+      if (names_[i].empty()) names_[i] = word->text;
+      known_.insert(word->text);
     }
   }
 

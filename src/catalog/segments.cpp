@@ -152,6 +152,7 @@ Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_
   Kinds kinds;
   Segment out = segment_of(fields, values, "block_module", kinds, taken);
   out.tower = true;
+  out.hears = fields.find("hears") != nullptr && fields.find("hears")->as_boolean().value_or(false);
   if (fields.errors().empty()) out.tail = tail_of(fields, values, kinds);
   return out;
 }

@@ -215,7 +215,8 @@ void check_liger(const TrainingPlan& plan, const Architecture& architecture, Dia
 
 /// A loss that makes the logits itself leaves out what the model's own code does to them.
 void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr;
+  const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr ||
+                       architecture.head.find("shifts_logits") != nullptr;
   const Objective* objective = objective_of(plan, architecture);
   if (!changed || objective == nullptr || objective->as_finished) return;
   errors.push_back(
@@ -324,11 +325,39 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   }
 }
 
+/// Sounds of rows, in a model that hears them or in one that does not.
+void check_clips(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<std::int64_t>& clips = plan.images.clips;
+  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
+  if (!hears && clips.value > 0) {
+    errors.push_back(
+        unmodelled(architecture.model_type + " models that hear sounds are not modelled yet", clips.origin));
+  }
+  if (!hears || clips.value != unknown_images) return;
+  Diagnostic d =
+      unmodelled(architecture.source + " hears sounds, and nothing says whether the rows have any", clips.origin);
+  d.hint = "set clips (--set clips=0 for text alone), to how many a row has.";
+  errors.push_back(std::move(d));
+}
+
+/// Rows that are no text have no facts of their own beside the model's, and were run on one rank.
+void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Sharding sharding = plan.mesh.sharding.value;
+  if (sharding == Sharding::none || sharding == Sharding::ddp) return;
+  errors.push_back(
+      unmodelled("a sharded model of " + std::string(rows_names[static_cast<std::size_t>(architecture.rows)]) +
+                     " is not modelled yet",
+                 plan.mesh.sharding.origin));
+}
+
 void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
+  if (architecture.rows != Rows::tokens) return check_rows(plan, architecture, errors);
+  check_clips(plan, architecture, errors);
+  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
   const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
-  const std::int64_t count = plan.images.count.value;
-  if (sees && count == unknown_images) {
+  const std::int64_t count = hears ? plan.images.clips.value : plan.images.count.value;
+  if (sees && !hears && count == unknown_images) {
     Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
                               plan.images.count.origin);
     d.hint =
@@ -354,7 +383,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   if (sees && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
     errors.push_back(unmodelled("fused LoRA kernels over rows with images are not modelled yet", k.lora_qkv.origin));
   }
-  if (sees || count <= 0) return;
+  if ((sees && !hears) || plan.images.count.value <= 0) return;
   errors.push_back(
       unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
 }

@@ -41,10 +41,12 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
   return architecture.caches_unasked && !asked;
 }
 
-Images images_of(const TrainingPlan& plan) {
+Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   const ImageFacts& i = plan.images;
+  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
   Images out;
-  out.count = std::max<std::int64_t>(i.count.value, 0);
+  out.count = std::max<std::int64_t>(hears ? i.clips.value : i.count.value, 0);
+  if (architecture.rows == Rows::pictures || architecture.rows == Rows::pairs) out.count = 1;
   out.height = i.height.value;
   out.width = i.width.value;
   out.at = i.count.origin.where;
@@ -104,7 +106,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   Facts f;
   f.batch = plan.batch.micro_batch_size.value;
   f.length = plan.batch.sequence_length.value;
-  f.images = images_of(plan);
+  f.images = images_of(plan, architecture);
+  f.rows = architecture.rows;
   f.frozen = plan.recipe.frozen.value;
   f.weights = loaded_dtype(plan, architecture);
   f.quantized = plan.quantization.kind.value != Quantization::none;

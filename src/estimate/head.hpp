@@ -22,6 +22,8 @@ class Head {
   bool raised_in_loss = false;
   /// Whether it is no output embedding, whose call begins the loss.
   bool classifies = false;
+  /// Whether the model's own loss takes all but the last token's logits, those of real tokens where a mask was sent.
+  bool shifts_logits = false;
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
 
@@ -33,6 +35,8 @@ class Head {
   Tensor logits_of_part(Play& play, const Tensor& hidden) const {
     return finish(play.torch, projection_(play, hidden));
   }
+  /// Of a head that tells pairs: leaves their likeness and its loss in the stream.
+  virtual void match(Play& /*play*/, const Tensor& /*texts*/, const Tensor& /*pictures*/, Stream& /*stream*/) const {}
   /// The last matrix: vocabulary × width.
   const Linear& projection() const { return projection_; }
 

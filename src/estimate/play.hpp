@@ -22,7 +22,7 @@ namespace oomplan::estimator {
 
 struct Objective;
 
-/// The images of a row, as ImageFacts.
+/// The images of a row, as ImageFacts; of a model that hears, its clips.
 struct Images {
   std::int64_t count = 0;
   std::int64_t height = 0;
@@ -44,6 +44,7 @@ struct Facts {
   std::int64_t batch = 1;
   std::int64_t length = 1;
   Images images{};
+  Rows rows = Rows::tokens;
   Task task = Task::causal_lm;     ///< What it is trained to do: its architecture's task, or that of another head.
   std::int64_t labels = 2;         ///< Of a classifier.
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.

@@ -60,13 +60,22 @@ Stream Stage::batch(const Facts& f) {
   Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
   Stream s;
   const std::int64_t features = model(Role::policy).features;
-  s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
-                             : torch_.empty({f.batch, f.length}, DType::int64, "batch");
-  if (f.padding_mask || f.sends_masks) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  if (f.rows == Rows::sound) {
+    s.input_ids = torch_.empty({f.batch, f.length}, f.images.dtype.value_or(f.weights), "batch");
+  } else if (f.rows != Rows::pictures) {
+    s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
+                               : torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  }
+  const bool of_tokens = f.rows == Rows::tokens || f.rows == Rows::pairs;
+  if (of_tokens && (f.padding_mask || f.sends_masks)) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  const bool by_row = f.task == Task::sequence_classification || f.task == Task::classification;
   Dims labels{f.batch};
-  if (f.task != Task::sequence_classification)
-    labels.push(f.task == Task::sequence_to_sequence ? f.target_length : f.length);
-  s.labels = torch_.empty(labels, DType::int64, "batch");
+  if (!by_row) {
+    const bool apart = f.task == Task::sequence_to_sequence || f.task == Task::ctc;
+    labels.push(apart ? f.target_length : f.length);
+  }
+  const bool by_pixel = f.task == Task::segmentation;  // What sends the pixels sends them too.
+  if (!by_pixel && f.task != Task::contrastive) s.labels = torch_.empty(labels, DType::int64, "batch");
   model(Role::policy).collate(torch_, f, s);
   return s;
 }

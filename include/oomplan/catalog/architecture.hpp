@@ -33,13 +33,23 @@ enum class Task : std::uint8_t {
   causal_lm,
   masked_lm,
   sequence_to_sequence,
+  classification,  ///< A label for each picture or sound.
+  segmentation,    ///< A label for each pixel.
+  ctc,             ///< Labels in order, without their places (connectionist temporal classification).
+  contrastive,     ///< Pairs of a picture and a text, told from all others of the batch.
   sequence_classification,
   token_classification
 };
-inline constexpr std::array<std::string_view, 5> task_names{"causal_lm", "masked_lm", "sequence_to_sequence",
-                                                            "sequence_classification", "token_classification"};
+inline constexpr std::array<std::string_view, 9> task_names{
+    "causal_lm", "masked_lm",   "sequence_to_sequence",    "classification",      "segmentation",
+    "ctc",       "contrastive", "sequence_classification", "token_classification"};
 /// An architecture is of one of the first of them; the others are heads that it may have instead.
-inline constexpr std::size_t own_tasks = 3;
+inline constexpr std::size_t own_tasks = 7;
+
+/// What a row of the batch is: tokens, a picture, a sound of so many samples as the sequence is long, or a picture and
+/// tokens.
+enum class Rows : std::uint8_t { tokens, pictures, sound, pairs };
+inline constexpr std::array<std::string_view, 4> rows_names{"tokens", "pictures", "sound", "pairs"};
 
 /// Layers in a row below one module, and what is played before the first of them.
 struct Segment {
@@ -52,6 +62,7 @@ struct Segment {
   std::int64_t groups = 0;     ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
   bool decodes = false;        ///< It runs on the targets, not on the rows.
   bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.
+  bool hears = false;          ///< Of a tower: of sound, not of images.
   std::vector<OpSpec> tail{};  ///< Of a tower: what makes the language model's features of its output.
   std::optional<std::int64_t>
       taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
@@ -75,6 +86,7 @@ struct Architecture {
   std::string model_type{};  ///< As in config.json.
   std::string source{};      ///< Where the sizes come from: a preset's id or a path.
   Task task = Task::causal_lm;
+  Rows rows = Rows::tokens;
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
   std::int64_t layers = 0;               ///< Of all segments.

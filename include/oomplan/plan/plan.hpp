@@ -275,7 +275,8 @@ struct BatchFacts {
 /// What `count` is where nobody said whether rows have images.
 inline constexpr std::int64_t unknown_images = -1;
 
-/// The images of rows, as the processor hands them to the model. They matter where the model has a vision tower.
+/// The images of rows, as the processor hands them to the model, and their sounds. They matter where the model has a
+/// tower for them.
 struct ImageFacts {
   Setting<std::int64_t> count{};  ///< In each row; unknown_images where nobody said.
   Setting<std::int64_t>
@@ -283,6 +284,8 @@ struct ImageFacts {
   Setting<std::int64_t> width{};
   Setting<std::int64_t> tiles{};  ///< That the processor cuts of one, the picture of the whole among them.
   Setting<MixedDType> dtype{};    ///< In which pixels come; as_held: in the model's own.
+  Setting<std::int64_t> clips{};  ///< Of sound, in each row, each padded to the seconds that the processor makes of all;
+                                  ///< unknown_images where nobody said.
   Setting<bool> token_types{};    ///< Rows say which of their tokens are of images though none is: a processor's do.
   friend bool operator==(const ImageFacts&, const ImageFacts&) = default;
 };

@@ -21,7 +21,9 @@ class LinearHead final : public Head {
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
         after_(static_cast<After>(a.choice("after", afters))),
-        softcapped_(a.find("softcap") != nullptr) {}
+        softcapped_(a.find("softcap") != nullptr) {
+    shifts_logits = a.flag("shifts_logits", false);
+  }
 
  protected:
   Tensor finish(Torch& t, Tensor logits) const override {

@@ -70,16 +70,19 @@ Tensor summed_by_token(Torch& t, const Tensor& out, const Tensor& weights, const
 Experts::Experts(const Attributes& a, Builder& b, const std::string& name)
     : count_(a.integer("experts")),
       inner_(a.integer("inner")),
+      gated_(a.flag("gated", true)),
       activation_(find_activation(a.text("activation", "silu"), b)),
       module_(b.module_id(name)) {
-  const std::int64_t width = a.integer("width");
+  const std::int64_t width = a.integer("expert_width", a.integer("width"));
   const std::int64_t times = b.facts.gate_up_doubled ? 2 : 1;
-  gate_up_ =
-      AdaptedParameter(b, name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width}, Part::expert, times);
+  gate_up_ = gated_ ? AdaptedParameter(b, name + ".gate_up_proj", {count_, saturating_mul(2, inner_), width},
+                                       Part::expert, times)
+                    : AdaptedParameter(b, name + ".up_proj", {count_, inner_, width}, Part::expert);
   down_ = AdaptedParameter(b, name + ".down_proj", {count_, width, inner_}, Part::expert);
 }
 
 Tensor Experts::gated(Torch& t, const Tensor& both) const {
+  if (!gated_) return activation_(t, both);
   const std::vector<Tensor> parts = t.split(both, inner_, 1);
   return t.mul(activation_(t, parts[0]), parts[1]);
 }
@@ -90,7 +93,7 @@ Tensor Experts::operator()(Play& play, const Tensor& hidden, const Routed& route
   Weight gate_up(play, gate_up_);
   switch (play.facts.experts) {
     case ExpertsImplementation::eager:
-      return eager(play, hidden, routed, gate_up, down);
+      return gated_ ? eager(play, hidden, routed, gate_up, down) : plain(play, hidden, routed, gate_up, down);
     case ExpertsImplementation::batched_mm:
       return batched(play, hidden, routed, gate_up, down);
     case ExpertsImplementation::grouped_mm:
@@ -145,6 +148,31 @@ Tensor Experts::eager(Play& play, const Tensor& hidden, const Routed& routed, We
     t.index_add_(final_states, rows, t.to(states, final_states->dtype));
   }
   return final_states;
+}
+
+Tensor Experts::plain(Play& play, const Tensor& hidden, const Routed& routed, Weight& up, Weight& down) const {
+  Torch& t = play.torch;
+  const std::int64_t tokens = hidden->sizes[0];
+  const std::int64_t each = routed.index->sizes[1];
+  const std::vector<std::int64_t> shares = tokens_of_experts(play.facts.routing, count_, tokens, each);
+  const Tensor final_states = t.pointwise({&hidden}, routed.weights->dtype, "aten::zeros_like");
+  const Tensor expert_mask = t.empty({tokens, each, count_ + 1}, DType::int64, "aten::zeros");
+  t.empty({count_ + 1}, DType::int64, "aten::sum");
+  const Tensor expert_hit = t.empty({std::ssize(shares), 1}, DType::int64, "aten::nonzero");
+  Tensor token;
+  Tensor current;
+  Tensor states;
+  for (const std::int64_t share : shares) {
+    token = t.empty({share, 2}, DType::int64, "aten::nonzero");
+    const Tensor rows = t.alias(token, {share}, {2});
+    current = t.index_rows(hidden, rows);
+    states = t.linear(current, t.select(up(), 0), {});
+    states = activation_(t, states);
+    states = t.linear(states, t.select(down(), 0), {});
+    states = t.mul(states, weights_at(t, routed.weights, rows));
+    t.index_add_(final_states, rows, t.to(states, final_states->dtype));
+  }
+  return t.to(final_states, hidden->dtype);
 }
 
 }  // namespace oomplan::estimator

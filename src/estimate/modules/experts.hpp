@@ -55,10 +55,13 @@ class Experts {
   Tensor batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
   /// The family's own loop over the experts.
   Tensor eager(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
+  /// The same of experts without a gate (NemotronHExperts).
+  Tensor plain(Play& play, const Tensor& hidden, const Routed& routed, Weight& up, Weight& down) const;
   Tensor gated(Torch& t, const Tensor& both) const;
 
   std::int64_t count_ = 0;
   std::int64_t inner_ = 0;
+  bool gated_ = true;  ///< Else the first matrix is `up_proj`, and what it makes is activated as it is.
   Activation activation_ = nullptr;
   AdaptedParameter gate_up_{};
   AdaptedParameter down_{};

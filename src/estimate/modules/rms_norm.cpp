@@ -7,8 +7,8 @@
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 8> names{"llama",  "gemma",      "in_fp32", "t5",
-                                                  "raised", "functional", "named",   "named_offset"};
+  constexpr std::array<std::string_view, 9> names{"llama",      "gemma", "in_fp32",      "t5",           "raised",
+                                                  "functional", "named", "named_offset", "raised_weight"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -39,6 +39,7 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
     if (style_ == RmsStyle::raised) return raised(t, entered);
     if (style_ == RmsStyle::functional && !play.facts.python_norms) return functional(t, entered);
     if (style_ == RmsStyle::named || style_ == RmsStyle::named_offset) return named(t, entered);
+    if (style_ == RmsStyle::raised_weight) return llama(t, entered, t.to(weight_, DType::fp32), true);
     return llama(t, entered, weight_, style_ == RmsStyle::in_fp32);
   };
   return play.policy.leave_leaf(t, {&weight_}, output());

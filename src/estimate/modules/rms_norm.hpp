@@ -17,10 +17,11 @@ enum class RmsStyle {
   functional,    ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
   named,         ///< (x_normed * weight.float()).to(dtype), each line with a name of its own, as litgpt
   named_offset,  ///< The same of 1 + weight.
+  raised_weight,  ///< (weight.float() * hidden).to(input_dtype), as Nemotron H
 };
 
 /// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised", "functional", "named",
-/// "named_offset").
+/// "named_offset", "raised_weight").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {

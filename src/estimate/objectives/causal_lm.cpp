@@ -4,10 +4,37 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
+/// Qwen2AudioForConditionalGeneration.forward: logits[..., :-1, :][mask[..., 1:] != 0].contiguous(), in their own dtype.
+Tensor loss_of_shifted(Play& play, Stream& s) {
+  Torch& t = play.torch;
+  const Dims& sizes = s.logits->sizes;
+  const std::int64_t rows = sizes[0] * (sizes[1] - 1);
+  const Tensor before_last = t.slice(s.logits, 1, 0, sizes[1] - 1);
+  Tensor logits;
+  Tensor labels;
+  if (s.attention_mask || play.facts.mask_sent) {
+    const Tensor places = t.empty({rows, 2}, DType::int64, "aten::nonzero");
+    NodeRef node = t.record("IndexBackward0", {&before_last},
+                            [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
+    if (node) node->dims = before_last->sizes;
+    t.save(node, 0, places);
+    logits = t.attach(node, t.empty({rows, sizes[2]}, s.logits->dtype, "aten::index"));
+    labels = t.empty({rows}, DType::int64, "aten::index");
+  } else {
+    logits = t.view(t.contiguous(before_last), {rows, sizes[2]});
+    labels = t.empty({rows}, DType::int64, "aten::clone");
+  }
+  return t.cross_entropy(logits, labels);
+}
+
 void play_causal_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
   s.logits = head.logits(play, s.hidden);
   InBucket bucket(t, Bucket::logits_and_loss);
+  if (head.shifts_logits) {
+    s.loss = loss_of_shifted(play, s);
+    return;
+  }
   Tensor logits = t.to(s.logits, DType::fp32);
   const Tensor labels = shifted_labels(t, s.labels);
   logits = t.view(logits, {-1, logits->sizes.back()});

@@ -29,7 +29,12 @@ void play_classification(Play& play, const Head& head, Stream& s) {
   s.loss = play.facts.labels == 1 ? mean_square(t, rows) : t.cross_entropy(rows, t.view(s.labels, {-1}));
 }
 
-constexpr Objective of_tokens{Loss::full_logits, Task::token_classification, Loss::full_logits, play_classification};
+constexpr Objective of_pictures{Loss::full_logits, Task::classification, Loss::full_logits, play_classification};
+constexpr Objective of_tokens{.loss = Loss::full_logits,
+                              .task = Task::token_classification,
+                              .evaluated = Loss::full_logits,
+                              .play = play_classification,
+                              .other_version = &of_pictures};
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 // CLIPVisionEmbeddings, SiglipVisionEmbeddings and their like: patches of a picture of one size, a token of the class
-// before them, and learned positions, which are an embedding's or a plain parameter.
+// before them, and learned positions, which are an embedding's or a plain parameter; resized to a picture of another
+// size where the family does so (`resized`).
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Positions { embedding, of_each, parameter };
-constexpr std::array<std::string_view, 3> position_names{"embedding", "of_each", "parameter"};
+enum class Positions { embedding, of_each, parameter, none };
+constexpr std::array<std::string_view, 4> position_names{"embedding", "of_each", "parameter", "none"};
 
 class ImageEmbeddings final : public Module {
  public:
@@ -15,17 +16,29 @@ class ImageEmbeddings final : public Module {
         size_(a.integer("image_size")),
         width_(a.integer("width")),
         kind_(static_cast<Positions>(a.choice("positions", position_names))),
-        chosen_(a.flag("real_pictures", false)) {
+        chosen_(a.flag("real_pictures", false)),
+        resized_(a.flag("resized", false)) {
     const std::string m = a.module() + ".";
     const std::int64_t patch = a.integer("patch_size");
     side_ = size_ / patch;
-    const bool plain = kind_ != Positions::parameter;
+    const Images& pictures = b.facts.images;
+    height_ = resized_ && pictures.height > 0 ? pictures.height : size_;
+    width_of_picture_ = resized_ && pictures.width > 0 ? pictures.width : size_;
+    rows_ = std::max<std::int64_t>(height_ / patch, 1);
+    columns_ = std::max<std::int64_t>(width_of_picture_ / patch, 1);
+    const bool plain = kind_ == Positions::embedding || kind_ == Positions::of_each;
     if (const std::string name = a.text("class_token", ""); !name.empty())
       class_ = b.weight(m + name, plain ? Dims{width_} : Dims{1, 1, width_}, Part::embedding);
+    if (const std::string name = a.text("second_token", ""); !name.empty())
+      second_ = b.weight(m + name, Dims{1, 1, width_}, Part::embedding);
+    // Of training to guess hidden patches: held, and never used.
+    if (const std::string name = a.text("mask_token", ""); !name.empty() && a.flag("has_mask_token", false))
+      b.weight(m + name, Dims{width_}, Part::embedding);
     convolution_ =
         PatchConvolution(b, m + a.text("patches", "patch_embedding"),
                          saturating_mul(channels_, saturating_mul(patch, patch)), width_, a.flag("bias", false));
-    count_ = saturating_add(saturating_mul(side_, side_), class_ ? 1 : 0);
+    count_ = saturating_add(saturating_mul(side_, side_), (class_ ? 1 : 0) + (second_ ? 1 : 0));
+    if (kind_ == Positions::none) return;
     const Dims places = plain ? Dims{count_, width_} : Dims{1, count_, width_};
     positions_ = b.weight(m + a.text("position_weight", "position_embedding.weight"), places, Part::embedding);
     if (kind_ != Positions::embedding) return;
@@ -35,7 +48,7 @@ class ImageEmbeddings final : public Module {
 
   void collate(Torch& t, const Facts& f, Stream& s) const override {
     const std::int64_t tiles = tiles_of(f);
-    send_pixels(t, f, s, {tiles, channels_, size_, size_});
+    send_pixels(t, f, s, {tiles, channels_, height_, width_of_picture_});
     if (chosen_ && f.images.count > 0) s.sent.push_back(t.empty({tiles, size_, size_}, DType::boolean, "batch"));
   }
 
@@ -56,8 +69,25 @@ class ImageEmbeddings final : public Module {
     return copy;
   }
 
+  /// interpolate_pos_encoding of Dinov2Embeddings.
+  Tensor resized(Torch& t) const {
+    const Tensor first = t.slice(positions_, 1, 0, 1);
+    Tensor patches = t.slice(positions_, 1, 1, count_ - 1);
+    patches = t.permute(t.reshape(patches, {1, side_, side_, width_}), {0, 3, 1, 2});
+    patches = t.to(patches, DType::fp32);
+    NodeRef node = t.record("UpsampleBicubic2DBackward0", {&patches}, [](Torch& torch, Node& n, Grads& g) {
+      g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
+    });
+    if (node) node->dims = patches->sizes;
+    patches = t.attach(node, t.empty({1, width_, rows_, columns_}, DType::fp32, "aten::upsample_bicubic2d"));
+    patches = t.to(patches, positions_->dtype);
+    patches = t.view(t.permute(patches, {0, 2, 3, 1}), {1, -1, width_});
+    return t.cat({first, patches}, 1);
+  }
+
   Tensor positions(Torch& t, std::int64_t rows) const {
-    if (kind_ == Positions::parameter) return positions_;
+    const bool same = height_ == width_of_picture_ && rows_ == side_ && columns_ == side_;
+    if (kind_ == Positions::parameter) return same ? positions_ : resized(t);
     if (kind_ == Positions::embedding) return t.embedding(positions_, position_ids_);
     return t.embedding(positions_, t.empty({rows, count_}, DType::int64, "aten::where"));
   }
@@ -65,12 +95,14 @@ class ImageEmbeddings final : public Module {
   Tensor embed(Play& play, const Tensor& pixels) const {
     Torch& t = play.torch;
     const std::int64_t rows = pixels->sizes[0];
-    const Tensor grid = convolution_(play, pixels, {rows, width_, side_, side_});
+    const Tensor grid = convolution_(play, pixels, {rows, width_, rows_, columns_});
     if (!chosen_) ask_for_gradient(play.facts, grid);
     const Tensor patches = t.transpose(t.view(grid, {rows, width_, -1}), 1, 2);
     if (!class_) return t.add(patches, positions(t, rows));
     const Tensor first = t.expand(class_, {rows, 1, width_});
-    return t.add(t.cat({first, patches}, 1), positions(t, rows));
+    const Tensor all = second_ ? t.cat({first, t.expand(second_, {rows, 1, width_}), patches}, 1)
+                               : t.cat({first, patches}, 1);
+    return kind_ == Positions::none ? all : t.add(all, positions(t, rows));
   }
 
   std::int64_t channels_;
@@ -80,7 +112,12 @@ class ImageEmbeddings final : public Module {
   std::int64_t count_ = 1;  ///< Tokens of a picture.
   Positions kind_;
   bool chosen_;  ///< Pictures of zeros are left out (Idefics 3): the others are copied.
-  Tensor class_{}, positions_{}, position_ids_{};
+  bool resized_;
+  std::int64_t height_ = 1;            ///< Of a picture, in pixels,
+  std::int64_t width_of_picture_ = 1;  ///< … as is this.
+  std::int64_t rows_ = 1;              ///< Of its patches,
+  std::int64_t columns_ = 1;           ///< … and how many one has.
+  Tensor class_{}, second_{}, positions_{}, position_ids_{};
   PatchConvolution convolution_{};
 };
 

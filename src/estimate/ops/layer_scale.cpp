@@ -1,4 +1,4 @@
-// A trained factor for each number of a row: lambda * hidden.
+// A trained factor for each number of a row: lambda * hidden, or hidden * lambda (`second`).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,10 +6,14 @@ namespace {
 
 class LayerScale final : public Module {
  public:
-  LayerScale(const Attributes& a, Builder& b) : lambda_(b.weight(a.module(), {a.integer("width")}, Part::norm)) {}
-  void forward(Play& play, Stream& s) const override { s.hidden = play.torch.mul(lambda_, s.hidden); }
+  LayerScale(const Attributes& a, Builder& b)
+      : second_(a.flag("second", false)), lambda_(b.weight(a.module(), {a.integer("width")}, Part::norm)) {}
+  void forward(Play& play, Stream& s) const override {
+    s.hidden = second_ ? play.torch.mul(s.hidden, lambda_) : play.torch.mul(lambda_, s.hidden);
+  }
 
  private:
+  bool second_;
   Tensor lambda_;
 };
 

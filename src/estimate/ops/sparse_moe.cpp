@@ -24,13 +24,20 @@ class SparseMoe final : public Module {
     const std::string m = a.module() + ".";
     router_ = Router(a, b, m + a.text("gate", "gate"));
     experts_ = Experts(a, b, m + "experts");
+    if (a.find("expert_width") != nullptr) {
+      const std::int64_t latent = a.integer("expert_width");
+      into_latent_ = Linear(b, m + "fc1_latent_proj", a.integer("width"), latent, a.flag("shared_bias", false));
+      out_of_latent_ = Linear(b, m + "fc2_latent_proj", latent, a.integer("width"), a.flag("shared_bias", false));
+      latent_ = true;
+    }
     if (a.find("shared") == nullptr) return;
     const std::string name = m + a.text("shared_name", "shared_expert");
     const std::int64_t width = a.integer("width");
     const std::int64_t shared = a.integer("shared");
     const bool bias = a.flag("shared_bias", false);
     activation_ = find_activation(a.text("activation", "silu"), b);
-    shared_gate_ = Linear(b, name + ".gate_proj", width, shared, bias);
+    gated_ = a.flag("gated", true);
+    if (gated_) shared_gate_ = Linear(b, name + ".gate_proj", width, shared, bias);
     shared_up_ = Linear(b, name + ".up_proj", width, shared, bias);
     shared_down_ = Linear(b, name + ".down_proj", shared, width, bias);
     if (shared_at_ == Shared::first_weighted) shared_weight_ = Linear(b, m + "shared_expert_gate", width, 1, false);
@@ -48,7 +55,8 @@ class SparseMoe final : public Module {
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
     const Routed routed = router_(play, hidden);
     if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
-    Tensor out = experts_(play, hidden, routed);
+    Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
+                         : experts_(play, hidden, routed);
     if (activation_ != nullptr) out = with_shared(play, hidden, shared, out);
     s.hidden = t.view(out, sizes);
   }
@@ -70,6 +78,7 @@ class SparseMoe final : public Module {
 
   Tensor shared_expert(Play& play, const Tensor& x) const {
     Torch& t = play.torch;
+    if (!gated_) return shared_down_(play, activation_(t, shared_up_(play, x)));
     const Tensor gate = activation_(t, shared_gate_(play, x));
     return shared_down_(play, t.mul(gate, shared_up_(play, x)));
   }
@@ -89,7 +98,9 @@ class SparseMoe final : public Module {
   Router router_{};
   Experts experts_{};
   Activation activation_ = nullptr;  ///< Of the shared expert.
-  Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{};
+  bool gated_ = true;    ///< So is the shared expert.
+  bool latent_ = false;  ///< The experts' rows are of another width (NemotronHMoE), between two projections.
+  Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{}, into_latent_{}, out_of_latent_{};
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ class StackAttention final : public Module {
         kind_{.dropout = a.number("dropout", 0.0),
               .causal = a.flag("causal", false),
               .softmax = Softmax::as_is,
+              .pictures = a.flag("media", false),
               .cross = a.flag("cross", false)},
         copied_(a.flag("copied", false)),
         module_(b.module_id(a.module())) {

@@ -12,14 +12,17 @@ class VisionAttention final : public Module {
  public:
   VisionAttention(const Attributes& a, Builder& b)
       : head_dim_(a.quotient("width", "heads")),
-        kind_{.dropout = a.number("dropout", 0.0), .causal = false, .pictures = true},
+        kind_{.dropout = a.number("dropout", 0.0),
+              .causal = a.flag("causal", false),
+              .softmax = a.flag("plain_softmax", false) ? Softmax::as_is : Softmax::in_fp32,
+              .pictures = !a.flag("of_text", false)},
         rotary_(a.flag("rotary", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const bool bias = a.flag("bias", true);
     q_proj_ = Linear(b, m + "q_proj", width, width, bias);
-    k_proj_ = Linear(b, m + "k_proj", width, width, bias);
+    k_proj_ = Linear(b, m + "k_proj", width, width, a.flag("key_bias", bias));
     v_proj_ = Linear(b, m + "v_proj", width, width, bias);
     out_proj_ = Linear(b, m + a.text("output", "out_proj"), width, width, a.flag("o_bias", true));
     if (!a.flag("qk_norm", false)) return;

@@ -1,5 +1,7 @@
 #include "torch/convolution.hpp"
 
+#include <algorithm>
+
 namespace oomplan::estimator {
 namespace {
 
@@ -25,6 +27,20 @@ Tensor conv1d(Torch& t, const Tensor& input, const Tensor& w, const Tensor& b, s
   t.save(node, 1, weight);
   const std::int64_t length = (x->sizes[2] + 2 * padding - weight->sizes[2]) / stride + 1;
   return t.attach(node, t.empty({x->sizes[0], weight->sizes[0], length}, x->dtype, "aten::convolution"));
+}
+
+Tensor conv2d(Torch& t, const Tensor& input, const Tensor& w, const Tensor& b, std::int64_t padding,
+              std::int64_t stride) {
+  const Tensor bias = t.lowered(b);
+  const Tensor weight = t.lowered(w);
+  const Tensor x = t.lowered(input);
+  NodeRef node = t.record("ConvolutionBackward0", {&x, &weight, &bias}, convolution_backward);
+  t.save(node, 0, x);
+  t.save(node, 1, weight);
+  const auto side = [&](int dim) {
+    return std::max<std::int64_t>((x->sizes[dim] + 2 * padding - weight->sizes[dim]) / stride + 1, 1);
+  };
+  return t.attach(node, t.empty({x->sizes[0], weight->sizes[0], side(2), side(3)}, x->dtype, "aten::convolution"));
 }
 
 }  // namespace oomplan::estimator

@@ -1,4 +1,4 @@
-// aten/src/ATen/native/Convolution.cpp of one dimension.
+// aten/src/ATen/native/Convolution.cpp of one dimension, and of two.
 #pragma once
 
 #include "torch/torch.hpp"
@@ -10,5 +10,9 @@ namespace oomplan::estimator {
 /// workspace, are not in it.
 Tensor conv1d(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t padding,
               std::int64_t stride = 1);
+
+/// torch.nn.functional.conv2d of x (batch × channels × height × width), with a square kernel; no bias where it is empty.
+Tensor conv2d(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t padding,
+              std::int64_t stride);
 
 }  // namespace oomplan::estimator

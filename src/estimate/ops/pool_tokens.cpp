@@ -1,0 +1,50 @@
+// What a classifier of pictures is given of the last hidden states: the first token, the mean of the others (BEiT, with
+// a norm of its own), both side by side (DINOv2), or the mean of all (Swin, HuBERT).
+#include "modules/layer_norm.hpp"
+
+namespace oomplan::estimator::ops {
+namespace {
+
+enum class Pool { first, others, both, all };
+constexpr std::array<std::string_view, 4> pools{"first", "others", "both", "all"};
+
+/// x.mean(dim=1)
+Tensor mean_of_rows(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("MeanBackward1", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::div");
+  });
+  if (node) node->dims = x->sizes;
+  return t.attach(node, t.empty({x->sizes[0], x->sizes[2]}, x->dtype, "aten::mean"));
+}
+
+class PoolTokens final : public Module {
+ public:
+  PoolTokens(const Attributes& a, Builder& b) : pool_(static_cast<Pool>(a.choice("pool", pools))) {
+    if (!a.module().empty()) norm_ = LayerNorm(b, a.module(), a.integer("width"));
+  }
+
+  void forward(Play& play, Stream& s) const override {
+    s.layer_output = s.hidden;  // The base model's output, which its caller holds.
+    s.hidden = pooled(play.torch, s.hidden);
+    if (norm_) s.hidden = norm_(play, s.hidden);
+  }
+
+ private:
+  Tensor pooled(Torch& t, const Tensor& x) const {
+    if (pool_ == Pool::all) return mean_of_rows(t, x);
+    const Tensor first = pool_ == Pool::others ? Tensor() : t.select(x, 1);
+    if (pool_ == Pool::first) return first;
+    const Tensor mean = mean_of_rows(t, t.slice(x, 1, 1, x->sizes[1] - 1));
+    return first ? t.cat({first, mean}, 1) : mean;
+  }
+
+  Pool pool_;
+  LayerNorm norm_{};
+};
+
+}  // namespace
+
+extern const OpType pool_tokens;
+const OpType pool_tokens{"pool_tokens", make_module<PoolTokens>};
+
+}  // namespace oomplan::estimator::ops
