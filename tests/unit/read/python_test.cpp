@@ -36,7 +36,7 @@ TEST(Python, ReadsLiterals) {
   EXPECT_EQ(value("f(x=16)"), "integer '16' @1:5");
   EXPECT_EQ(value("f(x=1_000)"), "integer '1000' @1:5");
   EXPECT_EQ(value("f(x=0x10)"), "integer '16' @1:5");
-  EXPECT_EQ(value("f(x=2e-4)"), "real '0.0002' @1:5");
+  EXPECT_EQ(value("f(x=2e-4)"), "real '2e-04' @1:5");
   EXPECT_EQ(value("f(x=None)"), "null @1:5");
   EXPECT_EQ(value("f(x=True)"), "boolean 'true' @1:5");
   EXPECT_EQ(value("f(x='a\\tb' \"c\")"), "string 'a\tbc' @1:5");
@@ -95,7 +95,7 @@ TEST(Python, WhatNeverRunsIsLeftOut) {
   EXPECT_EQ(value("if False: f(x=1)\nf(x=2)"), "integer '2' @2:5");
   EXPECT_EQ(value("if 0:\n  f(x=1)\nelse:\n  f(x=2)"), "integer '2' @4:7");
   EXPECT_EQ(value("# f(x=1)\n'''\nf(x=2)\n'''\nf(x=3)"), "integer '3' @5:5");
-  EXPECT_EQ(value("if y: f(x=1)"), "integer '1' @1:9");
+  EXPECT_EQ(value("if y: f(x=1)"), "integer '1' @1:11");
 }
 
 TEST(Python, SplatsOfKnownMappingsAreKeywords) {
@@ -115,33 +115,33 @@ TEST(Python, TellsCallsAssignmentsImportsAndShells) {
   EXPECT_EQ(out,
             "mapping @1:1\n"
             "imports @1:1: sequence @1:1\n"
-            "- string 'a.b' @1:8\n"
-            "- string 'd' @1:18\n"
-            "- string 'e.f' @2:6\n"
+            "  - string 'a.b' @1:8\n"
+            "  - string 'd' @1:18\n"
+            "  - string 'e.f' @2:6\n"
             "steps @1:1: sequence @1:1\n"
-            "- mapping @3:1\n"
-            "  set @3:1: string 'x.y' @3:1\n"
-            "  value @3:1: integer '1' @3:7\n"
-            "- mapping @4:1\n"
-            "  set @4:1: string 'os.environ.Z' @4:1\n"
-            "  value @4:1: string '1' @4:19\n"
-            "- mapping @5:1\n"
-            "  shell @5:1: string '!pip install q' @5:1\n"
-            "- mapping @6:1\n"
-            "  call @6:1: string 'A.b' @6:1\n"
-            "  positional @6:4: sequence @6:4\n"
-            "  - integer '1' @6:5\n"
-            "  - expression 'C(k=2)' @6:8\n"
-            "  keywords @6:4: mapping @6:4\n"
-            "- mapping @6:8\n"
-            "  call @6:8: string 'C' @6:8\n"
-            "  positional @6:9: sequence @6:9\n"
-            "  keywords @6:9: mapping @6:9\n"
-            "  k @6:10: integer '2' @6:12\n"
-            "- mapping @6:16\n"
-            "  call @6:16: string '.d' @6:16\n"
-            "  positional @6:17: sequence @6:17\n"
-            "  keywords @6:17: mapping @6:17\n");
+            "  - mapping @3:1\n"
+            "    set @3:1: string 'x.y' @3:1\n"
+            "    value @3:1: integer '1' @3:7\n"
+            "  - mapping @4:1\n"
+            "    set @4:1: string 'os.environ.Z' @4:1\n"
+            "    value @4:1: string '1' @4:19\n"
+            "  - mapping @5:1\n"
+            "    shell @5:1: string '!pip install q' @5:1\n"
+            "  - mapping @6:1\n"
+            "    call @6:1: string 'A.b' @6:1\n"
+            "    positional @6:4: sequence @6:4\n"
+            "      - integer '1' @6:5\n"
+            "      - expression 'C(k=2)' @6:8\n"
+            "    keywords @6:4: mapping @6:4\n"
+            "  - mapping @6:8\n"
+            "    call @6:8: string 'C' @6:8\n"
+            "    positional @6:9: sequence @6:9\n"
+            "    keywords @6:9: mapping @6:9\n"
+            "      k @6:10: integer '2' @6:12\n"
+            "  - mapping @6:16\n"
+            "    call @6:16: string '.d' @6:16\n"
+            "    positional @6:17: sequence @6:17\n"
+            "    keywords @6:17: mapping @6:17\n");
 }
 
 TEST(Python, RefusesWhatIsNoPython) {
@@ -164,20 +164,20 @@ TEST(Python, HostileTextEndsInARefusal) {
 }
 
 TEST(Notebook, ReadsCodeCellsAsOneScript) {
-  const std::string text = R"({"cells": [
+  const std::string text = R"json({"cells": [
     {"cell_type": "markdown", "source": ["f(x=0)"]},
     {"cell_type": "code", "source": ["%%capture\n", "!pip install q\n", "a = 4"]},
     {"cell_type": "code", "source": "%%bash\nnot python at all ((("},
     {"cell_type": "code", "source": ["f(\n", "  x = a,\n", "  y = b,\n", ")"]}
-  ], "nbformat": 4})";
+  ], "nbformat": 4})json";
   const Result<Document> document = parse_document(text, "t.ipynb", Syntax::notebook);
   ASSERT_TRUE(document);
   const Node* x = keyword(*document, 0, "x");
   const Node* y = keyword(*document, 0, "y");
   ASSERT_TRUE(x != nullptr && y != nullptr);
   EXPECT_EQ(x->text, "4");
-  EXPECT_EQ(to_text(document->at(*x)), "t.ipynb cell 2:3:5");
-  EXPECT_EQ(to_text(document->at(*y)), "t.ipynb cell 4:3:7");
+  EXPECT_EQ(document->at(*x), (Location{"t.ipynb cell 2", 3, 5}));
+  EXPECT_EQ(document->at(*y), (Location{"t.ipynb cell 4", 3, 7}));
   EXPECT_EQ(document->excerpt(document->at(*y)), "  y = b,");
 }
 
@@ -187,9 +187,9 @@ TEST(Notebook, RefusesOtherJson) {
   };
   EXPECT_EQ(code(R"({"a": 1})").code, "read/syntax");
   EXPECT_EQ(code(R"({"cells": []})").code, "read/empty");
-  const Diagnostic open = code(R"({"cells": [{"cell_type": "code", "source": "f("}]})");
+  const Diagnostic open = code(R"json({"cells": [{"cell_type": "code", "source": "f("}]})json");
   EXPECT_EQ(open.code, "read/syntax");
-  EXPECT_EQ(to_text(open.where), "t.ipynb cell 1:1:2");
+  EXPECT_EQ(open.where, (Location{"t.ipynb cell 1", 1, 2}));
 }
 
 }  // namespace

@@ -19,6 +19,21 @@ void gap(Draft& draft, std::string feature, std::string_view key, const Origin& 
   draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
 }
 
+/// Of a trainer that is not played, the arguments that others have too: its own are accounted for by that.
+Inputs without_others(Inputs inputs) {
+  const auto trainer = std::ranges::find(inputs, "trainer", &Input::key);
+  if (trainer == inputs.end()) return inputs;
+  const std::string& call = trainer->value->text;
+  const unsloth::Trainer* found = unsloth::find_trainer(std::string_view(call).substr(call.rfind('.') + 1));
+  if (found == nullptr || found->feature.empty()) return inputs;
+  const auto& known = arguments_of("unsloth");
+  std::erase_if(inputs, [&](const Input& input) {
+    const bool own = input.key.find('.') == input.key.npos && input.command_line.empty();
+    return own && std::ranges::count(known, input.key, &Key::name) == 0;
+  });
+  return inputs;
+}
+
 /// What is not read of a script may be anything, unless its key says nothing of memory.
 Inputs without_expressions(Inputs inputs, Draft& draft) {
   const KeyFile& file = key_file("unsloth");
@@ -63,14 +78,21 @@ void plan_model(const Arguments& args, Draft& draft, const Document& document) {
 }
 
 /// loader.py: 4 bits where nothing is said, and none where another width is asked for.
-void plan_quantization(const Arguments& args, TrainingPlan& plan) {
+void plan_quantization(const Arguments& args, Draft& draft) {
   const auto four = args.get<bool>("from_pretrained.load_in_4bit");
-  auto& quantization = plan.quantization.kind;
-  if (four.value && !*four.value) quantization = {Quantization::none, four.origin};
-  for (const std::string_view key :
-       {"from_pretrained.load_in_8bit", "from_pretrained.load_in_16bit", "from_pretrained.full_finetuning"}) {
-    if (args.on(key)) quantization = {Quantization::none, args.get<bool>(key).origin};
+  auto& quantization = draft.plan.quantization.kind;
+  if (four.value) quantization = {*four.value ? Quantization::nf4 : Quantization::none, four.origin};
+  if (args.on("from_pretrained.load_in_16bit")) {
+    quantization = {Quantization::none, args.get<bool>("from_pretrained.load_in_16bit").origin};
   }
+  const auto instead = [&](std::string_view key, Quantization kind, std::string_view feature) {
+    const auto flag = args.get<bool>(key);
+    if (!is(flag, true)) return;
+    quantization = {kind, flag.origin};
+    gap(draft, std::string(feature), key, flag.origin);
+  };
+  instead("from_pretrained.load_in_8bit", Quantization::int8, "8-bit weights by Unsloth");
+  instead("from_pretrained.full_finetuning", Quantization::none, "full fine-tuning by Unsloth");
 }
 
 /// rl.py: without bf16 or fp16 the trainer takes autocast of the model's dtype.
@@ -101,6 +123,15 @@ void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, c
   asked("fp16", !half);
 }
 
+/// FastBaseModel.get_peft_model: parts of the model that get no adapters.
+void note_left_out(const Arguments& args, Draft& draft) {
+  for (const std::string_view key : {"get_peft_model.finetune_language_layers", "get_peft_model.finetune_attention_modules",
+                                     "get_peft_model.finetune_mlp_modules"}) {
+    const auto part = args.get<bool>(key);
+    if (is(part, false)) gap(draft, "adapters on a part of the model", key, part.origin);
+  }
+}
+
 void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& plan) {
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
   if (called == inputs.end()) return;
@@ -110,14 +141,18 @@ void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& pla
   if (targets.value) plan.adapter.targets = {*targets.value, targets.origin};
 }
 
-/// _utils.py: apply_unsloth_gradient_checkpointing.
-void plan_checkpointing(const Arguments& args, Draft& draft) {
-  auto& checkpointing = draft.plan.checkpointing.on;
+/// _utils.py: apply_unsloth_gradient_checkpointing. Where that switches it off, its SFTConfig's own argument, which is
+/// true unless it is given, has transformers' Trainer switch it on again.
+void plan_checkpointing(const Arguments& args, TrainingPlan& plan) {
+  auto& checkpointing = plan.checkpointing.on;
   for (const std::string_view key :
        {"from_pretrained.use_gradient_checkpointing", "get_peft_model.use_gradient_checkpointing"}) {
     const auto how = args.get<std::string>(key);
     if (how.value) checkpointing = {*how.value != "false", how.origin};
   }
+  if (checkpointing.value) return;
+  const auto trainers = args.get<bool>("gradient_checkpointing");
+  checkpointing = setting(trainers, true, own("its SFTConfig, whose gradient_checkpointing is true"));
 }
 
 // ---- The rows ------------------------------------------------------------------------------------------------------
@@ -177,7 +212,7 @@ void note_layers(const Arguments& args, Draft& draft) {
 
 Draft read(const Inputs& given, const Document& document) {
   Draft draft;
-  Inputs inputs = without_expressions(given, draft);
+  Inputs inputs = without_expressions(without_others(given), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
   Inputs plain = inputs;
   std::erase_if(plain, [](const Input& input) { return input.key == "get_peft_model.called"; });
@@ -190,10 +225,11 @@ Draft read(const Inputs& given, const Document& document) {
   plan_trainer(args, draft);
   plan_supervised(plan);
   plan_model(args, draft, document);
-  plan_quantization(args, plan);
+  plan_quantization(args, draft);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
-  plan_checkpointing(args, draft);
+  note_left_out(args, draft);
+  plan_checkpointing(args, plan);
   plan_length(args, draft, document);
   plan_rows(args, plan);
   plan_evaluation(args, draft);
