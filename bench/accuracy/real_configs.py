@@ -3,7 +3,7 @@
 
     real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--json OUT]
 
-For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples), which do not go into the project.
+For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples, Unsloth's notebooks), which do not go into the project.
 Exits 1 when the program crashed, hung or answered with an undocumented exit code on any file.
 """
 
@@ -100,9 +100,9 @@ def main():
         parser.error(f"{args.program} is not a program")
     program = str(pathlib.Path(args.program).resolve())
 
-    files = sorted(p for p in args.folder.rglob("*") if p.suffix in (".yml", ".yaml", ".json") and p.is_file())
+    files = sorted(p for p in args.folder.rglob("*") if p.suffix in (".yml", ".yaml", ".json", ".py", ".ipynb") and p.is_file())
     if not files:
-        parser.error(f"no .yml, .yaml or .json file under {args.folder}")
+        parser.error(f"no .yml, .yaml, .json, .py or .ipynb file under {args.folder}")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda path: run(program, path, args.gpu, args.timeout), files))
     names = [str(path.relative_to(args.folder)) for path in files]

@@ -118,6 +118,7 @@ std::optional<Splice> added(const Document& document, const KeyChange& change, c
 
 Result<std::string> patched(const Document& document, const std::vector<KeyChange>& keys) {
   if (document.syntax == Syntax::toml) return refused("TOML is not patched");
+  if (is_script(document.syntax)) return refused("scripts are not patched");
   std::vector<Splice> splices;
   for (const KeyChange& change : keys) {
     if (const Spot spot = spot_of(document, change.key); spot.entry != nullptr) {

@@ -46,8 +46,7 @@ std::vector<Gpu> gpus_of(const Question& question, const Catalog& catalog, Diagn
 /// Stages that see a plan know the line but not its text.
 void add_excerpts(Diagnostics& diagnostics, const Document& document) {
   for (Diagnostic& diagnostic : diagnostics) {
-    if (!diagnostic.excerpt.empty() || diagnostic.where.file != document.file) continue;
-    diagnostic.excerpt = document.line(diagnostic.where.line);
+    if (diagnostic.excerpt.empty()) diagnostic.excerpt = document.excerpt(diagnostic.where);
   }
 }
 

@@ -153,7 +153,7 @@ void conflict(Draft& draft, const Origin& at, const Document& document, std::str
   Diagnostic error{Severity::error, "ingest/conflict", std::move(message), at.where, {}, {}};
   if (at.kind == Origin::Kind::command_line) error.where = {"--set " + at.source, 0, 0};
   if (error.where.file.empty()) error.where.file = document.file;
-  if (error.where.file == document.file) error.excerpt = std::string(document.line(at.where.line));
+  error.excerpt = std::string(document.excerpt(error.where));
   draft.errors.push_back(std::move(error));
 }
 

@@ -51,6 +51,12 @@ struct OwnFsdp {
   ShardUnits units = ShardUnits::accelerate;  ///< Of version 2.
 };
 
+/// How a framework's scripts are read.
+struct ScriptForm {
+  bool (*is)(const Document& script) = nullptr;               ///< Whether a script is one of this framework.
+  Result<Node> (*config)(const Document& script) = nullptr;  ///< Its keys, a mapping.
+};
+
 struct Dialect {
   std::string_view name{};
   std::string_view about{};
@@ -65,6 +71,7 @@ struct Dialect {
   const OwnFsdp* fsdp = nullptr;      ///< How its fsdp and fsdp_config are read; none: they are not played.
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
   std::optional<Diagnostic> (*adapt_to_model)(TrainingPlan& plan, const Architecture& model) = nullptr;
+  const ScriptForm* of_script = nullptr;  ///< Its configs are scripts; none: they are files.
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

@@ -11,6 +11,7 @@
 #include "loader_facts.hpp"
 #include "oomplan/plan/fact_table.hpp"
 #include "overrides.hpp"
+#include "script.hpp"
 #include "sharding_keys.hpp"
 #include "steps.hpp"
 #include "versions.hpp"
@@ -131,9 +132,7 @@ Diagnostic assumed_version(const Reading& newest, const NamedVersion& taken) {
           {}};
 }
 
-}  // namespace
-
-Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options) {
+Result<TrainingPlan> ingest_config(const Document& document, const IngestOptions& options) {
   Reading newest = read_by(document, options);
   for (const NamedVersion& version : newest.others) {
     IngestOptions with = options;
@@ -152,6 +151,17 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
     return errors;
   }
   return std::move(newest.plan);
+}
+
+}  // namespace
+
+Result<TrainingPlan> ingest(const Document& document, const IngestOptions& options) {
+  if (!is_script(document.syntax)) return ingest_config(document, options);
+  const Result<ingestion::ScriptConfig> config = ingestion::config_of(document, options.dialect);
+  if (!config) return config.errors();
+  IngestOptions as_config = options;
+  as_config.dialect = config->dialect;
+  return ingest_config(config->document, as_config);
 }
 
 std::vector<std::string_view> dialects() {

@@ -18,7 +18,7 @@ std::string shortened(const std::string& text) {
 Diagnostic diagnostic(const Input& input, const Location& where, std::string_view code, std::string message,
                       std::string hint) {
   Diagnostic out{Severity::error, std::string(code), std::move(message), where, std::move(hint), {}};
-  if (input.command_line.empty()) out.excerpt = std::string(input.document->line(where.line));
+  if (input.command_line.empty()) out.excerpt = std::string(input.document->excerpt(where));
   return out;
 }
 
@@ -80,6 +80,8 @@ std::string shown(const Node& node) {
       return "a list";
     case Node::Kind::mapping:
       return "a mapping";
+    case Node::Kind::expression:
+      return "an expression";
     case Node::Kind::string:
       return "\"" + shortened(node.text) + "\"";
     default:

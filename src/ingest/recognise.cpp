@@ -51,7 +51,7 @@ bool may_be(const Dialect& dialect, const Inputs& inputs) {
 std::vector<Score> blank_scores(const Inputs& inputs) {
   std::vector<Score> out;
   for (const Dialect* dialect : registry()) {
-    if (may_be(*dialect, inputs)) out.push_back({dialect});
+    if (dialect->of_script == nullptr && may_be(*dialect, inputs)) out.push_back({dialect});
   }
   return out;
 }
@@ -96,7 +96,9 @@ const Foreign* foreign_kind(const Inputs& inputs) {
 
 std::string listed() {
   std::string out;
-  for (const Dialect* dialect : registry()) out += (out.empty() ? "" : ", ") + std::string(dialect->name);
+  for (const Dialect* dialect : registry()) {
+    if (dialect->of_script == nullptr) out += (out.empty() ? "" : ", ") + std::string(dialect->name);
+  }
   return out;
 }
 
@@ -118,7 +120,14 @@ std::string shown(const Score& score) {
 }
 
 Result<const Dialect*> named(const Document& document, std::string_view name) {
-  if (const Dialect* found = find_dialect(name)) return found;
+  const Dialect* found = find_dialect(name);
+  if (found != nullptr && (found->of_script == nullptr || is_script(document.syntax))) return found;
+  if (found != nullptr) {
+    Diagnostic out = about(document, "ingest/unknown-dialect",
+                           std::string(name) + "'s configs are Python scripts and notebooks, which this file is none of");
+    out.hint = "a script's name ends with .py, a notebook's with .ipynb";
+    return out;
+  }
   Diagnostic out = about(document, "ingest/unknown-dialect", "no dialect is called \"" + std::string(name) + "\"");
   out.hint = "known: " + listed();
   return out;

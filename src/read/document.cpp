@@ -1,5 +1,6 @@
 #include "oomplan/read/document.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +32,42 @@ Node parse(const read::Source& source, Syntax syntax, const ReadBudget& budget) 
     case Syntax::toml:
       read::parse_toml(source, tape);
       break;
+    case Syntax::python:
+    case Syntax::notebook:
+      return read::parse_python(source, budget);
   }
   return read::build(tape);
 }
 
+/// Makes of a notebook's JSON the code of its cells.
+void take_code(Document& document, const ReadBudget& budget) {
+  const read::Source source(document.file, document.text);
+  read::NotebookCode code = read::notebook_code(source, budget);
+  document.text = std::move(code.text);
+  document.parts = std::move(code.parts);
+}
+
+/// Lines of the text become lines of its parts.
+Diagnostics placed(Diagnostics errors, const Document& document) {
+  for (Diagnostic& one : errors) one.where = document.at(one.where.line, one.where.column);
+  return errors;
+}
+
 }  // namespace
+
+Location Document::at(int line, int column) const {
+  const auto after = std::ranges::upper_bound(parts, line, {}, &DocumentPart::first_line);
+  if (after == parts.begin()) return {file, line, column};
+  const DocumentPart& part = *(after - 1);
+  return {file + " " + part.name, line - part.first_line + 1, column};
+}
+
+std::string_view Document::excerpt(const Location& where) const {
+  if (where.file == file) return line(where.line);
+  const auto named = [&](const DocumentPart& part) { return where.file == file + " " + part.name; };
+  const auto part = std::ranges::find_if(parts, named);
+  return part == parts.end() || where.line < 1 ? std::string_view{} : line(part->first_line + where.line - 1);
+}
 
 std::string_view Document::line(int line) const {
   std::string_view rest = text;
@@ -56,13 +88,20 @@ Result<Document> parse_document(std::string text, const std::string& file, Synta
   Document out{file, syntax, std::move(text), {}, false};
   out.byte_order_mark = out.text.starts_with(byte_order_mark);
   if (out.byte_order_mark) out.text.erase(0, byte_order_mark.size());
-  const read::Source source(out.file, out.text);
   try {
+    const read::Source source(out.file, out.text);
     read::check_text(source);
     if (out.byte_order_mark && syntax == Syntax::json) refuse_mark(source);
-    out.root = parse(source, syntax, budget);
+    if (syntax != Syntax::notebook) out.root = parse(source, syntax, budget);
+    if (syntax == Syntax::notebook) take_code(out, budget);
   } catch (read::Refused& refused) {
     return std::move(refused.diagnostics);
+  }
+  if (syntax != Syntax::notebook) return out;
+  try {
+    out.root = parse(read::Source(out.file, out.text), syntax, budget);
+  } catch (read::Refused& refused) {
+    return placed(std::move(refused.diagnostics), out);
   }
   return out;
 }

@@ -43,9 +43,11 @@ std::string lower(std::string text) {
 }
 
 Syntax syntax_of(const std::string& path, std::string_view text) {
-  const std::string name = lower(path.substr(path.size() - std::min<std::size_t>(path.size(), 5)));
+  const std::string name = lower(path.substr(path.size() - std::min<std::size_t>(path.size(), 6)));
   if (name.ends_with(".toml")) return Syntax::toml;
   if (name.ends_with(".json")) return Syntax::json;
+  if (name.ends_with(".py")) return Syntax::python;
+  if (name.ends_with(".ipynb")) return Syntax::notebook;
   if (name.ends_with(".yaml") || name.ends_with(".yml")) return Syntax::yaml;
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');

@@ -124,7 +124,7 @@ class Judgement {
   void add_excerpts(const Document& document) {
     for (Diagnostics* all : {&errors_, &item_.diagnostics}) {
       for (Diagnostic& one : *all)
-        if (one.excerpt.empty() && one.where.file == document.file) one.excerpt = document.line(one.where.line);
+        if (one.excerpt.empty()) one.excerpt = document.excerpt(one.where);
     }
   }
 

@@ -27,7 +27,8 @@ using Entry = KeyAnd<Node>;
 
 /// One value of a document: a scalar, a sequence or a mapping.
 struct Node {
-  enum class Kind { null, boolean, integer, real, string, sequence, mapping };
+  /// An expression is what a script writes that is no value (a call, a condition): its text, and no more.
+  enum class Kind { null, boolean, integer, real, string, sequence, mapping, expression };
 
   Kind kind = Kind::null;
   std::string text{};  ///< A scalar as written (unquoted, escapes resolved); empty for null.
@@ -51,18 +52,39 @@ struct Node {
   bool is_sequence() const { return kind == Kind::sequence; }
 };
 
-enum class Syntax { yaml, json, toml };
+enum class Syntax { yaml, json, toml, python, notebook };
 
-/// A parsed file. `text` is what was read (without a byte order mark), for excerpts and patches.
+/// A script is code, which is read and never run.
+inline bool is_script(Syntax syntax) { return syntax == Syntax::python || syntax == Syntax::notebook; }
+
+/// A piece of a text that has a name of its own, up to the next one.
+struct DocumentPart {
+  int first_line = 1;  ///< Of the text, from 1.
+  std::string name{};  ///< "cell 7"
+};
+
+/// A parsed file. `text` is what was read (without a byte order mark), for excerpts and patches; of a notebook it is the
+/// code of its cells, of which each is a part.
+///
+/// The root of a script is a mapping. `imports` lists the modules that it imports. `steps` has in the order of the text,
+/// without what stands under `if False:`, each call as {call: "a.b.f", positional: [...], keywords: {...}}, each
+/// assignment to a member as {set: "a.b", value: ...} (`os.environ["X"]` is "os.environ.X"), and each line for a shell as
+/// {shell: "!pip ..."}. Values are literals, names that stand for one value in all of the text, sums of numbers, lists
+/// and mappings of these; anything else is an expression. A keyword "**" is an expression whose keys are not known.
 struct Document {
   std::string file{};
   Syntax syntax = Syntax::yaml;
   std::string text{};
   Node root{};
   bool byte_order_mark = false;  ///< The file began with one: `text` and all positions are without it.
+  std::vector<DocumentPart> parts{};
 
-  Location at(const Node& node) const { return {file, node.line, node.column}; }
-  Location at(const Entry& entry) const { return {file, entry.line, entry.column}; }
+  /// Where line `line` of the text is: in a notebook the cell's file is "train.ipynb cell 7", and lines are its own.
+  Location at(int line, int column) const;
+  Location at(const Node& node) const { return at(node.line, node.column); }
+  Location at(const Entry& entry) const { return at(entry.line, entry.column); }
+  /// The line of `text` that the place is in; empty where it is in no line of this document.
+  std::string_view excerpt(const Location& where) const;
   /// Line `line` (from 1) of the text without its end, for a Diagnostic's excerpt; empty where there is none.
   std::string_view line(int line) const;
 };
@@ -74,8 +96,8 @@ struct ReadBudget {
   int nodes = 100'000;  ///< Keys and values after aliases are expanded: 304 bytes of YAML can mean six million.
 };
 
-/// Reads a config file. The extensions .json, .toml, .yaml and .yml say what it is; any other file is JSON where it
-/// begins with '{' or '[', and YAML otherwise. Errors have one of these codes:
+/// Reads a config file. The extensions .json, .toml, .yaml, .yml, .py and .ipynb say what it is; any other file is JSON
+/// where it begins with '{' or '[', and YAML otherwise. Errors have one of these codes:
 /// read/missing          there is no such file
 /// read/not-a-file       a directory, a device, a pipe
 /// read/unreadable       the system refuses to open or read it

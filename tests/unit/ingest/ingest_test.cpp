@@ -23,7 +23,7 @@ Loader files(const std::map<std::string, std::string>& all) {
 }
 
 TEST(Recognise, Dialects) {
-  EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "oomplan", "torchtune"));
+  EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "oomplan", "torchtune", "unsloth"));
 }
 
 TEST(Recognise, ByTheKeys) {

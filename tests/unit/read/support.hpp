@@ -9,7 +9,8 @@
 namespace oomplan::read {
 
 inline std::string_view word(Node::Kind kind) {
-  constexpr std::string_view words[] = {"null", "boolean", "integer", "real", "string", "sequence", "mapping"};
+  constexpr std::string_view words[] = {"null",   "boolean",  "integer", "real",
+                                        "string", "sequence", "mapping", "expression"};
   return words[static_cast<int>(kind)];
 }
 

@@ -1,0 +1,259 @@
+// Unsloth 2026.8.19: unsloth/models/loader.py, llama.py, rl.py and trainer.py. What no line of keys.yaml can say of the
+// arguments of its scripts.
+#include <algorithm>
+#include <array>
+
+#include "../../condition.hpp"
+#include "../../dialect.hpp"
+#include "../trainer/arguments.hpp"
+#include "script.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+const Stack& stack() { return stack_of("unsloth-2026.8"); }
+
+Origin own(std::string_view where) { return stack().origin("unsloth", where); }
+
+void gap(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
+  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
+}
+
+/// Of a trainer that is not played, the arguments that others have too: its own are accounted for by that.
+Inputs without_others(Inputs inputs) {
+  const auto trainer = std::ranges::find(inputs, "trainer", &Input::key);
+  if (trainer == inputs.end()) return inputs;
+  const std::string& call = trainer->value->text;
+  const unsloth::Trainer* found = unsloth::find_trainer(std::string_view(call).substr(call.rfind('.') + 1));
+  if (found == nullptr || found->feature.empty()) return inputs;
+  const auto& known = arguments_of("unsloth");
+  std::erase_if(inputs, [&](const Input& input) {
+    const bool own = input.key.find('.') == input.key.npos && input.command_line.empty();
+    return own && std::ranges::count(known, input.key, &Key::name) == 0;
+  });
+  return inputs;
+}
+
+/// What is not read of a script may be anything, unless its key says nothing of memory.
+Inputs without_expressions(Inputs inputs, Draft& draft) {
+  const KeyFile& file = key_file("unsloth");
+  const auto is_read = [&](const Input& input) {
+    if (input.value->kind != Node::Kind::expression) return true;
+    if (std::ranges::count(file.no_effect, input.key, &KeyLine::what) > 0) return false;
+    const bool object = std::ranges::any_of(file.unmodelled, [&](const KeyLine& rule) { return rule.what == input.key; });
+    if (object) return true;
+    Diagnostic error = at_value(input, "ingest/not-read",
+                                input.key + ": " + input.value->text + " is not read, since a script is never run",
+                                "write the value, or --set " + input.key + "=…");
+    draft.errors.push_back(std::move(error));
+    draft.bad_keys.push_back(input.key);
+    return false;
+  };
+  std::erase_if(inputs, [&](const Input& input) { return !is_read(input); });
+  return inputs;
+}
+
+// ---- The model -----------------------------------------------------------------------------------------------------
+
+/// loader_utils.py: get_model_name. A checkpoint in 4 bits of Unsloth's is the model of that name, quantized.
+void plan_model(const Arguments& args, Draft& draft, const Document& document) {
+  Setting<std::string>& model = draft.plan.model.name;
+  for (const std::string_view suffix : {"-unsloth-bnb-4bit", "-bnb-4bit"}) {
+    if (!model.value.ends_with(suffix)) continue;
+    if (suffix.starts_with("-unsloth")) {
+      gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name", model.origin);
+    }
+    model.value.resize(model.value.size() - suffix.size());
+    derive(model.origin, "whose weights are in 4 bits");
+    break;
+  }
+  if (model.value.empty()) {
+    miss(draft, document, "model", {"from_pretrained.model_name"}, "from_pretrained is given no model_name",
+         "--set from_pretrained.model_name=…");
+  }
+  const auto loader = args.get<std::string>("loader");
+  if (loader.value && *loader.value != "FastLanguageModel") {
+    gap(draft, "a model of " + *loader.value, "loader", loader.origin);
+  }
+}
+
+/// loader.py: 4 bits where nothing is said, and none where another width is asked for.
+void plan_quantization(const Arguments& args, Draft& draft) {
+  const auto four = args.get<bool>("from_pretrained.load_in_4bit");
+  auto& quantization = draft.plan.quantization.kind;
+  if (four.value) quantization = {*four.value ? Quantization::nf4 : Quantization::none, four.origin};
+  if (args.on("from_pretrained.load_in_16bit")) {
+    quantization = {Quantization::none, args.get<bool>("from_pretrained.load_in_16bit").origin};
+  }
+  const auto instead = [&](std::string_view key, Quantization kind, std::string_view feature) {
+    const auto flag = args.get<bool>(key);
+    if (!is(flag, true)) return;
+    quantization = {kind, flag.origin};
+    gap(draft, std::string(feature), key, flag.origin);
+  };
+  instead("from_pretrained.load_in_8bit", Quantization::int8, "8-bit weights by Unsloth");
+  instead("from_pretrained.full_finetuning", Quantization::none, "full fine-tuning by Unsloth");
+}
+
+/// rl.py: without bf16 or fp16 the trainer takes autocast of the model's dtype.
+void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
+  constexpr std::array<std::string_view, 3> names{"bfloat16", "float16", "float32"};
+  TrainingPlan& plan = draft.plan;
+  const auto dtype = args.get<std::string>("from_pretrained.dtype");
+  auto& weights = plan.precision.weights_dtype;
+  if (dtype.value == "float16") weights = {WeightsDType::fp16, dtype.origin};
+  if (dtype.value == "bfloat16") weights = {WeightsDType::bf16, dtype.origin};
+  if (dtype.value == "float32") gap(draft, "weights in fp32 under Unsloth", "from_pretrained.dtype", dtype.origin);
+  if (dtype.value && std::ranges::count(names, *dtype.value) == 0) {
+    const auto input = std::ranges::find(inputs, "from_pretrained.dtype", &Input::key);
+    if (input != inputs.end()) draft.errors.push_back(bad_value(*input, "one of bfloat16, float16, float32", names));
+    draft.bad_keys.emplace_back("from_pretrained.dtype");
+  }
+  const bool half = weights.value == WeightsDType::fp16;
+  plan.precision.autocast = {half ? Autocast::fp16 : Autocast::bf16, weights.origin};
+  plan.quantization.compute_dtype = {half ? DType::fp16 : DType::bf16, weights.origin};
+  plan.precision.outputs_to_fp32 = {true, stack().origin("accelerate", "prepare_model")};
+  const auto asked = [&](std::string_view key, bool wrong) {
+    const auto flag = args.get<std::string>(key);
+    if (flag.value != "true" || !wrong) return;
+    conflict(draft, flag.origin, document,
+             std::string(key) + ": Unsloth refuses it for a model in " + (half ? "float16" : "bfloat16"));
+  };
+  asked("bf16", half);
+  asked("fp16", !half);
+}
+
+/// FastBaseModel.get_peft_model: parts of the model that get no adapters.
+void note_left_out(const Arguments& args, Draft& draft) {
+  for (const std::string_view key : {"get_peft_model.finetune_language_layers", "get_peft_model.finetune_attention_modules",
+                                     "get_peft_model.finetune_mlp_modules"}) {
+    const auto part = args.get<bool>(key);
+    if (is(part, false)) gap(draft, "adapters on a part of the model", key, part.origin);
+  }
+}
+
+void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& plan) {
+  const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
+  if (called == inputs.end()) return;
+  plan.adapter.kind = {Adapter::lora, origin_of(*called)};
+  plan.adapter.kind.origin.source = "get_peft_model";
+  const auto targets = args.get<std::vector<std::string>>("get_peft_model.target_modules");
+  if (targets.value) plan.adapter.targets = {*targets.value, targets.origin};
+}
+
+/// _utils.py: apply_unsloth_gradient_checkpointing. Where that switches it off, its SFTConfig's own argument, which is
+/// true unless it is given, has transformers' Trainer switch it on again.
+void plan_checkpointing(const Arguments& args, TrainingPlan& plan) {
+  auto& checkpointing = plan.checkpointing.on;
+  for (const std::string_view key :
+       {"from_pretrained.use_gradient_checkpointing", "get_peft_model.use_gradient_checkpointing"}) {
+    const auto how = args.get<std::string>(key);
+    if (how.value) checkpointing = {*how.value != "false", how.origin};
+  }
+  if (checkpointing.value) return;
+  const auto trainers = args.get<bool>("gradient_checkpointing");
+  checkpointing = setting(trainers, true, own("its SFTConfig, whose gradient_checkpointing is true"));
+}
+
+// ---- The rows ------------------------------------------------------------------------------------------------------
+
+/// rl.py: the trainer's rows are as long as the model was loaded for, or as its config's max_seq_length if that is less;
+/// max_length counts for nothing.
+void plan_length(const Arguments& args, Draft& draft, const Document& document) {
+  auto& length = draft.plan.batch.sequence_length;
+  const auto loaded = args.get<std::int64_t>("from_pretrained.max_seq_length");
+  const auto trained = args.get<std::int64_t>("max_seq_length");
+  if (loaded.value == 0) {
+    return miss(draft, document, "sequence_length", {"from_pretrained.max_seq_length"},
+                "max_seq_length is None, so rows are as long as the model can take",
+                "--set from_pretrained.max_seq_length=…");
+  }
+  if (loaded.value) length = {*loaded.value, loaded.origin};
+  if (trained.value && *trained.value < length.value) length = {*trained.value, trained.origin};
+}
+
+/// trainer.py: rows are joined into one, by packing or without, unless that is switched off.
+void plan_rows(const Arguments& args, TrainingPlan& plan) {
+  const auto packing = args.get<bool>("packing");
+  const auto padding_free = args.get<bool>("padding_free");
+  if (!is(packing, true) && is(padding_free, false)) return;
+  const Origin joins = is(packing, true)        ? packing.origin
+                       : is(padding_free, true) ? padding_free.origin
+                                                : own("_should_auto_padding_free");
+  pack_rows(plan, joins, "per_device_train_batch_size");
+  plan.loader.packed = {is(packing, true), joins};
+}
+
+void plan_evaluation(const Arguments& args, Draft& draft) {
+  const auto strategy = args.get<std::string>("eval_strategy");
+  const bool asks = (strategy.value && *strategy.value != "no") || args.on("eval_on_start");
+  if (asks) gap(draft, "evaluation by Unsloth", "eval_strategy", strategy.origin);
+  draft.plan.evaluation.evaluates.value = false;
+}
+
+// ---- What runs -----------------------------------------------------------------------------------------------------
+
+void plan_trainer(const Arguments& args, Draft& draft) {
+  const auto given = args.get<std::string>("trainer");
+  if (!given.value) return;
+  const std::string name = given.value->substr(given.value->rfind('.') + 1);
+  const unsloth::Trainer* trainer = unsloth::find_trainer(name);
+  draft.plan.recipe.trainer.origin = given.origin;
+  if (trainer != nullptr && !trainer->feature.empty()) {
+    gap(draft, std::string(trainer->feature), "trainer", given.origin);
+  }
+}
+
+/// Its own autograd functions, offloaded checkpoints and compiled loss.
+void note_layers(const Arguments& args, Draft& draft) {
+  const auto loader = args.get<std::string>("loader");
+  gap(draft, "training by Unsloth's own layers, checkpoints and loss", "loader", loader.origin);
+}
+
+Draft read(const Inputs& given, const Document& document) {
+  Draft draft;
+  Inputs inputs = without_expressions(without_others(given), draft);
+  const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
+  Inputs plain = inputs;
+  std::erase_if(plain, [](const Input& input) { return input.key == "get_peft_model.called"; });
+  const Diagnostics errors = std::exchange(draft.errors, {});
+  const Arguments args = read_arguments("unsloth", {}, plain, draft);
+  draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
+  begin(draft, stack(), args);
+  TrainingPlan& plan = draft.plan;
+  plan.framework = stack().name_of("unsloth") + " on " + stack().name_of("transformers");
+  plan_trainer(args, draft);
+  plan_supervised(plan);
+  plan_model(args, draft, document);
+  plan_quantization(args, draft);
+  plan_precision(args, plain, draft, document);
+  plan_adapter(args, inputs, plan);
+  note_left_out(args, draft);
+  plan_checkpointing(args, plan);
+  plan_length(args, draft, document);
+  plan_rows(args, plan);
+  plan_evaluation(args, draft);
+  trainer::plan_optimizer(args, plan);
+  trainer::plan_clipping(args, plan.optimizer.clip_gradients);
+  if (called == inputs.end()) gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
+  note_layers(args, draft);
+  return draft;
+}
+
+constexpr auto sayings = std::to_array<Saying>({
+    {"optimizer", "optim", trainer::optim},
+});
+
+}  // namespace
+
+namespace dialects {
+extern const Dialect unsloth;
+const Dialect unsloth{.name = "unsloth",
+                      .about = "scripts and notebooks that train by Unsloth",
+                      .model_key = "from_pretrained.model_name",
+                      .read = read,
+                      .sayings = sayings,
+                      .of_script = &ingestion::unsloth::form};
+}  // namespace dialects
+
+}  // namespace oomplan::ingestion

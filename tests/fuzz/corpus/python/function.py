@@ -1,0 +1,3 @@
+def f(a, *b, c=1) -> d:
+	global e
+	e += 2 ** -1

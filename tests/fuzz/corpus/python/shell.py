@@ -1,0 +1,3 @@
+!pip install \
+ q
+os.environ["A"] = "1"; del a

@@ -1,0 +1,167 @@
+// Unsloth's scripts and notebooks.
+#include "from_text.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+
+Document script(const std::string& text) {
+  auto document = parse_document(text, "t.py", Syntax::python);
+  if (!document) {
+    ADD_FAILURE() << to_text(document.errors().front());
+    return {};
+  }
+  return *std::move(document);
+}
+
+TrainingPlan plan_of(const std::string& text, std::vector<std::string> overrides = {}) {
+  auto plan = ingest(script(text), {{}, std::move(overrides), {}});
+  if (!plan) {
+    for (const Diagnostic& error : plan.errors()) ADD_FAILURE() << to_text(error);
+    return {};
+  }
+  return *std::move(plan);
+}
+
+std::vector<std::string> errors_of(const std::string& text, const IngestOptions& options = {}) {
+  const auto plan = ingest(script(text), options);
+  return plan ? std::vector<std::string>{} : said(plan.errors());
+}
+
+const std::string import = "from unsloth import FastLanguageModel\n";
+const std::string load = "m, t = FastLanguageModel.from_pretrained('meta-llama/Llama-3.2-1B', max_seq_length = 1024)\n";
+const std::string adapt = "m = FastLanguageModel.get_peft_model(m, r = 8)\n";
+
+std::string trainer(const std::string& config = {}, const std::string& own = {}) {
+  return "trainer = SFTTrainer(model = m, " + own + "args = SFTConfig(" + config + "))\ntrainer.train()\n";
+}
+std::string all(const std::string& config = {}, const std::string& own = {}) {
+  return import + load + adapt + trainer(config, own);
+}
+
+TEST(Unsloth, ItsDefaultsNameTheirSource) {
+  const TrainingPlan plan = plan_of(all());
+  EXPECT_EQ(plan.dialect, "unsloth");
+  EXPECT_EQ(plan.framework, "unsloth 2026.8.19 on transformers 4.57.6");
+  EXPECT_EQ(plan.model.name.value, "meta-llama/Llama-3.2-1B");
+  EXPECT_EQ(plan.adapter.kind.value, Adapter::lora);
+  EXPECT_EQ(plan.adapter.rank.value, 8);
+  EXPECT_THAT(plan.adapter.targets.value,
+              ElementsAre("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"));
+  EXPECT_EQ(plan.quantization.kind.value, Quantization::nf4);
+  EXPECT_EQ(plan.optimizer.name.value, "adamw_8bit");
+  EXPECT_EQ(plan.batch.gradient_accumulation_steps.value, 2);
+  EXPECT_TRUE(plan.checkpointing.on.value);
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+// Nothing of its layers is played yet, so no answer may come of them.
+TEST(Unsloth, ItsOwnLayersMakeTheAnswerUndecided) {
+  EXPECT_THAT(features(plan_of(all())),
+              ElementsAre("loader: training by Unsloth's own layers, checkpoints and loss"));
+}
+
+TEST(Unsloth, RowsAreJoinedUnlessThatIsSwitchedOff) {
+  const TrainingPlan joined = plan_of(all("per_device_train_batch_size = 4"));
+  EXPECT_EQ(joined.batch.micro_batch_size.value, 1);
+  EXPECT_EQ(joined.batch.sequence_length.value, 4096);
+  const TrainingPlan apart = plan_of(all("per_device_train_batch_size = 4, padding_free = False"));
+  EXPECT_EQ(apart.batch.micro_batch_size.value, 4);
+  EXPECT_EQ(apart.batch.sequence_length.value, 1024);
+}
+
+TEST(Unsloth, TheLengthIsTheModelsUnlessMaxSeqLengthIsLess) {
+  const auto length = [](const std::string& config) {
+    return plan_of(all("per_device_train_batch_size = 1, " + config)).batch.sequence_length.value;
+  };
+  EXPECT_EQ(length("max_length = 512"), 1024);
+  EXPECT_EQ(length("max_seq_length = 512"), 512);
+  EXPECT_EQ(length("max_seq_length = 4096"), 1024);
+}
+
+TEST(Unsloth, WhatTheTrainerIsGivenGoesOverItsConfig) {
+  const TrainingPlan plan = plan_of(all("packing = False, max_seq_length = 512", "max_seq_length = 256, "));
+  EXPECT_EQ(plan.batch.sequence_length.value, 256 * 4);
+}
+
+TEST(Unsloth, ItsTrainerChecksPointsAgain) {
+  const std::string off = import + load + "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = False)\n";
+  EXPECT_TRUE(plan_of(off + trainer()).checkpointing.on.value);
+  EXPECT_FALSE(plan_of(off + trainer("gradient_checkpointing = False")).checkpointing.on.value);
+}
+
+TEST(Unsloth, TheLoaderSaysWidthAndDtype) {
+  const auto with = [](const std::string& more) {
+    return plan_of(import + "m, t = FastLanguageModel.from_pretrained('a', " + more + ")\n" + adapt + trainer());
+  };
+  EXPECT_EQ(with("load_in_4bit = False").quantization.kind.value, Quantization::none);
+  EXPECT_EQ(with("load_in_16bit = True").quantization.kind.value, Quantization::none);
+  EXPECT_EQ(with("dtype = torch.float16").precision.autocast.value, Autocast::fp16);
+  EXPECT_EQ(with("dtype = None").precision.weights_dtype.value, WeightsDType::bf16);
+  EXPECT_THAT(features(with("load_in_8bit = True")),
+              Contains("from_pretrained.load_in_8bit: 8-bit weights by Unsloth"));
+}
+
+TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
+  const TrainingPlan plan =
+      plan_of(import + "m, t = FastLanguageModel.from_pretrained(model_name = 'a/b-bnb-4bit')\n" + adapt + trainer());
+  EXPECT_EQ(plan.model.name.value, "a/b");
+  EXPECT_THAT(features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt +
+                               trainer())),
+              Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
+}
+
+TEST(Unsloth, WhatItRefusesIsAConflict) {
+  EXPECT_THAT(errors_of(all("fp16 = True")), Contains(HasSubstr("fp16: Unsloth refuses it for a model in bfloat16")));
+  EXPECT_THAT(errors_of(all("fp16 = not is_bfloat16_supported(), bf16 = is_bfloat16_supported()")), IsEmpty());
+}
+
+TEST(Unsloth, AnExpressionIsNotGuessed) {
+  EXPECT_THAT(errors_of(all("per_device_train_batch_size = int(x)")),
+              Contains(HasSubstr("t.py:4:80: ingest/not-read: per_device_train_batch_size: int(x) is not read")));
+  EXPECT_EQ(plan_of(all("per_device_train_batch_size = int(x)"), {"per_device_train_batch_size=1"})
+                .batch.sequence_length.value,
+            1024);
+  EXPECT_THAT(errors_of(all("logging_steps = int(x)")), IsEmpty());
+}
+
+TEST(Unsloth, LoadingAgainAfterTrainingIsAnotherMatter) {
+  EXPECT_THAT(errors_of(all() + "m, t = FastLanguageModel.from_pretrained('lora_model')\n"), IsEmpty());
+  EXPECT_THAT(errors_of(import + load + "m, t = FastLanguageModel.from_pretrained('b')\n" + adapt + trainer()),
+              Contains(HasSubstr("ingest/several-runs")));
+}
+
+TEST(Unsloth, OtherTrainersAreNamed) {
+  const std::string grpo = import + load + adapt +
+                           "trainer = GRPOTrainer(model = m, reward_funcs = [f], args = GRPOConfig(num_generations = g()))\n"
+                           "trainer.train()\n";
+  EXPECT_THAT(features(plan_of(grpo)), Contains("trainer: GRPO by Unsloth"));
+  EXPECT_THAT(plan_of(grpo).warnings, IsEmpty());
+}
+
+TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {
+  EXPECT_THAT(features(plan_of("import os\nos.environ['UNSLOTH_RETURN_LOGITS'] = '1'\n" + all())),
+              Contains("environ.UNSLOTH_RETURN_LOGITS: logits that are returned"));
+  EXPECT_THAT(features(plan_of(import + load + adapt + "c = SFTConfig()\nc.packing = True\nt = SFTTrainer(args = c)\nt.train()\n")),
+              Contains("assigned.packing: a setting that is assigned after the call"));
+}
+
+TEST(Unsloth, AScriptWithoutTrainingHasNothingToEstimate) {
+  EXPECT_THAT(errors_of(import + load), ElementsAre(HasSubstr("ingest/no-training: the script makes no trainer")));
+  EXPECT_THAT(errors_of(import), ElementsAre(HasSubstr("loads no model")));
+  EXPECT_THAT(errors_of("import torch\n"), ElementsAre(HasSubstr("ingest/unknown-dialect: this script imports no")));
+}
+
+TEST(Unsloth, OnlyScriptsAreRead) {
+  EXPECT_THAT(errors_from("r: 1\n", {"unsloth", {}, {}}),
+              ElementsAre(HasSubstr("unsloth's configs are Python scripts and notebooks")));
+  EXPECT_THAT(errors_of(all(), {"hf", {}, {}}), ElementsAre(HasSubstr("no scripts are read as hf")));
+}
+
+}  // namespace
+}  // namespace oomplan
