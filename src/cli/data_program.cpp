@@ -14,12 +14,6 @@
 namespace oomplan::cli {
 namespace {
 
-std::string beside_this_program() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "oomplan-data").string();
-}
-
 Outcome not_there(const std::string& path, int error, bool json) {
   Diagnostic diagnostic{.code = "cli/no-data-program",
                         .message = "cannot run " + path + ": " + std::strerror(error),
@@ -29,7 +23,7 @@ Outcome not_there(const std::string& path, int error, bool json) {
 
 /// Becomes the other program; returns only where that cannot be.
 Outcome become(const std::string& name, std::vector<std::string> words) {
-  const std::string path = beside_this_program();
+  const std::string path = data_program();
   const bool json = std::ranges::find(words, "--json") != words.end();
   std::vector<char*> arguments{const_cast<char*>("oomplan"), const_cast<char*>(name.c_str())};
   for (std::string& word : words) arguments.push_back(word.data());
@@ -40,10 +34,18 @@ Outcome become(const std::string& name, std::vector<std::string> words) {
 
 }  // namespace
 
+std::string data_program() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "oomplan-data").string();
+}
+
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description) {
   const ArgumentParser app = program.command(name, description).in("Data");
   app.hand_on();
-  return {app, [app, name](const Terminal&) { return become(name, app.handed_on()); }};
+  return {app, [app, name](const Terminal& terminal) {
+            return terminal.own_process ? become(name, app.handed_on()) : needs_own_process(name);
+          }};
 }
 
 }  // namespace oomplan::cli

@@ -7,6 +7,9 @@
 
 namespace oomplan::cli {
 
+/// Where oomplan-data would be.
+std::string data_program();
+
 /// A subcommand of this name, whose words are all handed on. Error: cli/no-data-program.
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description);
 

@@ -1,0 +1,3 @@
+version: str
+
+def reply(words: list[bytes], input: bytes, /) -> tuple[int, bytes, bytes]: ...
