@@ -14,13 +14,19 @@ namespace nb = nanobind;
 
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-/// Exit code, standard output and standard error. Words are bytes: not every file's name is UTF-8.
-nb::tuple reply(const nb::list& words, const nb::bytes& input) {
-  std::vector<std::string> texts;
+/// Words are bytes: not every file's name is UTF-8.
+std::vector<std::string> texts_of(const nb::list& words) {
+  std::vector<std::string> out;
   for (const nb::handle word : words) {
     const auto bytes = nb::cast<nb::bytes>(word);
-    texts.emplace_back(bytes.c_str(), bytes.size());
+    out.emplace_back(bytes.c_str(), bytes.size());
   }
+  return out;
+}
+
+/// Exit code, standard output and standard error.
+nb::tuple reply(const nb::list& words, const nb::bytes& input) {
+  const std::vector<std::string> texts = texts_of(words);
   const std::string given(input.c_str(), input.size());
   Reply out;
   {
@@ -30,10 +36,21 @@ nb::tuple reply(const nb::list& words, const nb::bytes& input) {
   return nb::make_tuple(out.code, bytes_of(out.out), bytes_of(out.err));
 }
 
+/// As the program itself: both streams are written, and the process is its own. `words` begin with the program's path.
+int run_program(const nb::list& words) {
+  std::vector<std::string> texts = texts_of(words);
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  const nb::gil_scoped_release unlocked;
+  return run(static_cast<int>(texts.size()), pointers.data());
+}
+
 }  // namespace
 }  // namespace oomplan::python
 
 NB_MODULE(_core, m) {
   m.def("reply", &oomplan::python::reply);
+  m.def("run", &oomplan::python::run_program);
   m.attr("version") = std::string(oomplan::version()).c_str();
 }

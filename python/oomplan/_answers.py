@@ -11,6 +11,14 @@ from oomplan._asking import Reply, answered, error_of, line_of
 from oomplan._errors import UsageError
 
 GIB = 1 << 30
+# Buckets that are in no tensor of the pool: what the allocator has beside them, and what lies outside of it.
+BESIDE_TENSORS = ("slack", "fragmentation", "paged", "runtime")
+
+
+def tensors_in(moment: dict[str, Any]) -> int:
+    """Bytes of tensors at a moment that has `by_bucket`."""
+    return sum(size for name, size in moment["by_bucket"].items() if name not in BESIDE_TENSORS)
+
 
 
 class Answer:
@@ -96,12 +104,16 @@ class Estimate(Answer):
 
     @property
     def peak(self) -> int:
-        """Bytes of all tensors at the highest moment of the run. Raises Undecided where there is no number."""
-        return int(self._footprint["peak"]["total"])
+        """Bytes of all tensors at the highest moment of the run: what torch.cuda.max_memory_allocated() comes to, but for
+        cuBLAS's workspaces. Raises Undecided where there is no number.
+        """
+        return tensors_in(self._footprint["peak"])
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """The highest moment of each phase: phase, step, total and by_bucket, in bytes. Raises Undecided."""
+        """The highest moment of each phase: phase, step, by_bucket and total, in bytes; of these slack and fragmentation
+        are the allocator's, beside the tensors. Raises Undecided.
+        """
         return list(self._footprint["peaks"])
 
     @property

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import json
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -235,7 +236,7 @@ def lora_keys(config: Any) -> dict[str, Any]:
     for name, value in said.items():
         if name in LORA_KEYS:
             if value not in (None, [], False):
-                out[LORA_KEYS[name]] = value
+                out[LORA_KEYS[name]] = _one_target(value) if name == "target_modules" else value
         elif name == "init_lora_weights":
             if value not in (True, False, "gaussian", "orthogonal"):
                 raise _unmodelled(f"LoraConfig.{name}={value!r}")
@@ -245,6 +246,13 @@ def lora_keys(config: Any) -> dict[str, Any]:
         elif name not in LORA_WITHOUT_EFFECT and value not in (None, False, [], {}):
             raise _unmodelled(f"LoraConfig.{name}={value!r}")
     return out
+
+
+def _one_target(targets: Any) -> Any:
+    """TRL hands peft a list of one target as an expression of whole names; peft itself takes it for a name's end."""
+    if isinstance(targets, list) and len(targets) == 1 and targets[0] != "all-linear":
+        return [r"(.*\.)?" + re.escape(targets[0])]
+    return [targets] if isinstance(targets, str) else targets
 
 
 def bnb_keys(config: Any, dtype: Any) -> dict[str, Any]:

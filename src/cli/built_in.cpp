@@ -59,7 +59,7 @@ void note_problems(const Result<T>& read, Diagnostics& problems) {
 
 }  // namespace
 
-BuiltIn built_in() {
+BuiltIn built_in(const std::string& word) {
   BuiltIn out;
   Fingerprint data;
   for (const auto files : {catalog::embedded_files(), stacks::embedded_files(), ingestion::embedded_files(),
@@ -76,7 +76,7 @@ BuiltIn built_in() {
 #ifndef OOMPLAN_HAS_WATCH
   out.left_out.emplace_back("oomplan run");
 #endif
-  const std::string program = data_program();
+  const std::string program = data_program(word);
   if (::access(program.c_str(), X_OK) == 0) out.data_program = program;
   return out;
 }

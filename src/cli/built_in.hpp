@@ -20,7 +20,7 @@ struct BuiltIn {
   Diagnostics problems{};               ///< Data files of ours that cannot be read: bugs.
 };
 
-/// Reads all of it.
-BuiltIn built_in();
+/// Reads all of it. `word` is the command line's first, as data_program() takes it.
+BuiltIn built_in(const std::string& word);
 
 }  // namespace oomplan::cli

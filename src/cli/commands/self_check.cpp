@@ -9,8 +9,8 @@ namespace {
 
 std::string listed(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-Outcome run_self_check(const Terminal& /*terminal*/) {
-  const BuiltIn found = built_in();
+Outcome run_self_check(const Terminal& terminal) {
+  const BuiltIn found = built_in(terminal.words.front());
   Outcome out;
   out.out = fmt::format("oomplan {}\ndata {}: {} models, {} GPUs, {} fixes\nunpacks {}\n", version(), found.data,
                         found.models, found.gpus, found.fixes, listed(found.read));
