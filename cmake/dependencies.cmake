@@ -1,30 +1,59 @@
-# The libraries, from the system. Where one is missing, one line says which package brings it.
+# The libraries: from the system, and where pip builds, what the system lacks from packages of PyPI (registry.cmake).
+# Elsewhere one line says which of the system's packages brings it.
+include(registry)
+option(OOMPLAN_REGISTRY "Take all of them from packages of PyPI, whatever the system has" OFF)
+
+function(oomplan_missing what debian)
+  message(FATAL_ERROR "${what} is missing. On Debian or Ubuntu: apt-get install ${debian} (or run scripts/setup).")
+endfunction()
+
+# oomplan_require(PACKAGE DEBIAN [REGISTRY NAME TARGET])
 macro(oomplan_require package debian)
-  find_package(${package} ${ARGN} QUIET)
-  if(NOT ${package}_FOUND)
-    message(FATAL_ERROR "${package} is missing. On Debian or Ubuntu: apt-get install ${debian} (or run scripts/setup).")
+  cmake_parse_arguments(REQUIRE "" "" "REGISTRY" ${ARGN})
+  if(NOT OOMPLAN_REGISTRY OR NOT REQUIRE_REGISTRY)
+    find_package(${package} QUIET)
+  endif()
+  if(NOT ${package}_FOUND AND OOMPLAN_WHEEL AND REQUIRE_REGISTRY)
+    oomplan_headers_from_registry(${REQUIRE_REGISTRY})
+  elseif(NOT ${package}_FOUND)
+    oomplan_missing(${package} ${debian})
   endif()
 endmacro()
 
-oomplan_require(fmt libfmt-dev)
-oomplan_require(nlohmann_json nlohmann-json3-dev)
-oomplan_require(CLI11 libcli11-dev)
+oomplan_require(fmt libfmt-dev REGISTRY fmt fmt::fmt-header-only)
+oomplan_require(nlohmann_json nlohmann-json3-dev REGISTRY nlohmann_json nlohmann_json::nlohmann_json)
+oomplan_require(CLI11 libcli11-dev REGISTRY cli11 CLI11::CLI11)
+# A wheel brings all that it needs with it.
+if(TARGET oomplan_registry_fmt)
+  target_compile_definitions(oomplan_registry_fmt INTERFACE FMT_HEADER_ONLY=1)
+endif()
+set(OOMPLAN_FMT fmt::fmt)
+if(OOMPLAN_WHEEL)
+  set(OOMPLAN_FMT fmt::fmt-header-only)
+endif()
 find_package(Threads REQUIRED)
-# These two are found by pkg-config: not every system's package brings a CMake file.
+# These are found by pkg-config: not every system's package brings a CMake file.
 find_package(PkgConfig QUIET)
+# oomplan_require_module(TARGET MODULE DEBIAN): the target PkgConfig::TARGET.
 macro(oomplan_require_module target module debian)
-  if(PkgConfig_FOUND)
+  if(PkgConfig_FOUND AND NOT OOMPLAN_REGISTRY)
     pkg_check_modules(${target} QUIET IMPORTED_TARGET ${module})
   endif()
-  if(NOT ${target}_FOUND)
-    message(FATAL_ERROR "${module} is missing. On Debian or Ubuntu: apt-get install pkg-config ${debian} (or run scripts/setup).")
+  if(NOT ${target}_FOUND AND OOMPLAN_WHEEL)
+    cmake_language(CALL oomplan_${target}_from_registry)
+  elseif(NOT ${target}_FOUND)
+    oomplan_missing(${module} "pkg-config ${debian}")
   endif()
 endmacro()
 oomplan_require_module(zlib zlib zlib1g-dev)
 oomplan_require_module(zstd libzstd libzstd-dev)
-# These may be missing; what is packed with them is refused then.
-pkg_check_modules(liblzma QUIET IMPORTED_TARGET liblzma)
-find_package(BZip2 QUIET)  # Debian's has no pkg-config file.
+# These may be missing; what is packed with them is refused then, and `oomplan self-check` says so.
+if(NOT OOMPLAN_REGISTRY)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(liblzma QUIET IMPORTED_TARGET liblzma)
+  endif()
+  find_package(BZip2 QUIET)  # Debian's has no pkg-config file.
+endif()
 if(OOMPLAN_TESTS)
   oomplan_require(GTest libgtest-dev)
 endif()

@@ -5,7 +5,7 @@
 # REGISTRY: each src/NAME/<folder>/<x>.cpp, or <x>/derive.cpp, defines `<folder>::<x>`; the generated
 # registry/<folder>.inc lists them all.
 # EMBED: every file of <folder> but those in its EXCEPT goes into the program (embed.cmake).
-# KIND: as oomplan_compiled_as has it; SHARED where the Python module holds the stage too.
+# KIND: as oomplan_compiled_as has it.
 # OOMPLAN_LEFT_OUT: files that this build goes without.
 function(oomplan_stage name)
   cmake_parse_arguments(STAGE "" "EMBED;EXCEPT" "LINKS;PRIVATE_LIBS;REGISTRY;KIND" ${ARGN})
@@ -57,9 +57,8 @@ endfunction()
 set(OOMPLAN_PRECOMPILED <algorithm> <array> <charconv> <cstdint> <cstring> <functional> <map> <memory> <optional> <set>
                         <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
 
-# oomplan_compiled_as(TARGET KIND): how TARGET is compiled, by its KIND: a list of -O3 (in release builds), TEST (fast to
-# compile, and with GoogleTest's headers) and SHARED (fit for a shared library). Targets of one kind share what is
-# precompiled.
+# oomplan_compiled_as(TARGET KIND): how TARGET is compiled, by its KIND: a list of -O3 (in release builds) and TEST (fast
+# to compile, and with GoogleTest's headers). Targets of one kind share what is precompiled.
 function(oomplan_compiled_as target kind)
   oomplan_compile_flags(${target} "${kind}")
   if(NOT OOMPLAN_PCH)
@@ -85,9 +84,5 @@ function(oomplan_compile_flags target kind)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
   elseif("TEST" IN_LIST kind)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O0>)
-  endif()
-  if("SHARED" IN_LIST kind)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                                               VISIBILITY_INLINES_HIDDEN ON)
   endif()
 endfunction()

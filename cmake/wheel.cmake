@@ -1,16 +1,20 @@
-# Where pip builds: pyarrow and nanobind are those of the environment that it made for the build.
+# Where pip builds: nanobind and pyarrow are those of the environment that it made for the build, and what is built needs
+# no library of the system's but libc and its kin.
+option(OOMPLAN_WHEEL "Build what a wheel has: the program and the Python package, and nothing that needs the system" ${SKBUILD})
+
+# oomplan_find_module(NAME OUT): the folder of a Python package; "" where there is none.
 function(oomplan_find_module name out)
-  execute_process(COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; print(u.find_spec('${name}').submodule_search_locations[0])"
+  execute_process(COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; s = u.find_spec('${name}'); print(s.submodule_search_locations[0] if s else '')"
                   OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
-if(SKBUILD)
+if(OOMPLAN_WHEEL)
   find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
-  oomplan_find_module(pyarrow pyarrow)
   oomplan_find_module(nanobind nanobind)
-  set(OOMPLAN_PYARROW "${pyarrow}" CACHE PATH "" FORCE)
+  oomplan_find_module(pyarrow pyarrow)
   set(OOMPLAN_NANOBIND "${nanobind}/cmake" CACHE PATH "" FORCE)
+  set(OOMPLAN_PYARROW "${pyarrow}" CACHE PATH "" FORCE)
   # The user's pyarrow has Arrow's libraries already.
   set(CMAKE_DISABLE_FIND_PACKAGE_Arrow ON)
   set(CMAKE_DISABLE_FIND_PACKAGE_Parquet ON)

@@ -1,15 +1,54 @@
-"""Reads datasets within a budget of memory, and tells their rows apart, by the C++ of oomplan's own commands.
+"""Predicts whether a training run fits on a GPU, says why one ran out of memory, and reads datasets in bounded memory.
 
-`streaming_dataset_reader` and `deduplicate_indices` take what the functions of these names in fast-axolotl take, and
-give what they give. See docs/python.md.
+    oomplan.estimate("train.yaml", gpu="rtx-4090").fits("rtx-4090")
+
+Everything is answered in this process by the C++ of the program `oomplan`, without its interpreter's lock. See
+docs/python.md.
 """
 
-from oomplan import _libraries
+from importlib import import_module
 
-_libraries.load()
+# Where each name lives; it is imported when it is first asked for, so that `import oomplan` takes a few milliseconds.
+_PLACES = {
+    "Answer": "_answers",
+    "Bug": "_errors",
+    "ConfigError": "_errors",
+    "DataError": "_errors",
+    "Diagnosis": "_answers",
+    "Estimate": "_answers",
+    "Fix": "_answers",
+    "Gate": "_answers",
+    "OomplanError": "_errors",
+    "SkippedRow": "_errors",
+    "Sweep": "_answers",
+    "Undecided": "_errors",
+    "UsageError": "_errors",
+    "deduplicate_indices": "_dedupe",
+    "diagnose": "_functions",
+    "estimate": "_functions",
+    "fix": "_functions",
+    "gate": "_functions",
+    "install_excepthook": "_hooks",
+    "load_ipython_extension": "_hooks",
+    "max_batch_size": "_functions",
+    "streaming_dataset_reader": "_reader",
+    "sweep": "_functions",
+}
 
-from oomplan._dedupe import deduplicate_indices  # noqa: E402
-from oomplan._errors import DataError, SkippedRow  # noqa: E402
-from oomplan._reader import streaming_dataset_reader  # noqa: E402
+# Without those that need pyarrow, which `from oomplan import *` must not.
+__all__ = [*(name for name in _PLACES if _PLACES[name] not in ("_dedupe", "_reader")), "__version__"]  # noqa: PLE0604
 
-__all__ = ["DataError", "SkippedRow", "deduplicate_indices", "streaming_dataset_reader"]
+
+def __getattr__(name):
+    if name == "__version__":
+        value = import_module("oomplan._core").version
+    elif name in _PLACES:
+        value = getattr(import_module(f"oomplan.{_PLACES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'oomplan' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

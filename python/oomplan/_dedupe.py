@@ -2,7 +2,10 @@
 
 from hashlib import sha256
 
-from oomplan import _arguments, _native
+from oomplan import _arguments, _libraries
+
+_libraries.load()
+from oomplan import _native  # noqa: E402
 
 
 def deduplicate_indices(rows, existing_hashes=None, num_threads=0):

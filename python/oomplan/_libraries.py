@@ -12,12 +12,19 @@ from oomplan._arrow_libraries import NAMES
 
 
 def load():
+    if NAMES is None:
+        raise ImportError(
+            "this oomplan was built without its reader of datasets, which needs pyarrow, simdjson and xxHash when it is"
+            " built; `oomplan self-check` and docs/install.md say more"
+        )
     found = importlib.util.find_spec("pyarrow")
     folder = pathlib.Path(found.origin).parent if found and found.origin else None
     for name in NAMES:
-        if folder is None or not (folder / name).exists():
+        if folder is None:
+            raise ImportError("reading datasets needs pyarrow: pip install 'oomplan[data]'")
+        if not (folder / name).exists():
             raise ImportError(
-                f"oomplan was built with {name}, which is not in this Python's pyarrow"
-                f" ({folder or 'there is none'}). pip install --force-reinstall oomplan builds it anew"
+                f"oomplan was built with {name}, which is not in this Python's pyarrow ({folder})."
+                " pip install --force-reinstall 'oomplan[data]' builds it anew"
             )
         ctypes.CDLL(str(folder / name))

@@ -4,8 +4,11 @@ import json
 import os
 import pathlib
 
-from oomplan import _arguments, _native
+from oomplan import _arguments, _libraries
 from oomplan._errors import DataError
+
+_libraries.load()
+from oomplan import _native  # noqa: E402
 
 # fast-axolotl's names for formats, and what they are here. What a file is packed with is told by its content.
 FORMATS = {

@@ -13,8 +13,11 @@ import numpy as np
 import pyarrow as pa
 import ray.data
 
-from oomplan import _arguments, _native
+from oomplan import _arguments, _libraries
 from oomplan._errors import DataError
+
+_libraries.load()
+from oomplan import _native  # noqa: E402
 
 ROWS_IN_PART = 1 << 20  # that one task compares: 28 MiB of hashes, and some times that to sort them
 

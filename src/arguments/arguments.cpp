@@ -32,7 +32,7 @@ std::string full_name(const CLI::App& app) {
 }
 
 /// From the last to the first, as CLI11 takes them.
-std::vector<std::string> words_of(const CLI::App& program, int argc, char** argv) {
+std::vector<std::string> words_of(const CLI::App& program, int argc, char* const* argv) {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (!out.empty() && out.front() == "help") {
     out.erase(out.begin());
@@ -127,7 +127,7 @@ Arguments::~Arguments() = default;
 
 void Arguments::add_version(const std::string& text) { app_->set_version_flag("-V,--version", text); }
 
-ParsedArguments Arguments::parse(int argc, char** argv) {
+ParsedArguments Arguments::parse(int argc, char* const* argv) {
   using Kind = ParsedArguments::Kind;
   try {
     app_->parse(words_of(*app_, argc, argv));

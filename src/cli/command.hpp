@@ -15,6 +15,7 @@ struct Terminal {
   std::size_t width = usual_width;  ///< Columns for text.
   std::span<char* const> words{};   ///< The command line, the program's name first.
   bool on_screen = false;           ///< The width is that of a screen.
+  bool own_process = true;          ///< It is the command's own, to fork and to replace; else another program's.
 };
 
 struct Command {
@@ -30,6 +31,9 @@ Command command_with(const ArgumentParser& app, void (*add_options)(const Argume
   add_options(app, *options);
   return {app, [options, run](const Terminal& terminal) { return run(*options, terminal); }};
 }
+
+/// Of a command that needs a process of its own, where it has none: cli/usage.
+Outcome needs_own_process(const std::string& command);
 
 namespace commands {
 #define OOMPLAN_ENTRY(name) Command name(const ArgumentParser& program);

@@ -14,12 +14,6 @@
 namespace oomplan::cli {
 namespace {
 
-std::string beside_this_program() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "oomplan-data").string();
-}
-
 Outcome not_there(const std::string& path, int error, bool json) {
   Diagnostic diagnostic{.code = "cli/no-data-program",
                         .message = "cannot run " + path + ": " + std::strerror(error),
@@ -28,8 +22,8 @@ Outcome not_there(const std::string& path, int error, bool json) {
 }
 
 /// Becomes the other program; returns only where that cannot be.
-Outcome become(const std::string& name, std::vector<std::string> words) {
-  const std::string path = beside_this_program();
+Outcome become(const std::string& name, std::vector<std::string> words, const std::string& program) {
+  const std::string path = data_program(program);
   const bool json = std::ranges::find(words, "--json") != words.end();
   std::vector<char*> arguments{const_cast<char*>("oomplan"), const_cast<char*>(name.c_str())};
   for (std::string& word : words) arguments.push_back(word.data());
@@ -40,10 +34,20 @@ Outcome become(const std::string& name, std::vector<std::string> words) {
 
 }  // namespace
 
+std::string data_program(const std::string& word) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::string beside = (self.parent_path() / "oomplan-data").string();
+  if (word.find('/') == std::string::npos || ::access(beside.c_str(), X_OK) == 0) return beside;
+  return (std::filesystem::path(word).parent_path() / "oomplan-data").string();
+}
+
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description) {
   const ArgumentParser app = program.command(name, description).in("Data");
   app.hand_on();
-  return {app, [app, name](const Terminal&) { return become(name, app.handed_on()); }};
+  return {app, [app, name](const Terminal& terminal) {
+            return terminal.own_process ? become(name, app.handed_on(), terminal.words.front()) : needs_own_process(name);
+          }};
 }
 
 }  // namespace oomplan::cli

@@ -7,6 +7,10 @@
 
 namespace oomplan::cli {
 
+/// Where oomplan-data is, or would be: beside this program, or beside the script that `word`, the command line's first,
+/// names as what started it.
+std::string data_program(const std::string& word);
+
 /// A subcommand of this name, whose words are all handed on. Error: cli/no-data-program.
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description);
 

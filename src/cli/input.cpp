@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <utility>
 
+#include "given_input.hpp"
+
 namespace oomplan::cli {
 namespace {
 
 /// One byte more than the budget is enough for the reader to refuse it.
 Result<std::string> standard_input(std::size_t most) {
+  if (const auto given = given_input()) return std::string(given->substr(0, most + 1));
   std::string text;
   std::array<char, 65536> chunk{};
   while (text.size() <= most) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codes.hpp"
+#include "given_input.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/estimate/recording.hpp"
 #include "oomplan/read/event_list.hpp"
@@ -112,6 +113,7 @@ class Player {
 };
 
 Result<EventList> open(const std::string& path) {
+  if (path == "-" && given_input()) return EventList::from_memory(*given_input(), "standard input");
   if (path == "-") return EventList::from_descriptor(STDIN_FILENO, "standard input");
   return EventList::open(path);
 }

@@ -7,10 +7,15 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
+#include "given_input.hpp"
 #include "oomplan/cli/cli.hpp"
 #include "screen.hpp"
 #include "usage.hpp"
@@ -22,6 +27,7 @@ namespace {
 using cli::Command;
 using cli::ExitCode;
 using cli::Outcome;
+using cli::Terminal;
 using cli::write_all;
 
 /// A shell leaves its loop or script only where what it ran died of the interrupt itself.
@@ -65,10 +71,9 @@ std::vector<Command> add_commands(const ArgumentParser& program) {
   return all;
 }
 
-Outcome dispatch(int argc, char** argv) {
-  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+Outcome dispatch(std::span<char* const> words, const std::function<Terminal(const std::string& colour)>& terminal) {
   Arguments program("oomplan", "Predicts whether a training run fits on a GPU, from its config, without a GPU.",
-                    {"Plan", "Diagnose", "Data"});
+                    {"Plan", "Diagnose", "Data", "Program"});
   program.add_version(fmt::format("oomplan {}", version()));
   std::string colour = "auto";
   program.parser()
@@ -76,14 +81,25 @@ Outcome dispatch(int argc, char** argv) {
       .among({"auto", "always", "never"})
       .type_name("WHEN");
   const std::vector<Command> commands = add_commands(program.parser());
-  const ParsedArguments parsed = program.parse(argc, argv);
+  const ParsedArguments parsed = program.parse(static_cast<int>(words.size()), words.data());
   if (parsed.kind == ParsedArguments::Kind::misused) return cli::misused(parsed, words);
   if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
   for (const Command& command : commands) {
     if (command.parser.is_asked())
-      return command.run({cli::wants_colour(colour), cli::columns(), words, cli::has_columns()});
+      return command.run(terminal(colour));
   }
   return {};
+}
+
+/// An exception that reaches this is a bug of ours, or the end of memory.
+Outcome caught(std::span<char* const> words, const std::function<Terminal(const std::string& colour)>& terminal) {
+  try {
+    return dispatch(words, terminal);
+  } catch (const std::bad_alloc&) {
+    return cli::out_of_memory(words);
+  } catch (const std::exception& error) {
+    return cli::crashed(error.what(), words);
+  }
 }
 
 }  // namespace
@@ -91,13 +107,22 @@ Outcome dispatch(int argc, char** argv) {
 int run(int argc, char** argv) {
   hold_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no job of ours before.
-  try {
-    return put(dispatch(argc, argv));
-  } catch (const std::bad_alloc&) {
-    return put(cli::out_of_memory({argv, static_cast<std::size_t>(argc)}));
-  } catch (const std::exception& error) {
-    return put(cli::crashed(error.what(), {argv, static_cast<std::size_t>(argc)}));
-  }
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  return put(caught(words, [words](const std::string& colour) {
+    return Terminal{cli::wants_colour(colour), cli::columns(), words, cli::has_columns()};
+  }));
+}
+
+Reply reply_to(const std::vector<std::string>& words, std::string_view input) {
+  std::vector<std::string> all{"oomplan"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
+  const cli::GivenInput given(input);
+  Outcome outcome = caught(pointers, [&pointers](const std::string& /*colour*/) {
+    return Terminal{.words = pointers, .own_process = false};
+  });
+  return {static_cast<int>(outcome.code), std::move(outcome.out), std::move(outcome.err)};
 }
 
 }  // namespace oomplan

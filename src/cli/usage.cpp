@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command.hpp"
 #include "errors.hpp"
 #include "oomplan/core/text.hpp"
 
@@ -33,6 +34,13 @@ Outcome refusal(Diagnostic error, std::span<char* const> words) {
 }
 
 }  // namespace
+
+Outcome needs_own_process(const std::string& command) {
+  return outcome_of(collect(failed({{.code = "cli/usage",
+                                     .message = "`oomplan " + command + "` needs a process of its own",
+                                     .hint = "start the program"}})),
+                    "text", {});
+}
 
 Outcome misused(const ParsedArguments& arguments, std::span<char* const> words) {
   Diagnostic usage{.code = "cli/usage", .message = arguments.text};

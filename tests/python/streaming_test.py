@@ -473,7 +473,8 @@ class Process(unittest.TestCase):
             pathlib.Path(sys.argv[1], "pyarrow").mkdir()
             pathlib.Path(sys.argv[1], "pyarrow", "__init__.py").touch()
             sys.path.insert(0, sys.argv[1])
-            import oomplan"""
+            import oomplan
+            oomplan.streaming_dataset_reader"""
         with folder() as where:
             self.assertRegex(
                 in_child(script, where), r"ImportError: oomplan was built with libarrow\.so\.\d+, which is not"

@@ -14,6 +14,8 @@ class Option;
 
 namespace oomplan {
 
+struct CommandOutline;
+
 /// An option of a command, or one of its words ("CONFIG"). Each says one thing more of it, and lives with its program.
 class Option {
  public:
@@ -60,6 +62,8 @@ class ArgumentParser {
   void hand_on() const;
   std::vector<std::string> handed_on() const;
 
+  CommandOutline outline() const;  ///< All that it takes, and its commands.
+
   bool is_asked() const;  ///< Once the command line is parsed.
 
  private:
@@ -88,7 +92,7 @@ class Arguments {
   void add_version(const std::string& text);
   ArgumentParser parser() const { return ArgumentParser(app_.get()); }
   /// "help COMMAND" is "COMMAND --help".
-  ParsedArguments parse(int argc, char** argv);
+  ParsedArguments parse(int argc, char* const* argv);
 
  private:
   std::unique_ptr<CLI::App> app_;

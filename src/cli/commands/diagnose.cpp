@@ -1,11 +1,13 @@
 #include "oomplan/diagnose/diagnose.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../given_input.hpp"
 #include "../input.hpp"
 #include "../log_files.hpp"
 #include "../predicted.hpp"
@@ -35,7 +37,8 @@ bool read_memory(LogText& file, const std::string& name, Inquest& inquest, Diagn
 
 // What was read before an error counts: a log cut short is still a log.
 bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) {
-  Result<LogText> log = LogText::open(path);
+  const auto given = path == "-" ? given_input() : std::nullopt;
+  Result<LogText> log = given ? LogText::from_memory(*given) : LogText::open(path);
   if (!log) {
     append(problems, log.errors());
     return false;

@@ -15,6 +15,7 @@
 #include "../input.hpp"
 #include "../models_cache.hpp"
 #include "../options.hpp"
+#include "../parallel.hpp"
 #include "../survivors.hpp"
 #include "../written.hpp"
 #include "oomplan/core/text.hpp"
@@ -221,7 +222,7 @@ ExitCode code_of(const Gate& gate) {
   return gate.count(GateVerdict::undecided) > 0 ? ExitCode::undecided : ExitCode::ok;
 }
 
-Gate gate_of(const Options& options, const std::vector<std::string>& configs, Diagnostics errors) {
+Gate gate_of(const Options& options, const std::vector<std::string>& configs, Diagnostics errors, bool own_process) {
   Gate gate{.policy = options.policy, .baseline = options.baseline, .diagnostics = std::move(errors)};
   const Result<Catalog> catalog = catalog_in(options.models);
   if (!catalog) append(gate.diagnostics, catalog.errors());
@@ -241,10 +242,15 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   const Fence fence(options.outside);
   const Court court{*policy, baseline, models, fence, options.trainer};
   gate.items.resize(configs.size());
-  for_each_surviving(
-      configs.size(),
-      [&](std::size_t i) { gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); }); },
-      [&](std::size_t i, int signal) { gate.items[i] = ended_by(signal, configs[i]); });
+  const auto judge_at = [&](std::size_t i) {
+    gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });
+  };
+  if (own_process) {
+    for_each_surviving(configs.size(), judge_at,
+                       [&](std::size_t i, int signal) { gate.items[i] = ended_by(signal, configs[i]); });
+  } else {
+    for_each_index(configs.size(), judge_at);
+  }
   gate.warnings = idle_patterns(*policy, configs);
   return gate;
 }
@@ -275,7 +281,7 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   Diagnostics errors;
   const std::vector<Output> outputs = outputs_of(options, errors);
   const std::vector<std::string> configs = configs_of(options, errors);
-  const Gate gate = gate_of(options, configs, std::move(errors));
+  const Gate gate = gate_of(options, configs, std::move(errors), terminal.own_process);
   Outcome out{.code = code_of(gate)};
   const bool told = options.format != "text" || gate.diagnostics.empty();
   const auto view = gate_view(options.format, gate, {.colour = terminal.colour});

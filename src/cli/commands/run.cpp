@@ -139,6 +139,7 @@ Question of_command(Question question, const std::vector<std::string>& command) 
 }
 
 Outcome run_job(const Options& options, const Terminal& terminal) {
+  if (!terminal.own_process) return needs_own_process("run");
   const std::vector<std::string> command = command_in(terminal.words);
   if (command.empty())
     return refused({{.code = "cli/usage",

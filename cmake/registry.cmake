@@ -1,0 +1,38 @@
+# Libraries that the system lacks, where pip builds: headers and sources out of packages of PyPI (registry.py,
+# registry.json). Targets have the names that the rest of the build knows them by.
+function(oomplan_fetch name out)
+  execute_process(COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/registry.py" ${name} "${PROJECT_BINARY_DIR}/registry"
+                  OUTPUT_VARIABLE folder RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${name} is not on this system, and its package cannot be fetched; what pip said stands above.")
+  endif()
+  message(STATUS "${name}: not on this system; taken from a package of PyPI (cmake/registry.json)")
+  set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+function(oomplan_headers_from_registry name target)
+  oomplan_fetch(${name} folder)
+  add_library(oomplan_registry_${name} INTERFACE)
+  target_include_directories(oomplan_registry_${name} SYSTEM INTERFACE "${folder}")
+  add_library(${target} ALIAS oomplan_registry_${name})
+endfunction()
+
+function(oomplan_zlib_from_registry)
+  oomplan_fetch(zlib folder)
+  file(GLOB archive "${folder}/lib*/libz.a")
+  add_library(oomplan_registry_zlib INTERFACE)
+  target_include_directories(oomplan_registry_zlib SYSTEM INTERFACE "${folder}/include")
+  target_link_libraries(oomplan_registry_zlib INTERFACE "${archive}")
+  add_library(PkgConfig::zlib ALIAS oomplan_registry_zlib)
+endfunction()
+
+# Its sources: no package has it built, with headers.
+function(oomplan_zstd_from_registry)
+  oomplan_fetch(zstd folder)
+  file(GLOB sources "${folder}/common/*.c" "${folder}/compress/*.c" "${folder}/decompress/*.c")
+  add_library(oomplan_registry_zstd STATIC ${sources})
+  target_compile_definitions(oomplan_registry_zstd PRIVATE ZSTD_DISABLE_ASM ZSTD_LEGACY_SUPPORT=0)
+  set_target_properties(oomplan_registry_zstd PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_include_directories(oomplan_registry_zstd SYSTEM INTERFACE "${folder}")
+  add_library(PkgConfig::zstd ALIAS oomplan_registry_zstd)
+endfunction()

@@ -1,0 +1,287 @@
+"""OomplanCallback in real trainers on the CPU: what it writes, that the run is the same, and an error that goes on."""
+
+import importlib.util
+import io
+import json
+import logging
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr
+
+NEEDED = ("torch", "transformers", "datasets", "trl", "peft")
+MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+if MISSING:
+    print(f"SKIPPED: the callback is NOT tested, for {', '.join(MISSING)} are not installed", file=sys.stderr)
+    sys.exit(77)
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import datasets  # noqa: E402
+import oomplan  # noqa: E402
+import torch  # noqa: E402
+import transformers  # noqa: E402
+import trl  # noqa: E402
+from oomplan.transformers import OomplanCallback  # noqa: E402
+from peft import LoraConfig, get_peft_model  # noqa: E402
+
+CONFIG = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 4,
+    "vocab_size": 128,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+}
+
+
+def model():
+    torch.manual_seed(1)
+    return transformers.AutoModelForCausalLM.from_config(transformers.LlamaConfig(**CONFIG))
+
+
+def rows(count=16):
+    return datasets.Dataset.from_list(
+        [{"input_ids": [(i + j) % 127 + 1 for j in range(16)], "labels": [j % 127 + 1 for j in range(16)]} for i in range(count)]
+    )
+
+
+def common(where, **more):
+    return {
+        "output_dir": str(where / "out"),
+        "use_cpu": True,
+        "bf16": False,
+        "max_steps": 4,
+        "per_device_train_batch_size": 2,
+        "report_to": [],
+        "disable_tqdm": True,
+        "remove_unused_columns": False,
+        "save_strategy": "no",
+        "logging_steps": 1,
+        "seed": 3,
+        **more,
+    }
+
+
+class Failing(transformers.LlamaForCausalLM):
+    """Runs out of memory in its second step, as torch says it."""
+
+    calls = 0
+
+    def forward(self, *args, **kwargs):
+        type(self).calls += 1
+        if type(self).calls == 2:
+            raise torch.OutOfMemoryError(
+                "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.00 GiB"
+                " is free. Including non-PyTorch memory, this process has 22.50 GiB memory in use. Of the allocated memory"
+                " 20.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated."
+            )
+        return super().forward(*args, **kwargs)
+
+
+class Callbacks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.where = pathlib.Path(folder.name)
+        self.log = io.StringIO()
+        handler = logging.StreamHandler(self.log)
+        logger = logging.getLogger("oomplan")
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        self.addCleanup(logger.removeHandler, handler)
+
+    def trainer(self, *callbacks, of=None, **more):
+        return transformers.Trainer(
+            model=of or model(),
+            args=transformers.TrainingArguments(**common(self.where, **more)),
+            train_dataset=rows(),
+            eval_dataset=rows(4),
+            callbacks=list(callbacks),
+        )
+
+    def callback(self, **named):
+        return OomplanCallback("rtx-4090", self.where / "runs.jsonl", set={"sequence_length": 16}, **named)
+
+    def records(self):
+        return [json.loads(line) for line in (self.where / "runs.jsonl").read_text().splitlines()]
+
+    def test_writes_the_prediction_and_each_moment(self):
+        self.trainer(self.callback(), eval_strategy="steps", eval_steps=2).train()
+        found = self.records()
+        self.assertEqual([one["what"] for one in found], ["prediction", "step", "step", "evaluation", "step", "evaluation"])
+        self.assertEqual([one.get("step") for one in found], [None, 1, 2, 2, 3, 4])
+        self.assertGreater(found[0]["peak"], 100_000)
+        self.assertEqual(found[0]["verdict"], "fits")
+        self.assertIn("predicted: ", self.log.getvalue())
+
+    def test_the_prediction_is_that_of_the_same_config(self):
+        callback = self.callback()
+        trainer = self.trainer(callback)
+        trainer.train()
+        alone = oomplan.estimate(trainer.args, "rtx-4090", model=model(), set={"sequence_length": 16}, outlook=False)
+        self.assertEqual(callback.watch.estimate.peak, alone.peak)
+        parameters = sum(one.numel() for one in trainer.model.parameters())
+        self.assertEqual(alone.parameters, parameters)
+
+    def test_warns_where_it_does_not_fit(self):
+        small = OomplanCallback("600MiB", None, set={"sequence_length": 16, "per_device_train_batch_size": 65536})
+        self.trainer(small).train()
+        self.assertIn("is predicted not to fit on 600MiB", self.log.getvalue())
+
+    def test_what_cannot_be_decided_is_said_and_the_run_goes_on(self):
+        trainer = self.trainer(OomplanCallback(None, self.where / "runs.jsonl"))
+        trainer.train()
+        self.assertIn("no prediction: ", self.log.getvalue())
+        self.assertEqual(trainer.state.global_step, 4)
+        self.assertIsNone(self.records()[0]["peak"])
+
+    def test_the_run_is_the_same_with_and_without(self):
+        def run(*callbacks):
+            trainer = self.trainer(*callbacks, eval_strategy="steps", eval_steps=2)
+            trainer.train()
+            losses = [one.get("loss", one.get("eval_loss")) for one in trainer.state.log_history]
+            return losses, [one.clone() for one in trainer.model.parameters()], torch.random.get_rng_state(), vars(trainer)
+
+        losses, parameters, state, attributes = run()
+        losses_with, parameters_with, state_with, attributes_with = run(self.callback())
+        self.assertEqual(losses, losses_with)
+        self.assertTrue(all(map(torch.equal, parameters, parameters_with)))
+        self.assertTrue(torch.equal(state, state_with))
+        self.assertEqual(sorted(attributes), sorted(attributes_with))
+
+    def test_out_of_memory_is_diagnosed_and_goes_on(self):
+        Failing.calls = 0
+        trainer = self.trainer(self.callback(), of=Failing(transformers.LlamaConfig(**CONFIG)))
+        err = io.StringIO()
+        with redirect_stderr(err), self.assertRaises(torch.OutOfMemoryError):
+            trainer.train()
+        self.assertIn("the GPU's memory is full", err.getvalue())
+        self.assertEqual(err.getvalue().count("the GPU's memory is full"), 1)
+        self.assertNotIn("training_step", vars(trainer))
+
+    def test_another_error_is_left_alone(self):
+        class Broken(transformers.LlamaForCausalLM):
+            def forward(self, *args, **kwargs):
+                raise RuntimeError("shapes cannot be multiplied")
+
+        err = io.StringIO()
+        with redirect_stderr(err), self.assertRaisesRegex(RuntimeError, "multiplied"):
+            self.trainer(self.callback(), of=Broken(transformers.LlamaConfig(**CONFIG))).train()
+        self.assertNotIn("oomplan:", err.getvalue())
+
+    def test_a_folder_that_cannot_be_written_stops_nothing(self):
+        trainer = self.trainer(OomplanCallback("rtx-4090", self.where / "none" / "runs.jsonl", set={"sequence_length": 16}))
+        trainer.train()
+        self.assertEqual(trainer.state.global_step, 4)
+
+    def test_sft_trainer_with_an_adapter(self):
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=_tokenizer(), pad_token="<pad>", eos_token="<eos>")
+        callback = OomplanCallback("rtx-4090", self.where / "runs.jsonl")
+        trainer = trl.SFTTrainer(
+            model=model(),
+            args=trl.SFTConfig(**common(self.where, max_length=16)),
+            train_dataset=datasets.Dataset.from_list([{"text": "a b c d e f"}] * 8),
+            processing_class=tokenizer,
+            peft_config=LoraConfig(r=4, target_modules=["q_proj"]),
+            callbacks=[callback],
+        )
+        trainer.train()
+        found = callback.watch.estimate
+        self.assertEqual(found.verdict, "fits", self.log.getvalue())
+        trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
+        self.assertEqual(found.to_dict()["footprint"]["trainable_parameters"], trained)
+
+
+class Objects(unittest.TestCase):
+    """Configs that are objects; that what they say is read, and what cannot be is not left out."""
+
+    def sft(self, **more):
+        return trl.SFTConfig(output_dir="out", use_cpu=True, **{"bf16": True, "max_length": 512, **more})
+
+    def test_an_object_is_the_config_that_says_the_same(self):
+        said = {
+            "model_name_or_path": "Qwen/Qwen3-0.6B",
+            "bf16": True,
+            "max_length": 512,
+            "per_device_train_batch_size": 4,
+            "use_peft": True,
+            "lora_r": 8,
+            "lora_target_modules": ["q_proj", "v_proj"],
+            "dtype": "bfloat16",
+            "load_in_4bit": True,
+            "bnb_4bit_quant_type": "nf4",
+        }
+        versions = [f"transformers=={transformers.__version__}", f"trl=={trl.__version__}"]
+        file = oomplan.estimate(said, "rtx-4090", trainer="sft", framework=versions)
+        here = oomplan.estimate(
+            self.sft(per_device_train_batch_size=4),
+            "rtx-4090",
+            model="Qwen/Qwen3-0.6B",
+            peft=LoraConfig(r=8, target_modules=["q_proj", "v_proj"]),
+            quantization=transformers.BitsAndBytesConfig(
+                load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
+            ),
+            dtype=torch.bfloat16,
+        )
+        self.assertEqual(here.verdict, "fits")
+        self.assertEqual(here.peak, file.peak)
+        self.assertEqual(here.needed("rtx-4090"), file.needed("rtx-4090"))
+
+    def test_each_argument_moves_what_it_should(self):
+        def peak(**more):
+            return oomplan.estimate(self.sft(**more), model="Qwen/Qwen3-0.6B").peak
+
+        self.assertGreater(peak(per_device_train_batch_size=16), peak(per_device_train_batch_size=8))
+        self.assertGreater(peak(gradient_checkpointing=False), peak(gradient_checkpointing=True))
+        self.assertGreater(peak(optim="adamw_torch"), peak(optim="adamw_bnb_8bit"))
+
+    def test_dpo(self):
+        config = trl.DPOConfig(output_dir="out", use_cpu=True, bf16=True)
+        found = oomplan.estimate(config, "a100-80gb", model="Qwen/Qwen3-0.6B")
+        file = oomplan.estimate({"model_name_or_path": "Qwen/Qwen3-0.6B"}, trainer="dpo", dialect="hf")
+        self.assertEqual(found.peak, file.peak)
+
+    def test_what_no_key_says_is_undecided(self):
+        for config in (LoraConfig(rank_pattern={"q_proj": 2}), LoraConfig(bias="all"), LoraConfig(layers_to_transform=[0])):
+            with self.assertRaises(oomplan.Undecided) as caught:
+                oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B", peft=config)
+            self.assertIn("LoraConfig.", caught.exception.reasons[0])
+        with self.assertRaises(oomplan.Undecided):
+            oomplan.estimate(
+                self.sft(), model="gpt2", quantization=transformers.BitsAndBytesConfig(load_in_4bit=True), dtype="bfloat16"
+            )
+
+    def test_frozen_parameters_without_an_adapter_are_undecided(self):
+        frozen = model()
+        frozen.model.embed_tokens.weight.requires_grad = False
+        with self.assertRaises(oomplan.Undecided) as caught:
+            oomplan.estimate(self.sft(), model=frozen)
+        self.assertIn("not trained", caught.exception.reasons[0])
+
+    def test_a_module_is_read_as_it_stands(self):
+        adapted = get_peft_model(model(), LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
+        found = oomplan.estimate(self.sft(bf16=False), "rtx-4090", model=adapted)
+        self.assertEqual(found.parameters, sum(one.numel() for one in adapted.parameters()))
+        on_meta = transformers.LlamaConfig(**CONFIG)
+        with torch.device("meta"):
+            empty = transformers.AutoModelForCausalLM.from_config(on_meta)
+        self.assertEqual(
+            oomplan.estimate(self.sft(bf16=False), model=empty).peak, oomplan.estimate(self.sft(bf16=False), model=model()).peak
+        )
+
+
+def _tokenizer():
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = {word: i for i, word in enumerate(["<pad>", "<eos>", "<unk>", *"abcdefghij"])}
+    out = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
+    out.pre_tokenizer = pre_tokenizers.Whitespace()
+    return out
+
+
+if __name__ == "__main__":
+    unittest.main()
