@@ -111,10 +111,15 @@ class Estimate(Answer):
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """The highest moment of each phase: phase, step, by_bucket and total, in bytes; of these slack and fragmentation
-        are the allocator's, beside the tensors. Raises Undecided.
+        """The highest moment of each phase, the worst of the steps: phase, step, by_bucket and total, in bytes. Of these
+        slack and fragmentation are the allocator's, beside the tensors. Raises Undecided.
         """
-        return list(self._footprint["peaks"])
+        worst: dict[str, dict[str, Any]] = {}
+        for moment in self._footprint["peaks"]:
+            before = worst.get(moment["phase"])
+            if before is None or tensors_in(moment) > tensors_in(before):
+                worst[moment["phase"]] = moment
+        return list(worst.values())
 
     @property
     def largest(self) -> list[dict[str, Any]]:

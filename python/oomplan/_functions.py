@@ -23,10 +23,10 @@ class _Question:
 
     def __init__(self, command: str, config: Config, said: _objects.Said, **named: Any) -> None:
         self._held = _objects.config_of(config, said)
-        self._words = [command, self._held.word, *self._held.options, *options(**named)]
+        self._words = [command, *self._held.options, *options(**named)]
 
     def ask(self, more: Iterable[Any]) -> Reply:
-        return Reply([*self._words, *more], self._held.given)
+        return Reply([*self._words, *more, "--", self._held.word], self._held.given)
 
 
 def _of_config(

@@ -1,6 +1,7 @@
 #include "errors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

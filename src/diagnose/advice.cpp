@@ -34,7 +34,8 @@ bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
   if (!advice.phases.empty() && !contains(advice.phases, d.moment.phase)) return false;
   if (std::any_of(advice.findings.begin(), advice.findings.end(), [&](const auto& id) { return !has_finding(d, id); }))
     return false;
-  if (line_with(c, advice.without) != nullptr) return false;
+  const bool of_log = c.root != nullptr && c.root->line.has_value();  // a snapshot is PyTorch's, and has no words
+  if (!advice.without.empty() && (!of_log || line_with(c, advice.without) != nullptr)) return false;
   if (advice.families.empty() && advice.signs.empty()) return true;
   return (c.root != nullptr && contains(advice.families, c.root->family)) || line_with(c, advice.signs) != nullptr;
 }

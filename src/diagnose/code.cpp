@@ -152,6 +152,16 @@ bool is_looked_for_by_grep(std::string_view text, std::size_t begin) {
   return options.empty() || (options.starts_with('-') && options.ends_with(' '));
 }
 
+// outputs = model(inputs)  # RuntimeError: CUDA out of memory here
+bool is_comment(std::string_view text, std::size_t begin) {
+  const std::size_t sign = text.substr(0, std::min(begin, text.size())).rfind(" # ");
+  if (sign == std::string_view::npos) return false;
+  std::string_view code = text.substr(0, sign);
+  while (code.ends_with(' ')) code.remove_suffix(1);
+  const std::size_t open = code.find('(');
+  return code.ends_with(')') && open != std::string_view::npos && is_function(called(code.substr(0, open)));
+}
+
 // An arm of a choice: "OOMKilled" => …
 bool is_arm(std::string_view text, std::size_t end) {
   const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
@@ -170,7 +180,7 @@ bool shows_code(std::string_view text) {
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
   return is_literal(text, begin) || has_open_format(text) || has_open_template(text) || has_letter_for_number(text) ||
          text.find("\\d+") != std::string_view::npos || is_condition_on_labels(text, begin, end) || is_constant(text) ||
-         is_looked_for_by_grep(text, begin) || is_arm(text, end);
+         is_looked_for_by_grep(text, begin) || is_comment(text, begin) || is_arm(text, end);
 }
 
 }  // namespace oomplan::diagnose

@@ -215,6 +215,8 @@ bool explains(std::string_view text) {
                                                           "is the most common",
                                                           "frequently appears",
                                                           " will report",
+                                                          "catch RuntimeError",
+                                                          " to detect ",
                                                           " will raise ",
                                                           " will throw ",
                                                           " will fail with "});

@@ -5,6 +5,7 @@
 #include "case.hpp"
 #include "clock.hpp"
 #include "hole.hpp"
+#include "reader.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -257,6 +258,13 @@ bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   });
 }
 
+// The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.
+bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, const Evidence& other) {
+  if (!e.line || !other.line || e.where.file == other.where.file || e.rank != other.rank) return false;
+  if (e.message != other.message || e.text != other.text) return false;
+  return below_frame(lines, *e.line) && !below_frame(lines, *other.line);
+}
+
 }  // namespace
 
 const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived) {
@@ -273,7 +281,9 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
       continue;
     }
     const bool better = best == nullptr || tier < tier_of(*best);
-    if (better || (tier == tier_of(*best) && timeline.is_before(e, *best))) best = &e;
+    if (better || (tier == tier_of(*best) &&
+                   (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
+      best = &e;
   }
   survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);
   return survived ? best_survived : best;

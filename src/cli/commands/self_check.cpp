@@ -28,7 +28,7 @@ Outcome run_self_check(const Terminal& terminal) {
 Command commands::self_check(const ArgumentParser& program) {
   return {program.command("self-check", "Say the version, and what is built in; read all data files")
               .in("Program")
-              .examples({"oomplan self-check"}),
+              .examples({"oomplan self-check", "oomplan self-check | head -2"}),
           run_self_check};
 }
 

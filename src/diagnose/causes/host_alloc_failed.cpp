@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
@@ -18,7 +20,10 @@ Judgement causes::host_alloc_failed(const Case& c) {
   }
   if (const auto asked = c.number("requested")) {
     out.arithmetic.push_back("asked " + shown(*asked));
-    if (*asked > std::int64_t{1} << 42) out.against.push_back("no host has that much: the size itself is wrong");
+    if (*asked > std::int64_t{1} << 42) {
+      out.confidence = std::min(out.confidence, Confidence::likely);
+      out.against.push_back("no host has that much: the size itself is wrong");
+    }
   }
   if (const auto space = c.number("address_space"))
     out.arithmetic.push_back("the address space of a process is limited to " + shown(*space) + " (ulimit -v)");

@@ -1,6 +1,7 @@
 #include "sentences.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

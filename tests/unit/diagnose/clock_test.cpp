@@ -79,6 +79,15 @@ TEST(SeveralLogs, ABetterSourceCountsWhereverItStands) {
   EXPECT_EQ(d.root->where.file, "dmesg.txt");
 }
 
+TEST(SeveralLogs, TheSameWordsCountWhereTheirFramesAre) {
+  const std::string frames = "Traceback (most recent call last):\n  File \"torch/optim/adamw.py\", line 1, in step\n";
+  const std::string message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  const Diagnosis d = of_files({{"3/error.log", message}, {"3/stderr.log", frames + message}});
+  EXPECT_EQ(d.root->where.file, "3/stderr.log");
+  EXPECT_EQ(d.moment.phase, "optimizer_step");
+  EXPECT_EQ(of_files({{"rank1.log", message}, {"rank2.log", frames + message}}).rank, 1);
+}
+
 TEST(SeveralLogs, FramesOfARanksLogTellItsMoment) {
   const Diagnosis d =
       of_files({{"rank4.log",

@@ -216,6 +216,13 @@ TEST(Prose, IsNoneInCodeOrDefinitions) {
   EXPECT_EQ(verdict_on("Process finished with exit code 137").cause, Cause::sigkill_unknown);
 }
 
+TEST(Prose, IsNoneInACommentBehindCode) {
+  EXPECT_EQ(diagnosed("outputs = model(inputs)  # RuntimeError: CUDA out of memory here\n").verdict.cause,
+            Cause::unknown);
+  EXPECT_EQ(diagnosed("step 4 # RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n").verdict.cause,
+            Cause::vram_exhausted);
+}
+
 TEST(Prose, WeighsLessThanAnyReport) {
   const Diagnosis told =
       diagnosed("The pod was OOMKilled yesterday because its limit was too low.\nValueError: the dataset is empty\n");

@@ -56,6 +56,11 @@ TEST(General, ANumberThatBeginsWithAStatusIsNone) {
   EXPECT_NE(diagnosed("FrobError: out of memory units, status 429\n").verdict.cause, Cause::host_alloc_failed);
 }
 
+TEST(Host, ASizeThatNoMachineHasProvesNothing) {
+  EXPECT_EQ(diagnosed("memory allocation of 1099511627 bytes failed\n").verdict.confidence, Confidence::proved);
+  EXPECT_EQ(diagnosed("memory allocation of 9007199254740992 bytes failed\n").verdict.confidence, Confidence::likely);
+}
+
 TEST(General, ACommandsLabelMayHaveTwoWords) {
   EXPECT_EQ(diagnosed("frobtool sort: couldn't allocate memory for rows\n").verdict.cause, Cause::host_alloc_failed);
   EXPECT_EQ(diagnosed("What it means: couldn't allocate memory for rows\n").verdict.cause, Cause::unknown);

@@ -1,0 +1,77 @@
+"""How quick the Python package is beside C++, how long its import takes, and how large a wheel is.
+
+    PYTHONPATH=build/release/python bench/python/api.py --reply-speed build/release/reply_speed [--wheel FILE]
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import zipfile
+
+import oomplan
+
+CONFIG = "examples/axolotl/llama-3.1-8b-qlora.yml"
+ROUNDS = 5
+SECONDS = 1.0
+
+
+def per_second(ask):
+    """The best of a few rounds."""
+    ask()
+    rates = []
+    for _ in range(ROUNDS):
+        count, begin = 0, time.perf_counter()
+        while (passed := time.perf_counter() - begin) < SECONDS:
+            ask()
+            count += 1
+        rates.append(count / passed)
+    return max(rates)
+
+
+def in_cpp(program):
+    """Answers a second by name, the best of as many rounds."""
+    done = subprocess.run(
+        [program, "--benchmark_format=json", f"--benchmark_repetitions={ROUNDS}"], capture_output=True, text=True, check=True
+    )
+    rates = {}
+    for one in json.loads(done.stdout)["benchmarks"]:
+        if one["run_type"] == "iteration":
+            name = one["run_name"].partition("/")[2]
+            rates[name] = max(rates.get(name, 0), 1e9 / one["real_time"])
+    return rates
+
+
+def import_ms():
+    """What `import oomplan` and its first answer take in a fresh Python, beside what Python itself takes."""
+    script = (
+        "import time; a = time.perf_counter(); import oomplan; b = time.perf_counter();"
+        f" oomplan.estimate({CONFIG!r}, outlook=False); print((b - a) * 1e3, (time.perf_counter() - b) * 1e3)"
+    )
+    found = [subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(10)]
+    return [min(float(one.stdout.split()[i]) for one in found) for i in range(2)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reply-speed", type=pathlib.Path)
+    parser.add_argument("--wheel", type=pathlib.Path)
+    asked = parser.parse_args()
+    first, answer = import_ms()
+    print(f"import oomplan {first:.1f} ms, first answer {answer:.1f} ms more")
+    cpp = in_cpp(asked.reply_speed) if asked.reply_speed else {}
+    for name, gpu in (("peak", None), ("gpu", "rtx-4090")):
+        python = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False))
+        read = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False).peak)
+        beside = f", C++ {cpp[name]:.1f}: {python / cpp[name]:.1%}" if name in cpp else ""
+        print(f"estimate, {name}: {python:.1f} a second, with its numbers read {read:.1f}{beside}")
+    if asked.wheel:
+        print(f"{asked.wheel.name}: {asked.wheel.stat().st_size / 1e6:.2f} MB")
+        for member in sorted(zipfile.ZipFile(asked.wheel).infolist(), key=lambda one: -one.compress_size)[:5]:
+            print(f"  {member.compress_size / 1e6:6.2f} of {member.file_size / 1e6:6.2f} MB  {member.filename}")
+
+
+if __name__ == "__main__":
+    main()
