@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 34> known_keys{"model_types",
+constexpr std::array<std::string_view, 35> known_keys{"model_types",
                                                       "task",
                                                       "source",
                                                       "config",
@@ -48,6 +48,7 @@ constexpr std::array<std::string_view, 34> known_keys{"model_types",
                                                       "class_defaults",
                                                       "language",
                                                       "tower",
+                                                      "silent",
                                                       "features",
                                                       "embedded",
                                                       "caches_unasked",
