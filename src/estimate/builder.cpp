@@ -65,6 +65,13 @@ Tensor Builder::frozen(const std::string& name, const Dims& sizes, Part part) {
 
 namespace {
 
+struct NamedFrozen {
+  const Facts& facts;
+  bool operator()(const std::string& real) const {
+    return std::ranges::any_of(facts.frozen, [&](const auto& part) { return real.find(part) != std::string::npos; });
+  }
+};
+
 Diagnostic of_some_layers(const std::string& name, const Location& at) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
@@ -131,15 +138,7 @@ std::vector<std::string> Builder::unmatched_parts() const {
 
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
-  if (!facts.frozen.empty() && in_layers(
-                                   [&](const std::string& real) {
-                                     return std::ranges::any_of(facts.frozen, [&](const auto& part) {
-                                       return real.find(part) != std::string::npos;
-                                     });
-                                   },
-                                   path(name))) {
-    return false;
-  }
+  if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name))) return false;
   if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
   if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.lora;
   const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
@@ -321,7 +320,8 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
-  const bool trains = facts.trained.empty() || unfrozen(name + ".default.weight");
+  const bool frozen = !facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name));
+  const bool trains = !frozen && (facts.trained.empty() || unfrozen(name + ".default.weight"));
   Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, trains);
   of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);

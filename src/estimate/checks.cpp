@@ -346,13 +346,9 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
                                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)]),
                                 plan.recipe.loss.origin));
   }
-  const KernelFacts& k = plan.kernels;
   if (sees && plan.mesh.sharding.value != Sharding::none) {
     errors.push_back(
         unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
-  }
-  if (sees && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
-    errors.push_back(unmodelled("fused LoRA kernels over rows with images are not modelled yet", k.lora_qkv.origin));
   }
   if (sees || count <= 0) return;
   errors.push_back(

@@ -79,13 +79,11 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
 }
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
-// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, adapters with checkpoints
-// alone.
-bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 2> measured{"gemma3", "mistral3"};
-  const bool measured_so = plan.adapter.kind.value == Adapter::none || plan.checkpointing.on.value;
-  return plan.images.count.value == 0 && measured_so && model.task == Task::causal_lm &&
-         std::ranges::count(measured, model.model_type) > 0 && has_op(model, "rotary_attention");
+// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these.
+bool is_measured_whole(const Architecture& model) {
+  constexpr std::array<std::string_view, 8> measured{"gemma3",   "mistral3", "gemma4",   "qwen2_vl",
+                                                     "qwen2_5_vl", "qwen3_vl", "llava", "internvl"};
+  return model.task == Task::causal_lm && std::ranges::count(measured, model.model_type) > 0;
 }
 
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
@@ -117,7 +115,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_patched_attention(plan, model);
   check_fused_attention(plan, model);
   check_xielu(plan, model);
-  if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
+  if (!is_measured_whole(model)) leave_own_loading(plan, model);
   return refused_by_lora_kernels(plan, model);
 }
 
