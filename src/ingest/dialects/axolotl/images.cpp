@@ -17,6 +17,7 @@ void plan_images(const Arguments& a, Draft& draft, const Document& document) {
   if (!sees_images(a)) return;
   const Origin processor = a.get<std::string>("processor_type").origin;
   draft.plan.images.count = {unknown_images, processor};
+  draft.plan.images.token_types = {true, processor};
   draft.plan.batch.padding_mask = {draft.plan.batch.micro_batch_size.value > 1, processor};
   derive(draft.plan.batch.padding_mask.origin, "whose collator pads to the longest row of a batch");
   miss(draft, document, "images", {"processor_type"},
