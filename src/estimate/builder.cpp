@@ -201,6 +201,18 @@ bool Builder::added(const Parameter& parameter) const {
   return parameter.part == Part::adapter || of_copies_.contains(parameter.held->storage);
 }
 
+namespace {
+
+/// Whether a parameter is of what sees images and is no norm, embedding, head or bias.
+bool is_of_images(const Architecture& model, const std::string& name) {
+  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  const bool reads = name.find("language_model") != name.npos || is_raised(name);
+  const bool packed = name.empty();
+  return sees && !reads && !packed && !name.ends_with(".bias");
+}
+
+}  // namespace
+
 void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
   if (facts.fp32_while_loading && !facts.kbit_upcast && facts.weights != DType::fp32) {
@@ -208,6 +220,12 @@ void Builder::upcast() {
       for (const Parameter& p : parameters) {
         if (!added(p) && is_raised(p.name)) cast(p, dtype);
       }
+    }
+    // peft's preparation of a quantized model has raised all else, which of a tower nobody takes back; bitsandbytes
+    // does it to biases as they are used (axolotl 0.18.0: loaders/model.py, _configure_embedding_dtypes).
+    for (const Parameter& p : parameters) {
+      const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
+      if (facts.quantized && half && !added(p) && is_of_images(architecture, p.name)) cast(p, DType::fp32);
     }
     torch.recorder.empty_cache();
   }

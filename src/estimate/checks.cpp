@@ -341,9 +341,10 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
                    plan.recipe.kind.origin));
   }
-  if (sees && count > 0 && plan.recipe.loss.value != Loss::full_logits) {
+  const Loss loss = plan.recipe.loss.value;
+  if (sees && count > 0 && loss != Loss::full_logits && loss != Loss::chunked_logprob) {
     errors.push_back(unmodelled(fmt::format("the loss {} of rows with images is not modelled yet",
-                                            loss_names[static_cast<std::size_t>(plan.recipe.loss.value)]),
+                                            loss_names[static_cast<std::size_t>(loss)]),
                                 plan.recipe.loss.origin));
   }
   if (sees && plan.mesh.sharding.value != Sharding::none) {
