@@ -90,6 +90,21 @@ bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
   return model.task == Task::causal_lm && (seen || read) && checkpoints;
 }
 
+// utils/config/__init__.py, normalize_config: of a Gemma 4 whatever the config says.
+void check_gemma4(TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
+  plan.checkpointing.reentrant = {false, stack_of("axolotl-0.18").origin("axolotl", "normalize_config, for Gemma 4")};
+}
+
+// embeddings_skip_upcast: then the tower's norms stay in fp32 too.
+void leave_raised_tower(TrainingPlan& plan, const Architecture& model) {
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  const bool sees = plan.images.count.value > 0 && std::ranges::any_of(model.body, &Segment::tower);
+  if (!quantized || !sees || plan.precision.fp32_while_loading.value) return;
+  plan.unmodelled.push_back({"a tower whose norms stay in fp32 beside a quantized base", "embeddings_skip_upcast",
+                             plan.precision.fp32_while_loading.origin.where});
+}
+
 Diagnostic refused(std::string message, const Location& where, std::string hint) {
   return {Severity::error, "ingest/refused", std::move(message), where, std::move(hint), {}};
 }
@@ -110,7 +125,7 @@ std::optional<Diagnostic> refused_numbers(const TrainingPlan& plan, const Archit
 // axolotl 0.18.0, processing_strategies.py: InternVLProcessingStrategy asks for image_ids, which the processor of
 // transformers 5.14.1 calls image_token_ids.
 std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Architecture& model) {
-  if (model.model_type != "internvl" || plan.images.token_types.value == false) return std::nullopt;
+  if (model.model_type != "internvl" || !plan.images.token_types.value) return std::nullopt;
   return refused("processor_type: axolotl 0.18.0 stops at the InternVL processor of transformers 5.14.1, which has no "
                  "image_ids (ValueError)",
                  plan.images.count.origin.where, {});
@@ -145,6 +160,8 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_patched_attention(plan, model);
   check_fused_attention(plan, model);
   check_xielu(plan, model);
+  check_gemma4(plan, model);
+  leave_raised_tower(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
