@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `oomplan estimate` over every config in a folder and counts the outcomes and their reasons.
 
-    real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--json OUT]
+    real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--set FACT=VALUE ...] [--json OUT]
 
 For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples, Unsloth's notebooks), which do not go into the project.
 Exits 1 when the program crashed, hung or answered with an undocumented exit code on any file.
@@ -39,8 +39,9 @@ def outcome_of(code, answer):
     return OUTCOMES[code]
 
 
-def run(program, path, gpu, timeout):
+def run(program, path, gpu, facts, timeout):
     command = [program, "estimate", str(path), "--json"] + (["--gpu", gpu] if gpu else [])
+    command += [word for fact in facts for word in ("--set", fact)]
     started = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)
@@ -91,6 +92,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--program", required=True)
     parser.add_argument("--gpu")
+    parser.add_argument("--set", action="append", default=[], metavar="FACT=VALUE", help="what the data decide")
     parser.add_argument("--json", type=pathlib.Path, metavar="OUT")
     parser.add_argument("--timeout", type=float, default=5.0, help="seconds per file (default 5)")
     args = parser.parse_args()
@@ -104,7 +106,7 @@ def main():
     if not files:
         parser.error(f"no .yml, .yaml, .json, .py or .ipynb file under {args.folder}")
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        results = list(pool.map(lambda path: run(program, path, args.gpu, args.timeout), files))
+        results = list(pool.map(lambda path: run(program, path, args.gpu, args.set, args.timeout), files))
     names = [str(path.relative_to(args.folder)) for path in files]
 
     outcomes = collections.Counter(r["outcome"] for r in results)

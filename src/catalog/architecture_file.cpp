@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 36> known_keys{"model_types",
+constexpr std::array<std::string_view, 37> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -49,6 +49,7 @@ constexpr std::array<std::string_view, 36> known_keys{"model_types",
                                                       "class_defaults",
                                                       "language",
                                                       "tower",
+                                                      "silent",
                                                       "features",
                                                       "embedded",
                                                       "caches_unasked",

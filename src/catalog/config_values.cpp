@@ -10,8 +10,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 10> declaration_keys{"type",    "required", "default", "aliases",     "minimum",
-                                                            "maximum", "optional", "divides", "multiple_of", "square"};
+constexpr std::array<std::string_view, 11> declaration_keys{"type",    "required", "default", "aliases",     "minimum",
+                                                            "maximum", "optional", "divides", "multiple_of", "square", "item"};
 
 struct Type {
   std::string_view name;
@@ -77,8 +77,11 @@ std::optional<Attribute> read_as(const Type& type, const Node& node) {
   return quoted ? std::nullopt : type.read(node);
 }
 
-/// A square may be given as its two sides.
-const Node& side_of(const Node& declaration, const Node& given) {
+/// A square may be given as its two sides; `item: N` means entry N of the list that is given.
+const Node& part_of(const Node& declaration, const Node& given) {
+  const Node* item = declaration.find("item");
+  const std::int64_t at = item == nullptr ? -1 : item->as_integer().value_or(-1);
+  if (at >= 0 && at < std::ssize(given.items)) return given.items[static_cast<std::size_t>(at)];
   const bool alike = is_set(declaration, "square") && given.items.size() == 2 && given.items[0].is_scalar() &&
                      given.items[0].text == given.items[1].text;
   return alike ? given.items[0] : given;
@@ -125,7 +128,7 @@ void ConfigValues::declare(const Entry& entry) {
                        shown(entry.key) +
                            " must be declared as {type: integer, number, boolean, string, words or length" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-                           "multiple_of: …, square: true}");
+                           "multiple_of: …, square: true, item: 0}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
@@ -208,7 +211,7 @@ std::optional<Attribute> ConfigValues::from_config(const Entry& declaration, con
   const Type& type = *type_of(declaration.value);
   const std::int64_t minimum = minimum_of(declaration.value);
   const std::int64_t maximum = maximum_of(declaration.value);
-  std::optional<Attribute> value = read_as(type, side_of(declaration.value, found.value));
+  std::optional<Attribute> value = read_as(type, part_of(declaration.value, found.value));
   if (value && is_in_range(*value, minimum, maximum)) return value;
   refuse_config(&found.value,
                 shown(found.key) + " must be " + range_of(type, minimum, maximum) + ", not " + shown(found.value));

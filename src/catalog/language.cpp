@@ -12,8 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 9> part_keys{"key",  "model_type", "types", "module", "tied",
-                                                    "flat", "defaults",   "taken", "given"};
+constexpr std::array<std::string_view, 10> part_keys{"key",  "model_type", "types", "module", "tied",
+                                                     "flat", "defaults",   "taken", "given",  "held"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -137,8 +137,8 @@ std::optional<std::int64_t> taken_in(const Whole& whole, const Fields& part) {
   return layer == nullptr ? std::nullopt : std::optional(*layer);
 }
 
-/// The tower, and the values of its keys.
-Segment tower_of(const Whole& whole, Fields& part) {
+/// The tower, and the values of its keys, as `name`.key.
+Segment tower_of(const Whole& whole, Fields& part, const std::string& name) {
   Diagnostics& errors = whole.fields.errors();
   const Document config = config_of(whole, part);
   const std::optional<DataFile> file = find_file("towers", config.root.find("model_type")->text, whole.catalog);
@@ -163,7 +163,23 @@ Segment tower_of(const Whole& whole, Fields& part) {
   for (std::vector<OpSpec>& steps : out.before) prefix(steps, module);
   for (std::vector<OpSpec>& steps : out.after) prefix(steps, module);
   prefix(out.tail, module);
-  for (const auto& [key, value] : values.all()) whole.values.provide("tower." + key, value);
+  for (const auto& [key, value] : values.all()) whole.values.provide(name + "." + key, value);
+  return out;
+}
+
+/// A tower that no row has anything for, where the config has one; its `held` layers stand beside it.
+std::optional<Segment> silent_tower(const Whole& whole) {
+  const Node* node = whole.fields.find("silent");
+  if (node == nullptr) return std::nullopt;
+  Fields part(whole.fields.document(), *node, whole.fields.errors());
+  part.only(part_keys);
+  for (const std::string_view key : {"key", "model_type", "module"}) part.required(key);
+  if (!whole.fields.errors().empty() || !has(whole.config.root, part.text("key"))) return std::nullopt;
+  Segment out = tower_of(whole, part, "silent");
+  out.silent = true;
+  if (!whole.fields.errors().empty()) return std::nullopt;
+  const std::vector<OpSpec> held = ops_in(part, whole.values, "held");
+  out.tail.insert(out.tail.end(), held.begin(), held.end());
   return out;
 }
 
@@ -222,7 +238,8 @@ void read_parts(const Whole& whole, Architecture& out) {
   Result<Architecture> language = language_of(whole, language_part);
   if (!language) return void(errors.insert(errors.end(), language.errors().begin(), language.errors().end()));
   for (const auto& [key, value] : language->config) whole.values.provide("language." + key, value);
-  Segment tower = tower_of(whole, tower_part);
+  Segment tower = tower_of(whole, tower_part, "tower");
+  std::optional<Segment> silent = silent_tower(whole);
   if (!errors.empty()) return;
   const std::vector<OpSpec> features = ops_in(fields, whole.values, "features");
   Joints joints{{}, ops_in(fields, whole.values, "merge")};
@@ -235,6 +252,9 @@ void read_parts(const Whole& whole, Architecture& out) {
   out.cut_cross_entropy = says("cut_cross_entropy");
   if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
   join(out, std::move(tower), joints);
+  if (!silent) return;
+  out.layers += std::ssize(silent->layers);
+  out.body.insert(out.body.begin() + 1, std::move(*silent));
 }
 
 }  // namespace oomplan::catalog

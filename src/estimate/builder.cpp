@@ -66,6 +66,13 @@ Tensor Builder::frozen(const std::string& name, const Dims& sizes, Part part) {
 
 namespace {
 
+struct NamedFrozen {
+  const Facts& facts;
+  bool operator()(const std::string& real) const {
+    return std::ranges::any_of(facts.frozen, [&](const auto& part) { return real.find(part) != std::string::npos; });
+  }
+};
+
 Diagnostic of_some_layers(const std::string& name, const Location& at) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
@@ -132,15 +139,7 @@ std::vector<std::string> Builder::unmatched_parts() const {
 
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
-  if (!facts.frozen.empty() && in_layers(
-                                   [&](const std::string& real) {
-                                     return std::ranges::any_of(facts.frozen, [&](const auto& part) {
-                                       return real.find(part) != std::string::npos;
-                                     });
-                                   },
-                                   path(name))) {
-    return false;
-  }
+  if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name))) return false;
   if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
   if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.lora;
   const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
@@ -203,6 +202,18 @@ bool Builder::added(const Parameter& parameter) const {
   return parameter.part == Part::adapter || of_copies_.contains(parameter.held->storage);
 }
 
+namespace {
+
+/// Whether a parameter is of what sees images and is no norm, embedding, head or bias.
+bool is_of_images(const Architecture& model, const std::string& name) {
+  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  const bool reads = name.find("language_model") != name.npos || is_raised(name);
+  const bool packed = name.empty();
+  return sees && !reads && !packed && !name.ends_with(".bias");
+}
+
+}  // namespace
+
 void Builder::upcast() {
   // Axolotl's loader; then gc.collect() and torch.cuda.empty_cache().
   if (facts.fp32_while_loading && !facts.kbit_upcast && facts.weights != DType::fp32) {
@@ -210,6 +221,12 @@ void Builder::upcast() {
       for (const Parameter& p : parameters) {
         if (!added(p) && is_raised(p.name)) cast(p, dtype);
       }
+    }
+    // peft's preparation of a quantized model has raised all else, which of a tower nobody takes back; bitsandbytes
+    // does it to biases as they are used (axolotl 0.18.0: loaders/model.py, _configure_embedding_dtypes).
+    for (const Parameter& p : parameters) {
+      const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
+      if (facts.quantized && half && !added(p) && is_of_images(architecture, p.name)) cast(p, DType::fp32);
     }
     torch.recorder.empty_cache();
   }
@@ -322,7 +339,8 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
-  const bool trains = facts.trained.empty() || unfrozen(name + ".default.weight");
+  const bool frozen = !facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name));
+  const bool trains = !frozen && (facts.trained.empty() || unfrozen(name + ".default.weight"));
   Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, trains);
   of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);

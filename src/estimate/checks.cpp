@@ -370,18 +370,19 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
                    plan.recipe.kind.origin));
   }
-  if (sees && count > 0 && plan.recipe.loss.value != Loss::full_logits) {
+  const Loss loss = plan.recipe.loss.value;
+  const KernelFacts& k = plan.kernels;
+  if (sees && count > 0 && loss != Loss::full_logits && (hears || loss != Loss::chunked_logprob)) {
     errors.push_back(unmodelled(fmt::format("the loss {} of rows with images is not modelled yet",
-                                            loss_names[static_cast<std::size_t>(plan.recipe.loss.value)]),
+                                            loss_names[static_cast<std::size_t>(loss)]),
                                 plan.recipe.loss.origin));
   }
-  const KernelFacts& k = plan.kernels;
   if (sees && plan.mesh.sharding.value != Sharding::none) {
     errors.push_back(
         unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
   }
-  if (sees && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
-    errors.push_back(unmodelled("fused LoRA kernels over rows with images are not modelled yet", k.lora_qkv.origin));
+  if (hears && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+    errors.push_back(unmodelled("fused LoRA kernels over rows with sounds are not modelled yet", k.lora_qkv.origin));
   }
   if ((sees && !hears) || plan.images.count.value <= 0) return;
   errors.push_back(

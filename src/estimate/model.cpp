@@ -210,7 +210,7 @@ void Model::base(Play& play, Stream& s) const {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
       s.arguments.cache = std::make_shared<KeyValues>(play.torch);
     if (segment.tower) {
-      if (play.facts.images.count > 0) play_tower(play, segment, built, s);
+      if (play.facts.images.count > 0 && !segment.silent) play_tower(play, segment, built, s);
       built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
       continue;
     }
@@ -370,6 +370,7 @@ void make_body(const Repetition& repetition, int first, Builder& builder, Model&
       make_layers(segment, *unit, builder, made);
     }
     made.tower = segment.tower;
+    made.silent = segment.silent;
     make_steps(segment.tail, builder, made.tail);
   }
 }

@@ -23,6 +23,7 @@ struct Model {
     bool decodes = false;
     Modules tail{};
     bool tower = false;
+    bool silent = false;
     std::int64_t taken = -1;  ///< Of its blocks, the one whose output features are made of; -1: none.
   };
   std::vector<Segment> body{};

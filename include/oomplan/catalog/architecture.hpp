@@ -63,6 +63,7 @@ struct Segment {
   bool decodes = false;        ///< It runs on the targets, not on the rows.
   bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.
   bool hears = false;          ///< Of a tower: of sound, not of images.
+  bool silent = false;         ///< Of a tower: no row has anything for it. It is held, and not played.
   std::vector<OpSpec> tail{};  ///< Of a tower: what makes the language model's features of its output.
   std::optional<std::int64_t>
       taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.

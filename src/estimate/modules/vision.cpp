@@ -6,6 +6,11 @@
 
 namespace oomplan::estimator {
 
+bool is_in_tower(const Builder& b) {
+  const auto is_built = [&](const Segment& segment) { return segment.tower && b.prefix == segment.module + ".*"; };
+  return std::ranges::any_of(b.architecture.body, is_built);
+}
+
 std::int64_t tiles_of(const Facts& f) {
   return saturating_mul(f.batch, saturating_mul(f.images.count, f.images.tiles));
 }

@@ -22,6 +22,9 @@ struct Grid {
 Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step,
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
+/// Whether what is being built is a layer of a tower. Axolotl's kernels join what the language model's layers have.
+bool is_in_tower(const Builder& b);
+
 /// The tiles that a batch has in all.
 std::int64_t tiles_of(const Facts& facts);
 

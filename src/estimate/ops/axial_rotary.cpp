@@ -1,6 +1,7 @@
 // PixtralVisionRotaryEmbedding, Qwen2VLVisionRotaryEmbedding: cos and sin of a patch's place, a part for its row and
 // one for its column.
 #include "modules/vision.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -12,8 +13,9 @@ class AxialRotary final : public Module {
         frequencies_(a.flag("all_frequencies", false) ? head_dim_ / 2 : head_dim_ / 4),
         lowered_(a.flag("lowered", false)) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
-    inverse_ = b.torch.empty({frequencies_}, DType::fp32, "buffer");
-    original_ = b.torch.empty({frequencies_}, DType::fp32, "buffer");
+    const Dims table = a.find(older_code) != nullptr ? every_place(a) : Dims{frequencies_};
+    inverse_ = b.torch.empty(table, DType::fp32, "buffer");
+    original_ = b.torch.empty(table, DType::fp32, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -34,6 +36,12 @@ class AxialRotary final : public Module {
   }
 
  private:
+  /// transformers 5.14.1: PixtralRotaryEmbedding keeps the angles of every place of the largest picture.
+  Dims every_place(const Attributes& a) const {
+    const std::int64_t side = a.integer("image_size") / a.integer("patch_size");
+    return {saturating_mul(side, side), head_dim_};
+  }
+
   Tensor composed(Torch& t, std::int64_t patches) const {
     const Tensor both = t.empty({1, patches, head_dim_ / 2}, DType::fp32, "aten::cat");
     return t.empty({1, patches, head_dim_}, DType::fp32, "aten::cat");

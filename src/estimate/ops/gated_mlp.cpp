@@ -3,6 +3,7 @@
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
+#include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -18,7 +19,7 @@ class GatedMlp final : public Module {
     gate_ = Linear(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
     up_ = Linear(b, m + a.text("up", "up_proj"), a.integer("width"), a.integer("inner"), bias);
     down_ = Linear(b, m + a.text("down", "down_proj"), a.integer("inner"), a.integer("width"), bias);
-    if (b.facts.lora_mlp_kernel) fused_ = FusedLora({&gate_, &up_, &down_});
+    if (b.facts.lora_mlp_kernel && !is_in_tower(b)) fused_ = FusedLora({&gate_, &up_, &down_});
   }
 
   void forward(Play& play, Stream& s) const override {

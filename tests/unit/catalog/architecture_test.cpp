@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "tiny_architecture.hpp"
 
 namespace oomplan {
@@ -35,6 +37,19 @@ TEST(ArchitectureFile, AnAbsentValueLeavesTheAttributeOut) {
   EXPECT_EQ(out->body.front().kinds.front()[0].find("window"), nullptr);
   EXPECT_EQ(attribute<std::int64_t>(out->body.front().kinds.front()[0], "width"), 64);
   for (const auto& [key, value] : out->config) EXPECT_NE(key, "window");
+}
+
+TEST(ArchitectureFile, AnItemOfAListIsAKey) {
+  const std::string file = with("inner: {type: integer, default: {product: [4, $width]}}",
+                                "inner: {type: integer, default: 5, aliases: [sizes], item: 1}");
+  const auto inner = [&](const std::string& sizes) {
+    const Result<Architecture> out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 1)" + sizes + "}", file);
+    return out ? attribute<std::int64_t>(out->body.front().kinds.front()[1], "inner") : -1;
+  };
+  EXPECT_EQ(inner(", \"sizes\": [3, 7]"), 7);
+  EXPECT_EQ(inner(""), 5);
+  EXPECT_EQ(inner(", \"sizes\": [3]"), -1);
 }
 
 TEST(ArchitectureFile, ADefaultHasTheTypeOfItsKey) {
@@ -237,12 +252,12 @@ INSTANTIATE_TEST_SUITE_P(
             "{type: boolean, default: false}", "{type: colour, default: false}",
             "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
             "default: …, "
-            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
+            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, item: 0}"},
         Broken{
             "{type: boolean, default: false}", "boolean",
             "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
             "default: …, "
-            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true}"},
+            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, item: 0}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));

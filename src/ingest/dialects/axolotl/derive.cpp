@@ -13,6 +13,7 @@
 #include "adapter.hpp"
 #include "evaluation.hpp"
 #include "fsdp.hpp"
+#include "images.hpp"
 #include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
@@ -89,7 +90,7 @@ void plan_attention(const Axolotl& a, TrainingPlan& plan) {
 // Rows are padded up to a multiple, of 64 unless said otherwise; an exact pad_to_sequence_len: false rounds nothing.
 // TRL's trainers of preferences have collators of their own; that of reward models is given the multiple.
 std::int64_t multiple_of(const Axolotl& a, const Inputs& inputs) {
-  if (axolotl::is_rl(inputs)) return 1;
+  if (axolotl::is_rl(inputs) || axolotl::sees_images(a)) return 1;
   if (a.on("pretraining_dataset") && a.on("sample_packing")) return 1;  // wrap_streaming_dataset: to sequence_len.
   if (is(a.get<bool>("pad_to_sequence_len"), false) && !a.on("sample_packing")) return 1;
   return a.get<std::int64_t>("pad_to_multiple_of").value.value_or(64);
@@ -352,12 +353,14 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   const axolotl::Batch batch{plan.batch.micro_batch_size.value, plan.batch.sequence_length.value,
                              multiple_of(a, inputs), a.on("sample_packing")};
   plan_packing(a, plan);
+  axolotl::plan_images(a, draft, document);
   axolotl::plan_evaluation(axolotl::evaluation_keys(a), batch, stack(), plan);
   plan_quantization(a, plan);
   if (axolotl::is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
   axolotl::plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
   plan_freezing(a, plan);
+  axolotl::plan_frozen_towers(a, plan);
   plan_step(a, inputs, draft);
   plan_liger(a, plan);
   plan_cut_cross_entropy(a, inputs, draft, document);

@@ -79,13 +79,56 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
 }
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
-// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, adapters with checkpoints
-// alone.
+// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, with images for fewer, and
+// for Gemma 4 with checkpoints alone.
 bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 2> measured{"gemma3", "mistral3"};
-  const bool measured_so = plan.adapter.kind.value == Adapter::none || plan.checkpointing.on.value;
-  return plan.images.count.value == 0 && measured_so && model.task == Task::causal_lm &&
-         std::ranges::count(measured, model.model_type) > 0 && has_op(model, "rotary_attention");
+  constexpr std::array<std::string_view, 6> with_images{"gemma3", "gemma4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl"};
+  constexpr std::array<std::string_view, 2> text_alone{"internvl", "qwen3_vl"};
+  const bool seen = std::ranges::count(with_images, model.model_type) > 0;
+  const bool read = plan.images.count.value == 0 && std::ranges::count(text_alone, model.model_type) > 0;
+  const bool checkpoints = plan.checkpointing.on.value || model.model_type != "gemma4";
+  return model.task == Task::causal_lm && (seen || read) && checkpoints;
+}
+
+// utils/config/__init__.py, normalize_config: of a Gemma 4 whatever the config says.
+void check_gemma4(TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
+  plan.checkpointing.reentrant = {false, stack_of("axolotl-0.18").origin("axolotl", "normalize_config, for Gemma 4")};
+}
+
+// embeddings_skip_upcast: then the tower's norms stay in fp32 too.
+void leave_raised_tower(TrainingPlan& plan, const Architecture& model) {
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  const bool sees = plan.images.count.value > 0 && std::ranges::any_of(model.body, &Segment::tower);
+  if (!quantized || !sees || plan.precision.fp32_while_loading.value) return;
+  plan.unmodelled.push_back({"a tower whose norms stay in fp32 beside a quantized base", "embeddings_skip_upcast",
+                             plan.precision.fp32_while_loading.origin.where});
+}
+
+Diagnostic refused(std::string message, const Location& where, std::string hint) {
+  return {Severity::error, "ingest/refused", std::move(message), where, std::move(hint), {}};
+}
+
+// find_all_linear_names (axolotl 0.18.0: loaders/adapter.py) takes the last part of names, which in the merger of these
+// is a number, and peft 0.19.1 finds blocks of that number too.
+std::optional<Diagnostic> refused_numbers(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 2> numbered{"qwen2_vl", "qwen2_5_vl"};
+  const Setting<std::vector<std::string>>& targets = plan.adapter.targets;
+  const bool all = targets.value == std::vector<std::string>{"all-linear"};
+  if (plan.adapter.kind.value == Adapter::none || !all || std::ranges::count(numbered, model.model_type) == 0)
+    return std::nullopt;
+  return refused("lora_target_linear: axolotl 0.18.0 makes a target of the name 0 for a model of type " +
+                     model.model_type + ", at whose blocks peft then stops (ValueError)",
+                 targets.origin.where, "lora_target_modules, with names or a regular expression");
+}
+
+// axolotl 0.18.0, processing_strategies.py: InternVLProcessingStrategy asks for image_ids, which the processor of
+// transformers 5.14.1 calls image_token_ids.
+std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type != "internvl" || !plan.images.token_types.value) return std::nullopt;
+  return refused("processor_type: axolotl 0.18.0 stops at the InternVL processor of transformers 5.14.1, which has no "
+                 "image_ids (ValueError)",
+                 plan.images.count.origin.where, {});
 }
 
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
@@ -117,8 +160,12 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_patched_attention(plan, model);
   check_fused_attention(plan, model);
   check_xielu(plan, model);
+  check_gemma4(plan, model);
+  leave_raised_tower(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
-  return refused_by_lora_kernels(plan, model);
+  if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
+  return refused_processor(plan, model);
 }
 
 }  // namespace oomplan::ingestion::axolotl
