@@ -49,9 +49,18 @@ bool add_keys(const Rung& rung, const Change& change, const AdviceQuestion& ques
   return !said.empty();
 }
 
-Result<TrainingPlan> read_with(const std::vector<KeyChange>& keys, const AdviceQuestion& question) {
-  IngestOptions options = question.ingest;
-  for (const KeyChange& change : keys) options.overrides.push_back(change.key + "=" + change.value);
+/// For as many processes as the plan has, alike on each machine.
+LauncherFile launcher_of(const LauncherRule& rule, const TrainingPlan& plan) {
+  const std::int64_t world = plan.mesh.world_size.value;
+  const std::int64_t machines = std::max(world / std::max(plan.loader.ranks.value, std::int64_t{1}), std::int64_t{1});
+  return {rule.file, rule.text + "num_machines: " + std::to_string(machines) +
+                         "\nnum_processes: " + std::to_string(world) + "\n"};
+}
+
+Result<TrainingPlan> read_with(const Change& change, const std::vector<KeyChange>& keys,
+                               const AdviceQuestion& question) {
+  IngestOptions options = options_with(change.launcher, question.ingest);
+  for (const KeyChange& one : keys) options.overrides.push_back(one.key + "=" + one.value);
   Result<TrainingPlan> plan = ingest(*question.document, options);
   return plan ? with_model_defaults(std::move(*plan), question.architecture) : plan;
 }
@@ -67,6 +76,7 @@ bool is_meant(const Rung& rung, const std::string& fact, const TrainingPlan& rea
 /// Why what the framework makes of the keys is not what the fixes mean; empty where it is.
 std::string difference(const TrainingPlan& read, const Change& change, const Choices& choices, const Ladder& ladder) {
   if (read.framework != change.facts.framework) return "with these keys the config would be read by another trainer";
+  if (change.launcher && !read.unmodelled.empty()) return read.unmodelled.front().feature + " is not modelled yet";
   if (!read.unmodelled.empty()) return "the config has no key of its own for it that is played";
   for (const Choice& choice : choices) {
     for (const std::string& fact : edited_facts(ladder.rungs()[static_cast<std::size_t>(choice.rung)])) {
@@ -85,10 +95,14 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
   for (const Choice& choice : choices) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
     if (add_keys(rung, change, question, keys)) continue;
+    if (!rung.launch.file.empty()) {
+      change.launcher = launcher_of(rung.launch, change.facts);
+      continue;
+    }
     change.in_words = "no key of the config says " + rung.fix.id;
     return;
   }
-  Result<TrainingPlan> read = read_with(keys, question);
+  Result<TrainingPlan> read = read_with(change, keys, question);
   change.is_refused = true;
   if (!read) {
     change.in_words = "the config would be refused: " + read.errors().front().message;
@@ -135,7 +149,8 @@ std::string take_once(Change& change, const Rung& rung) {
 bool has_to_be_read(const Choices& choices, const Ladder& ladder, bool is_refused) {
   return std::ranges::any_of(choices, [&](const Choice& choice) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
-    return rung.packed_rows || rung.needs_key || (rung.key_decides && is_refused);
+    const bool decides = rung.key_decides || !rung.launch.file.empty();
+    return rung.packed_rows || rung.needs_key || (decides && is_refused);
   });
 }
 
@@ -143,6 +158,7 @@ std::string change_facts(Change& change, const Choices& choices, const AdviceQue
   for (const Choice& choice : choices) {
     const Rung& rung = ladder.rungs()[static_cast<std::size_t>(choice.rung)];
     if (std::string old = too_old(question.gpu, rung); !old.empty()) return old;
+    if (!rung.launch.file.empty() && question.document == nullptr) return "only a config can be launched so";
     for (int i = 0; i < choice.times; ++i) {
       if (std::string why = take_once(change, rung); !why.empty()) return why;
     }
@@ -194,6 +210,18 @@ Changing change_by(const Choices& choices, const AdviceQuestion& question, const
   why = not_kept(change.plan, question);
   if (!why.empty()) return {.objection = std::move(why)};
   return {.change = std::move(change)};
+}
+
+IngestOptions options_with(const std::optional<LauncherFile>& launcher, const IngestOptions& options) {
+  if (!launcher) return options;
+  IngestOptions out = options;
+  out.launch = {launcher->name};
+  out.loader = [ours = *launcher, rest = options.loader](const std::string& path) -> Result<Document> {
+    if (path == ours.name) return parse_document(ours.text, ours.name, Syntax::yaml);
+    if (rest) return rest(path);
+    return Diagnostic{.code = "read/missing", .message = "cannot be read from here", .where = {path, 0, 0}};
+  };
+  return out;
 }
 
 bool same_plan(const TrainingPlan& a, const TrainingPlan& b) {

@@ -23,6 +23,7 @@ struct Change {
   TrainingPlan plan{};    ///< What the framework makes of `keys`; `facts` where it has no keys for them.
   std::int64_t rows = 1;  ///< As the config counts them, where it packs them into one.
   std::vector<KeyChange> keys{};
+  std::optional<LauncherFile> launcher{};  ///< In the place of the launchers that there are.
   std::string in_words{};   ///< Why `keys` is empty.
   bool is_refused = false;  ///< There are keys, but the framework does not read them as they are meant.
 };
@@ -37,6 +38,9 @@ struct Changing {
 TrainingPlan as_said(const AdviceQuestion& question);
 
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder);
+
+/// How the question's config is read beside such a launcher.
+IngestOptions options_with(const std::optional<LauncherFile>& launcher, const IngestOptions& options);
 
 /// Whether two plans are one in all that oomplan.yaml writes.
 bool same_plan(const TrainingPlan& a, const TrainingPlan& b);

@@ -12,9 +12,13 @@ namespace {
 
 using namespace advise;
 
+/// Per cent of a step: one forward pass more, as checkpointing has.
+constexpr int most_slowdown = 33;
+
 /// What of the run is changed is in it too: rows that move to the accumulation are what `Room` speaks of.
 bool keeps_results(const Rung& rung) {
-  return rung.played && rung.fix.science == Science::none && rung.move_from.empty();
+  return rung.played && rung.fix.science == Science::none && rung.move_from.empty() &&
+         rung.fix.slower->most <= most_slowdown;
 }
 
 struct Candidate {

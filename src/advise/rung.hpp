@@ -34,6 +34,12 @@ struct Edit {
   std::string append{};
 };
 
+/// A launcher's config that a fix writes, of accelerate; `text` lacks how many processes there are.
+struct LauncherRule {
+  std::string file{};  ///< What it is called; empty: the fix changes the config, and no launcher's.
+  std::string text{};
+};
+
 struct Example {
   std::vector<FactRule> before{};
   std::vector<FactRule> after{};
@@ -45,6 +51,7 @@ struct Rung {
   bool played = false;  ///< Else the estimator cannot play it, and it is offered in words.
   std::vector<Guard> guard{};
   std::vector<Edit> edit{};
+  LauncherRule launch{};
   std::string move_from{};   ///< This fact is divided by its smallest prime factor,
   std::string move_to{};     ///< which multiplies this one.
   bool packed_rows = false;  ///< The move divides by the rows that a batch packs into one.

@@ -1,5 +1,6 @@
 // The walk: sets of fixes from the cheapest on.
 #include <algorithm>
+#include <array>
 
 #include "change.hpp"
 #include "facts.hpp"
@@ -17,6 +18,8 @@ namespace {
 constexpr std::int64_t most_sets_beside = 200;
 /// Per cent by which the fastest is quicker than the cheapest at the least.
 constexpr int worth_naming = 10;
+/// Of one machine.
+constexpr std::array<std::int64_t, 3> usual_worlds{2, 4, 8};
 
 class Walk {
  public:
@@ -35,6 +38,7 @@ class Walk {
     search_cheapest();
     if (advice_.found) describe();
     if (advice_.found) add_alternatives();
+    if (!advice_.found || advice_.found->cost.science != Cost{}.science) add_more_gpus();
     return std::move(advice_);
   }
 
@@ -44,8 +48,8 @@ class Walk {
 
   Diagnostics undecided() const { return {{.code = "estimate/unmodelled", .message = advice_.now.undecided}}; }
 
-  void pass(const Rung& rung, std::string why) {
-    advice_.passed.push_back({rung.fix.id, rung.fix.title, std::move(why)});
+  void pass(const Rung& rung, std::string why, bool unneeded = false) {
+    advice_.passed.push_back({rung.fix.id, rung.fix.title, std::move(why), unneeded});
   }
 
   std::string unwanted(const Rung& rung) const {
@@ -96,7 +100,7 @@ class Walk {
       if (!changing.change) break;
       last = judge_.judge(choices, changing.change->plan);
     }
-    if (!last) return pass(rung(i), why);
+    if (!last) return pass(rung(i), why, !refusing_fact(as_said(question_), rung(i)).empty());
     if (!last->undecided.empty()) return pass(rung(i), last->undecided);
     advice_.tried.push_back(std::move(*last));
     advice_.rungs.push_back(fix_of(rung(i)));
@@ -126,8 +130,12 @@ class Walk {
     if (!searched.found || searched.found->choices == found_.choices) return;
     const auto same = [&](const Alternative& one) { return one.trial.fixes == searched.found->trial.fixes; };
     if (std::ranges::any_of(advice_.alternatives, same)) return;
-    Alternative out{.name = std::move(name), .trial = std::move(searched.found->trial)};
-    for (const Choice& choice : searched.found->choices) out.taken.push_back(fix_of(rung(choice.rung)));
+    add_alternative(std::move(name), std::move(*searched.found));
+  }
+
+  void add_alternative(std::string name, FoundSet found) {
+    Alternative out{.name = std::move(name), .trial = std::move(found.trial)};
+    for (const Choice& choice : found.choices) out.taken.push_back(fix_of(rung(choice.rung)));
     advice_.alternatives.push_back(std::move(out));
   }
 
@@ -145,6 +153,39 @@ class Walk {
                                   .below = Cost{.slower = cost.slower - worth_naming + 1}});
   }
 
+  /// The question on several cards of the kind, where the config can be read so.
+  std::optional<AdviceQuestion> on_gpus(std::int64_t gpus) const {
+    AdviceQuestion out = question_;
+    out.ingest.world = {.each = gpus, .said = std::to_string(gpus) + " GPUs"};
+    Result<TrainingPlan> plan = ingest(*question_.document, out.ingest);
+    if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
+    if (!plan || !plan->unmodelled.empty() || plan->mesh.world_size.value != gpus) return std::nullopt;
+    out.plan = std::move(*plan);
+    return out;
+  }
+
+  /// It changes no result; nor is it for one card as well, as what puts the model on the host is.
+  bool is_for_more_gpus(const Rung& rung) const {
+    const bool shares = std::ranges::count(rung.guard, std::string("world_size"), &Guard::fact) > 0;
+    return rung.played && rung.fix.science == Science::none && (rung.launch.file.empty() || shares) &&
+           unwanted(rung).empty();
+  }
+
+  /// Who would rather pay for cards than change the results.
+  void add_more_gpus() {
+    if (question_.document == nullptr || question_.plan.mesh.world_size.value > 1) return;
+    Wish wish{.stranded = advice_.now.fragmentation, .most_sets = most_sets_beside};
+    for (int i = 0; i < size(); ++i)
+      if (is_for_more_gpus(rung(i))) wish.rungs.push_back(i);
+    for (const std::int64_t gpus : usual_worlds) {
+      const std::optional<AdviceQuestion> question = on_gpus(gpus);
+      if (!question) return;
+      Searched searched = search(wish, *question, ladder_);
+      if (searched.found)
+        return add_alternative("on " + std::to_string(gpus) + " GPUs", std::move(*searched.found));
+    }
+  }
+
   void describe() {
     Choices part;
     for (const Choice& choice : found_.choices) {
@@ -160,6 +201,7 @@ class Walk {
     }
     std::erase_if(advice_.passed, [&](const Passed& one) { return is_taken(one.id); });
     advice_.keys = found_.change.keys;
+    advice_.launcher = found_.change.launcher;
     advice_.no_patch = found_.change.in_words;
     write_patch();
   }
@@ -181,12 +223,13 @@ class Walk {
     }
     const std::string mark = document.byte_order_mark ? "\xEF\xBB\xBF" : "";
     advice_.patch = unified_diff(document.file, mark + document.text, mark + *text);
+    if (advice_.launcher) advice_.patch += unified_diff(advice_.launcher->name, "", advice_.launcher->text);
   }
 
   bool reads_as_found(const Document& document, const std::string& text) const {
     const Result<Document> again = parse_document(text, document.file, document.syntax);
     if (!again) return false;
-    Result<TrainingPlan> plan = ingest(*again, question_.ingest);
+    Result<TrainingPlan> plan = ingest(*again, options_with(advice_.launcher, question_.ingest));
     if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
     return plan && same_plan(*plan, found_.change.plan);
   }

@@ -79,6 +79,7 @@ struct Passed {
   std::string id{};
   std::string title{};
   std::string why{};
+  bool unneeded = false;  ///< The plan is none for it: there is nothing that it could change.
 };
 
 /// A fact of the plan before and after, as oomplan.yaml writes it.
@@ -94,6 +95,13 @@ struct KeyChange {
   std::string value{};
 };
 
+/// A launcher's config, which a fix needs beside the user's: a new file, and its text.
+struct LauncherFile {
+  std::string name{};
+  std::string text{};
+  friend bool operator==(const LauncherFile&, const LauncherFile&) = default;
+};
+
 /// A lever saves a fiftieth at the least, of the tensors and of what is needed.
 inline constexpr std::int64_t worth_a_line = 50;
 
@@ -105,7 +113,7 @@ struct Lever {
 
 /// Another set that fits, which somebody may prefer to the cheapest.
 struct Alternative {
-  std::string name{};  ///< Why: "keeps bf16", "fastest".
+  std::string name{};  ///< Why: "keeps bf16", "fastest", "on 4 GPUs".
   Trial trial{};
   std::vector<LadderFix> taken{};  ///< The fixes of `trial`.
 };
@@ -124,11 +132,12 @@ struct Advice {
   std::vector<Alternative> alternatives{};  ///< None of them `found`, and no two the same.
   std::vector<Changed> changes{};
   std::vector<KeyChange> keys{};      ///< What to write into the config; empty where it has to be said in words.
+  std::optional<LauncherFile> launcher{};  ///< What `accelerate launch --config_file` then takes, where `found` has one.
   std::vector<Passed> passed{};       ///< Left out of the walk.
   std::vector<LadderFix> unplayed{};  ///< Fixes whose effect is not estimated.
   std::int64_t sets = 0;              ///< How many were looked at.
   bool whole = true;                  ///< False: there are too many sets, and only the cheapest `sets` were looked at.
-  std::string patch{};                ///< A unified diff of the user's file; empty where there is none.
+  std::string patch{};                ///< A unified diff of the user's file and `launcher`; empty where there is none.
   std::string no_patch{};             ///< Why not.
 };
 

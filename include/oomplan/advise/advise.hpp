@@ -58,7 +58,8 @@ std::vector<std::string_view> keepable();
 Result<Advice> find_advice(const AdviceQuestion& question, const Ladder& ladder);
 
 /// The plan's lever on question.gpu. Fixes are compared by their tensors alone, and the best is replayed. One that
-/// moves rows from the micro-batch is none, nor one that saves less than 2 %. Nothing where there is none.
+/// moves rows from the micro-batch is none, nor one that saves less than 2 % or makes a step more than a third slower.
+/// Nothing where there is none.
 std::optional<Lever> lever_of(const AdviceQuestion& question, const Ladder& ladder);
 
 /// The fact that leaves the fix nothing to change in the plan, as the config says it: "gradient_checkpointing is true".

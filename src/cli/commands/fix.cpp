@@ -8,6 +8,7 @@
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../input.hpp"
+#include "../new_file.hpp"
 #include "../options.hpp"
 #include "../recipe.hpp"
 #include "../written.hpp"
@@ -136,12 +137,28 @@ Outcome print(const Advice& advice, const Findings& findings, const Options& opt
   return out;
 }
 
+/// What of the patch is the config's own.
+Result<std::string> patch_config(const Advice& advice, const Document& document) {
+  if (advice.keys.empty()) return std::string("Written; the config stays as it is");
+  const Result<std::string> text = patched(document, advice.keys);
+  const Result<std::string> backup = text ? apply(document, *text) : text;
+  if (!backup) return backup;
+  return "Written; the file as it was is " + printable(*backup);
+}
+
+/// What was done. The launcher's file is there before the config is changed, and goes where that fails.
 Result<std::string> apply_patch(const Advice& advice, const Document& document) {
   if (advice.patch.empty())
     return Diagnostic{
         .code = "cli/not-applied", .message = "there is no patch: " + advice.no_patch, .where = {advice.config, 0, 0}};
-  const Result<std::string> text = patched(document, advice.keys);
-  return text ? apply(document, *text) : text;
+  if (!advice.launcher) return patch_config(advice, document);
+  Result<NewFile> launcher = NewFile::create(advice.launcher->name);
+  if (!launcher) return launcher.errors();
+  Result<std::string> done = patch_config(advice, document);
+  if (!done) return done;
+  launcher->write(advice.launcher->text);
+  if (Diagnostics problems = launcher->problems(); !problems.empty()) return problems;
+  return *done + ", and " + advice.launcher->name + " is new";
 }
 
 Outcome run_fix(const Options& options, const Terminal& terminal) {
@@ -166,9 +183,9 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   Outcome out = print(*advice, findings, options, terminal);
   if (!options.html.empty()) add_report(out, options.html, advice_html(*advice), files_of(question, document));
   if (!options.apply || !advice->found) return out;
-  const Result<std::string> backup = apply_patch(*advice, *document);
-  if (!backup) return refused(backup.errors(), options);
-  if (!options.json) out.out += "\nWritten; the file as it was is " + printable(*backup) + "\n";
+  const Result<std::string> done = apply_patch(*advice, *document);
+  if (!done) return refused(done.errors(), options);
+  if (!options.json) out.out += "\n" + *done + "\n";
   return out;
 }
 

@@ -13,8 +13,11 @@ template <class T>
 Json list_of(const std::vector<T>& items);
 
 Json of(const Taken& taken) { return {{"id", taken.id}, {"times", taken.times}}; }
-Json of(const Passed& passed) { return {{"id", passed.id}, {"title", passed.title}, {"why", passed.why}}; }
+Json of(const Passed& passed) {
+  return {{"id", passed.id}, {"title", passed.title}, {"why", passed.why}, {"unneeded", passed.unneeded}};
+}
 Json of(const Changed& one) { return {{"fact", one.fact}, {"before", one.before}, {"after", one.after}}; }
+Json of(const LauncherFile& file) { return {{"name", file.name}, {"text", file.text}}; }
 Json of(const KeyChange& change) { return {{"key", change.key}, {"value", change.value}}; }
 Json of(Bucket bucket) { return name_of(bucket); }
 
@@ -88,6 +91,7 @@ Json body(const Advice& advice, std::string_view verdict) {
   out["alternatives"] = list_of(advice.alternatives);
   out["changes"] = list_of(advice.changes);
   out["keys"] = list_of(advice.keys);
+  out["launcher"] = advice.launcher ? of(*advice.launcher) : Json(nullptr);
   out["patch"] = advice.patch.empty() ? Json(nullptr) : Json(advice.patch);
   out["no_patch"] = advice.no_patch;
   out["tried"] = list_of(advice.tried);

@@ -96,12 +96,32 @@ class Page {
           {{change.fact}, {printable(change.before.empty() ? "-" : change.before)}, {"->"}, {printable(change.after)}});
     out_ += report::aligned(rows, colour_);
     heading("What to write");
-    if (!a_.patch.empty()) return add_patch();
+    if (!a_.patch.empty()) {
+      add_patch();
+      return add_start();
+    }
     for (const KeyChange& key : a_.keys) out_ += "  " + key.key + ": " + printable(key.value) + "\n";
     for (const LadderFix& fix : a_.taken)
       if (!fix.how.empty()) out_ += "  " + fix.id + ": " + fix.how + "\n";
     if (!a_.no_patch.empty())
       out_ += "  " + wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
+    if (!a_.launcher) return;
+    out_ += "  a new file, " + a_.launcher->name + ":\n";
+    for (std::string_view rest = a_.launcher->text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+      out_ += "    " + std::string(rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+    add_start();
+  }
+
+  void add_start() {
+    if (!a_.launcher) return;
+    out_ += "\n  " +
+            wrapped("start the script with: accelerate launch --config_file " + a_.launcher->name +
+                        " …, in place of any other launcher's config",
+                    2, 2) +
+            "\n";
   }
 
   /// Line by line: a terminal is not to obey what the file holds.
@@ -174,11 +194,18 @@ class Page {
     if (a_.passed.empty()) return;
     heading("Left out");
     std::size_t names = 0;
-    for (const Passed& one : a_.passed) names = std::max(names, one.id.size());
-    const std::size_t at = 2 + names + 2;
     for (const Passed& one : a_.passed)
-      out_ += fmt::format("  {:{}}  ", one.id, names) +
-              report::painted(wrapped(printable(one.why), at, at), Paint::dim, colour_) + "\n";
+      if (!one.unneeded) names = std::max(names, one.id.size());
+    const std::size_t at = 2 + names + 2;
+    std::string unneeded;
+    for (const Passed& one : a_.passed) {
+      if (one.unneeded) unneeded += (unneeded.empty() ? "" : ", ") + one.id;
+      if (!one.unneeded)
+        out_ += fmt::format("  {:{}}  ", one.id, names) +
+                report::painted(wrapped(printable(one.why), at, at), Paint::dim, colour_) + "\n";
+    }
+    if (!unneeded.empty())
+      out_ += "  " + report::painted(wrapped("nothing to change for: " + unneeded, 2, 4), Paint::dim, colour_) + "\n";
   }
 
   void add_words() {

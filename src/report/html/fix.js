@@ -10,6 +10,8 @@ function advice(answer) {
     ? table(["key", "value"], answer.keys.map(one => [one.key, one.value]))
     : table(["fact", "before", "after"], answer.changes.map(one => [one.fact, one.before, one.after])));
   if (answer.patch) section("The patch", patch(answer.patch));
+  else if (answer.launcher) section(answer.launcher.name, make("pre", {}, answer.launcher.text));
+  if (answer.launcher) section("Start the script with", make("pre", {}, `accelerate launch --config_file ${answer.launcher.name} …`));
   for (const fix of answer.fixes) section(fix.title, make("p", {}, fix.how || ""), make("p", { class: "soft" },
     [`science: ${words(fix.science)}`, slower(fix.slower), fix.verify ? "verify: " + fix.verify : ""].filter(Boolean).join(" · ")));
   if (answer.tried.length) {
@@ -17,7 +19,8 @@ function advice(answer) {
     section("Each fix by itself", answer.tried.map(one => trialBar(one.fixes.map(times).join(", "), one, most, limit)),
       legend(answer.tried));
   }
-  if (answer.passed.length) section("Left out", table(["fix", "why"], answer.passed.map(one => [one.id, one.why])));
+  const passed = answer.passed.filter(one => !one.unneeded);
+  if (passed.length) section("Left out", table(["fix", "why"], passed.map(one => [one.id, one.why])));
   if (!answer.found && answer.not_estimated.length) section("Effect not estimated",
     table(["fix", "how"], answer.not_estimated.map(one => [one.title, one.how])));
   problems(answer.diagnostics);

@@ -85,9 +85,30 @@ TEST(Ladder, NeverOffersWhatIsNoFix) {
     for (const char* word : {"truncat", "drop-", "swap"}) EXPECT_EQ(id.find(word), id.npos) << id;
 }
 
+TEST(Ladder, LaunchersAreReadAsTheirFixesMean) {
+  const std::string text =
+      "model_name_or_path: meta-llama/Llama-3.1-8B\ndtype: bfloat16\nbf16: true\nmax_length: 512\n"
+      "per_device_train_batch_size: 1\ngradient_checkpointing: true\ndataset_name: data\neval_strategy: \"no\"\n";
+  const Document config = *parse_document(text, "config.yaml", Syntax::yaml);
+  int launchers = 0;
+  for (const Rung& rung : ladder().rungs()) {
+    if (rung.launch.file.empty()) continue;
+    ++launchers;
+    const std::string launcher = rung.launch.text + "num_processes: 2\n";
+    IngestOptions options{.trainer = "sft", .launch = {rung.launch.file}};
+    options.loader = [&](const std::string& path) { return parse_document(launcher, path, Syntax::yaml); };
+    const Result<TrainingPlan> plan = ingest(config, options);
+    ASSERT_TRUE(plan.ok()) << rung.fix.id << ": " << to_text(plan.errors().front());
+    EXPECT_TRUE(plan->unmodelled.empty()) << rung.fix.id << ": " << plan->unmodelled.front().feature;
+    for (const Edit& edit : rung.edit) EXPECT_EQ(fact_of(*plan, edit.fact), edit.value->text) << rung.fix.id;
+  }
+  EXPECT_GE(launchers, 5);
+}
+
 TEST(Ladder, RefusesAFileThatIsWrong) {
   EXPECT_FALSE(Ladder::of("x", "title: a\n").ok());
   EXPECT_FALSE(Ladder::of("x", "nonsense: a\n").ok());
+  EXPECT_FALSE(Ladder::of("x", "launch: {file: a.yaml}\n").ok());
   EXPECT_FALSE(Ladder::of("x", "[]").ok());
   EXPECT_FALSE(Ladder::of("x", "a: [").ok());
 }

@@ -44,6 +44,7 @@ TEST(Lever, IsNoneWhereNothingSavesAGoodDeal) {
   plan.checkpointing.on.value = true;
   plan.kernels.attention.value = Attention::flash_attention_2;
   plan.optimizer.name.value = "sgd";
+  plan.optimizer.in_backward.value = true;
   EXPECT_FALSE(lever_of(question_of(plan), *Ladder::load()));
 }
 

@@ -55,7 +55,7 @@ AdviceQuestion random_question(Dice& dice) {
   AdviceQuestion question{.plan = p, .architecture = model, .gpu = gpu, .headroom = dice.pick({0.0, 0.05})};
   std::vector<std::string> ids;
   for (const Rung& rung : ladder().rungs())
-    if (rung.played && !rung.packed_rows) ids.push_back(rung.fix.id);
+    if (rung.played && !rung.packed_rows && rung.launch.file.empty()) ids.push_back(rung.fix.id);
   for (int i = 0; i < 4; ++i)
     question.allow.push_back(ids[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(ids.size())))]);
   if (dice.below(3) == 0) question.allow.emplace_back("expandable-segments");

@@ -28,9 +28,10 @@ bool has_liger_loss(const TrainingPlan& plan) {
   return plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear || plan.recipe.loss.value == Loss::liger_fused_linear;
 }
 
+// Whatever a plan's streams are, Axolotl's are of its own making.
 Said offloading(const TrainingPlan& plan) {
   const Offload how = plan.checkpointing.offload.value;
-  return how == Offload::synchronous ? Said("legacy") : flag(how == Offload::streamed_clones);
+  return how == Offload::synchronous ? Said("legacy") : flag(how != Offload::none);
 }
 
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan.kernels) || has_liger_loss(plan); }
