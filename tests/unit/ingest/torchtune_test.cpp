@@ -201,6 +201,8 @@ TEST(Torchtune, WhatItRefusesIsRefused) {
   EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\nclip_grad_norm: 1.0\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "enable_activation_offloading: True\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "dtype: fp16\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "tasks: [mmlu]\n"), ElementsAre(HasSubstr("evaluation trains nothing")));
+  EXPECT_THAT(errors_from(full + "max_new_tokens: 8\n"), ElementsAre(HasSubstr("generation train nothing")));
   EXPECT_THAT(errors_from(full + "dtype: int8\n"), ElementsAre(HasSubstr("expected one of bf16, fp32, fp16")));
 }
 
