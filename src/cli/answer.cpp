@@ -99,20 +99,6 @@ bool names_framework(const IngestOptions& options, const std::string& framework)
   });
 }
 
-void say_length(bool all_fit, TrainingPlan& plan) {
-  Setting<std::int64_t>& length = plan.batch.sequence_length;
-  const std::string which = all_fit ? "the longest that the model takes" : "the shortest that there can be";
-  length.origin = {.kind = Origin::Kind::assumed, .source = which + ", as nothing says how long rows are"};
-  const std::string tokens = with_separators(length.value) + (length.value == 1 ? " token" : " tokens");
-  plan.warnings.push_back(
-      {Severity::warning,
-       "estimate/any-length",
-       fmt::format("nothing says how long rows are; even {}, of {}, {}", which, tokens, all_fit ? "fit" : "do not fit"),
-       {},
-       {},
-       {}});
-}
-
 /// The plan as the document says it; of a config that leaves nothing but the rows' length open one that decides, where
 /// there is one.
 Result<TrainingPlan> plan_of(Findings& findings, const Document& document, const Question& question,
@@ -130,7 +116,7 @@ Result<TrainingPlan> plan_of(Findings& findings, const Document& document, const
   IngestOptions decided = options;
   decided.overrides.push_back(with_length(*length));
   plan = ingest(document, decided);
-  if (plan) say_length(findings.lengths.front().any_fits(), *plan);
+  if (plan) say_deciding_length(findings.lengths.front().any_fits(), *plan);
   return plan;
 }
 

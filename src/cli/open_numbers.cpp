@@ -1,6 +1,5 @@
 #include "open_numbers.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "find_architecture.hpp"
@@ -43,13 +42,6 @@ std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<
     out.push_back(std::move(*found));
   }
   return out;
-}
-
-std::optional<std::int64_t> deciding_length(const std::vector<Lengths>& lengths) {
-  if (lengths.empty()) return std::nullopt;
-  if (std::ranges::all_of(lengths, &Lengths::any_fits)) return lengths.front().most;
-  if (std::ranges::all_of(lengths, &Lengths::none_fits)) return lengths.front().least;
-  return std::nullopt;
 }
 
 }  // namespace oomplan::cli

@@ -1,7 +1,6 @@
 // A config that leaves one number alone open: how long rows are, or how many GPUs there are.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -32,8 +31,5 @@ std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const std::optiona
 
 /// What the usual numbers of GPUs need, of each card; nothing as above.
 std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom);
-
-/// The length by which all cards are decided: the longest where every one fits, the shortest where not even that does.
-std::optional<std::int64_t> deciding_length(const std::vector<Lengths>& lengths);
 
 }  // namespace oomplan::cli

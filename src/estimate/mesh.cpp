@@ -277,7 +277,9 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Loss loss = plan.recipe.loss.value;
   const bool fused = loss == Loss::liger_0_8_0_fused_linear || loss == Loss::cut_cross_entropy;
-  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan))) {
+  const bool returned = loss == Loss::linear_cross_entropy && plan.mesh.sharding.value == Sharding::fsdp2 &&
+                        plan.mesh.fsdp_units.value == ShardUnits::blocks;
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
@@ -404,6 +406,11 @@ void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
   };
   check(plan.quantization.experts, "experts in 4 bits");
   check(plan.kernels.fused_norm_rope, "the fused kernel of norms and turning");
+  const Setting<QuantizedLinear>& linear = plan.quantization.linear;
+  if (plan.quantization.kind.value != Quantization::none && linear.value == QuantizedLinear::torchao)
+    errors.push_back(unmodelled("torchao's NF4", plan.mesh, plan.quantization.kind.origin));
+  if (plan.quantization.fake_group.value > 0)
+    errors.push_back(unmodelled("quantization-aware training", plan.mesh, plan.quantization.fake_group.origin));
 }
 
 }  // namespace

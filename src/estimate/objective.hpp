@@ -26,6 +26,8 @@ struct Objective {
   /// Where a loop of the framework's own makes stream.loss of what `play` has the model return: stream.logits, or
   /// chunks of them in stream.returned. The loop's variables hold them and the batch until the next ones are made.
   void (*of_output)(Torch& torch, Stream& stream) = nullptr;
+  /// Whether a loop of the framework's own makes it, head and all, of the hidden states that the model has returned.
+  bool after_model = false;
 };
 
 /// Of a model that is given no labels: its logits, and no loss.

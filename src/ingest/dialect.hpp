@@ -68,6 +68,7 @@ struct Dialect {
   std::span<const std::string_view> tells{};
   bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.
+  bool shards = false;                ///< Its recipes for several GPUs share the model by fully_shard.
   const OwnFsdp* fsdp = nullptr;      ///< How its fsdp and fsdp_config are read; none: they are not played.
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
   std::optional<Diagnostic> (*adapt_to_model)(TrainingPlan& plan, const Architecture& model) = nullptr;

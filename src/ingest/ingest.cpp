@@ -109,6 +109,7 @@ Reading read_by(const Document& document, const IngestOptions& options) {
   ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
+  ingestion::choose_recipe(**dialect, document, draft);
   ingestion::plan_zero_precision(draft, document);
   ingestion::check_zero_world(draft, document);
   ingestion::note_early_evaluation(composed->inputs, draft);

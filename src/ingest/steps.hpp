@@ -52,6 +52,11 @@ void note_foreign_sizes(const Inputs& inputs, const Dialect& dialect, Draft& dra
 /// What of the mesh follows from other facts, which --set may have changed: a world as large as `ranks`.
 void finish_mesh(TrainingPlan& plan);
 
+/// Of a framework whose recipes for several GPUs are others than that for one: which of them the plan is for. A key of
+/// theirs has said the sharding; else the number of GPUs does. Errors, in the draft: ingest/missing-fact where such a
+/// key stands and nothing says how many there are.
+void choose_recipe(const Dialect& dialect, const Document& document, Draft& draft);
+
 // Facts that a plan can hold and that the estimator does not play yet.
 
 /// Adds to plan.unmodelled what the plan asks for and no op plays. A row here goes when its op comes.

@@ -24,18 +24,10 @@ void note_trainer(TrainingPlan& plan) {
   plan.unmodelled.push_back({std::string(trainer->title) + " training", key, origin.where});
 }
 
-// torchtune's distributed recipes shard by FSDP2 in units of their own, and have no DDP.
-void note_ranks(TrainingPlan& plan) {
-  if (plan.dialect != "torchtune" || plan.mesh.sharding.value == Sharding::none) return;
-  plan.unmodelled.push_back(
-      {"torchtune's recipes for several processes", "world_size", plan.mesh.world_size.origin.where});
-}
-
 }  // namespace
 
 void note_unplayed(TrainingPlan& plan) {
   note_trainer(plan);
-  note_ranks(plan);
   const auto& targets = plan.adapter.targets;
   if (plan.adapter.kind.value == Adapter::none || is_played(targets.value)) return;
   plan.unmodelled.push_back({"LoRA targets by a regular expression", "lora_targets", targets.origin.where});

@@ -10,9 +10,9 @@
 namespace oomplan {
 namespace {
 
-Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& options, const ModelFinder& models,
-                             const Architecture** architecture) {
-  Result<TrainingPlan> plan = ingest(document, options);
+Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& options, const GateRule& rule,
+                             const ModelFinder& models, const Architecture** architecture) {
+  Result<TrainingPlan> plan = plan_on(document, options, rule.gpus, rule.headroom, models);
   if (!plan) return plan;
   const Result<Architecture>& found = models(plan->model.name.value);
   if (found) {
@@ -24,6 +24,16 @@ Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& opti
     if (error.where.file.empty()) error.where = plan->model.name.origin.where;
   for (const Unmodelled& gap : plan->unmodelled) errors.push_back(error_of(gap));
   return errors;
+}
+
+bool is_unsaid(const TrainingPlan& plan) {
+  return std::ranges::count(plan.warnings, "estimate/any-length", &Diagnostic::code) > 0;
+}
+
+/// Rows whose length nothing says are the longest in one state and the shortest in the other.
+bool are_of_unsaid_lengths(const TrainingPlan& one, const TrainingPlan& other) {
+  return (is_unsaid(one) || is_unsaid(other)) &&
+         one.batch.sequence_length.value != other.batch.sequence_length.value;
 }
 
 GateCheck check_of(FitCheck& fit_check, const GateRule& rule, const Gpu& gpu, Diagnostics& errors) {
@@ -70,7 +80,7 @@ class Judgement {
     }
     item_.budget = rule->budget;
     const Architecture* architecture = nullptr;
-    const Result<TrainingPlan> plan = plan_of(document, question_.ingest, question_.models, &architecture);
+    const Result<TrainingPlan> plan = plan_of(document, question_.ingest, *rule, question_.models, &architecture);
     if (!plan) {
       errors_ = plan.errors();
       return;
@@ -90,17 +100,19 @@ class Judgement {
     const survey::Lever lever = survey::lever_of(plan, *item_.largest_bucket, document.file);
     item_.lever = lever.key;
     item_.where = lever.where;
-    compare(plan);
+    compare(plan, rule);
   }
 
-  void compare(const TrainingPlan& plan) {
+  void compare(const TrainingPlan& plan, const GateRule& rule) {
     item_.no_growth = question_.no_baseline;
     if (question_.baseline == nullptr) return;
     const Architecture* architecture = nullptr;
     const Result<Document>& former = *question_.baseline;
     const Result<TrainingPlan> before =
-        former ? plan_of(*former, question_.baseline_ingest, question_.models, &architecture)
+        former ? plan_of(*former, question_.baseline_ingest, rule, question_.models, &architecture)
                : Result<TrainingPlan>(former.errors());
+    if (before && are_of_unsaid_lengths(plan, *before))
+      return add_no_growth({.code = "ingest/missing-fact", .message = "nothing says how long rows are"});
     const Result<Footprint> peaks =
         before ? estimate(*before, *architecture, Detail::peaks) : Result<Footprint>(before.errors());
     if (!peaks) return add_no_growth(peaks.errors().front());

@@ -79,7 +79,7 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   IngestOptions here = options;
   const std::vector<std::string> values = values_at(sweep.axes, i);
   for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
-  Result<TrainingPlan> plan = ingest(document, here);
+  Result<TrainingPlan> plan = plan_on(document, here, {sweep.gpu}, sweep.headroom, models);
   if (!plan) return plan.errors();
   const Result<Architecture>& architecture = models(plan->model.name.value);
   if (!architecture) return architecture.errors();

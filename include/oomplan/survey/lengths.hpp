@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oomplan/core/bytes.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan {
 
@@ -29,5 +30,15 @@ struct Lengths {
   bool any_fits() const { return stops && largest == most; }
   bool none_fits() const { return largest == 0; }
 };
+
+/// "rows of up to 5,312 tokens fit (74.29 GiB needed)".
+inline std::string fitting_text(const Lengths& lengths) {
+  if (lengths.none_fits()) return "not even the shortest rows fit";
+  const std::string longest = lengths.largest < lengths.most ? ""
+                              : lengths.stops                ? ", the longest that the model takes,"
+                                                             : ", the longest tried,";
+  return "rows of up to " + with_separators(lengths.largest) + " tokens" + longest + " fit (" +
+         to_text(lengths.needed) + " needed)";
+}
 
 }  // namespace oomplan

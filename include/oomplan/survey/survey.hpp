@@ -64,6 +64,20 @@ std::optional<Lengths> lengths_of(const RoomQuestion& question);
 /// What a few lengths need.
 std::vector<LengthPoint> length_points(const RoomQuestion& question);
 
+/// The length by which all cards are decided: the longest where every one fits, the shortest where not even that does.
+std::optional<std::int64_t> deciding_length(const std::vector<Lengths>& lengths);
+
+/// Marks a plan of the deciding length as such, with the warning estimate/any-length.
+void say_deciding_length(bool all_fit, TrainingPlan& plan);
+
+/// The errors of a config whose rows' length is open, each with the lengths that fit.
+Diagnostics with_lengths(Diagnostics errors, const std::vector<Lengths>& lengths);
+
+/// The config as it is read, to be held against those cards; where nothing but the rows' length is open, with the
+/// length that decides all of them. Where none does, the errors say up to which length rows fit.
+Result<TrainingPlan> plan_on(const Document& document, const IngestOptions& options, const std::vector<Gpu>& gpus,
+                             double headroom, const ModelFinder& models);
+
 /// As plan_but_for_length(), with some number of GPUs.
 std::optional<TrainingPlan> plan_but_for_world(const Document& document, const IngestOptions& options);
 

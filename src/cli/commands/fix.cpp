@@ -17,6 +17,7 @@
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "oomplan/report/html_view.hpp"
+#include "oomplan/survey/survey.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -99,10 +100,24 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
 Question asked(const Options& options) {
   Question out = options.question;
   out.gpus = {options.gpu};
+  out.headroom = *parse_headroom(options.headroom);
+  out.open_numbers = true;
   return out;
 }
 
-AdviceQuestion question_of(const Options& options, const Findings& findings, const Document& document) {
+/// Where nothing says how long rows are, a fix is one only where every row fits as it is: how much must be saved, the
+/// length decides.
+std::optional<Diagnostic> length_in_the_way(const Findings& findings) {
+  if (!findings.plan || findings.lengths.empty() || findings.lengths.front().any_fits()) return std::nullopt;
+  return Diagnostic{
+      .code = "ingest/missing-fact",
+      .message = "nothing says how long rows are, and not even the shortest fit: which fix is enough, their length says",
+      .where = {findings.config, 0, 0},
+      .hint = "--set sequence_length=…"};
+}
+
+AdviceQuestion question_of(const Question& question, const Options& options, const Findings& findings,
+                           const Document& document) {
   return {.plan = *findings.plan,
           .architecture = *findings.architecture,
           .gpu = findings.fits.front().gpu,
@@ -111,7 +126,7 @@ AdviceQuestion question_of(const Options& options, const Findings& findings, con
           .forbid = options.forbid,
           .keep = options.keep,
           .document = &document,
-          .ingest = ingest_options(asked(options))};
+          .ingest = ingest_options(question)};
 }
 
 Outcome print(const Advice& advice, const Findings& findings, const Options& options, const Terminal& terminal) {
@@ -151,11 +166,14 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!ladder) return refused(ladder.errors(), options);
   Diagnostics wrong = misuse(options, *ladder);
   if (!wrong.empty()) return refused(std::move(wrong), options);
-  const Question question = asked(options);
+  Question question = asked(options);
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
-  if (!findings.diagnostics.empty() || !document) return refused(findings.diagnostics, options);
-  Result<Advice> advice = find_advice(question_of(options, findings, *document), *ladder);
+  if (!findings.lengths.empty() && findings.plan) question.overrides.push_back(with_length(findings.lengths.front().most));
+  if (const std::optional<Diagnostic> open = length_in_the_way(findings)) return refused({*open}, options);
+  if (!findings.diagnostics.empty() || !document)
+    return refused(with_lengths(findings.diagnostics, findings.lengths), options);
+  Result<Advice> advice = find_advice(question_of(question, options, findings, *document), *ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   if (!findings.recipe.empty()) {

@@ -45,7 +45,9 @@ void play_linear_cross_entropy(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective linear_cross_entropy;
-const Objective linear_cross_entropy{Loss::linear_cross_entropy, Task::causal_lm, Loss::linear_cross_entropy,
-                                     play_linear_cross_entropy, false};
+const Objective linear_cross_entropy{.loss = Loss::linear_cross_entropy,
+                                     .play = play_linear_cross_entropy,
+                                     .as_finished = false,
+                                     .after_model = true};
 
 }  // namespace oomplan::estimator::objectives

@@ -261,6 +261,8 @@ TEST(LlamaFactory, Gemma2HasSdpaWhereItIsAskedFor) {
 TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {
   EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\n"),
               ElementsAre(HasSubstr("do_train is not true")));
+  EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\ndo_train: false\n"),
+              ElementsAre(HasSubstr("ingest/conflict: do_train is not true")));
 }
 
 TEST(LlamaFactory, IsToldByTwoKeysOfItsOwn) {

@@ -104,6 +104,8 @@ TEST(Torchtune, OptimizersAreComponents) {
   EXPECT_EQ(name("torch.optim.AdamW"), "adamw_foreach");
   EXPECT_EQ(name("torch.optim.AdamW, fused: True"), "adamw_fused");
   EXPECT_EQ(name("torch.optim.AdamW, foreach: False"), "adamw_for_each");
+  EXPECT_EQ(name("torch.optim.AdamW, fused: False"), "adamw_for_each");
+  EXPECT_EQ(name("torch.optim.AdamW, fused: False, foreach: True"), "adamw_foreach");
   EXPECT_EQ(name("bitsandbytes.optim.PagedAdamW8bit"), "paged_adamw_8bit");
   EXPECT_EQ(name("bitsandbytes.optim.PagedAdamW"), "paged_adamw_32bit");
   EXPECT_THAT(features_of(plan_from(full + "optimizer: {_component_: torch.optim.Adagrad}\n")),
@@ -118,7 +120,9 @@ TEST(Torchtune, WhatIsNotPlayedIsUndecided) {
   EXPECT_THAT(asks("compile: False\n"), IsEmpty());
   EXPECT_THAT(asks("dataset: {packed: True}\n"), ElementsAre(HasSubstr("packed rows")));
   EXPECT_THAT(asks("dtype: fp32\n"), ElementsAre(HasSubstr("RMSNorm")));
-  EXPECT_THAT(asks("fsdp_cpu_offload: True\n"), ElementsAre("torchtune's recipes for several processes"));
+  EXPECT_THAT(asks("custom_sharded_layers: [output]\n"), ElementsAre("torchtune's recipes for several processes"));
+  EXPECT_THAT(asks("tensor_parallel_dim: 1\n"), IsEmpty());
+  EXPECT_THAT(asks("tensor_parallel_dim: 2\n"), ElementsAre("tensor parallel by torchtune"));
   EXPECT_THAT(asks("kd_loss: {_component_: a.B}\n"), Contains("knowledge distillation by torchtune"));
   EXPECT_THAT(asks("quantizer: {_component_: torchtune.training.quantization.Int4WeightOnlyQATQuantizer}\n"),
               Contains("another quantizer"));
@@ -157,9 +161,25 @@ TEST(Torchtune, DatasetsMayBeAList) {
               ElementsAre("packed rows of several datasets"));
 }
 
-TEST(Torchtune, SeveralRanksAreUndecided) {
-  EXPECT_THAT(features_of(plan_with(full, {"plan.world_size=2"})),
-              ElementsAre("torchtune's recipes for several processes"));
+TEST(Torchtune, SeveralRanksShareTheModel) {
+  const TrainingPlan two = plan_with(full, {"plan.world_size=2"});
+  EXPECT_THAT(two.unmodelled, IsEmpty());
+  EXPECT_EQ(two.mesh.sharding.value, Sharding::fsdp2);
+  EXPECT_EQ(two.mesh.fsdp_units.value, ShardUnits::blocks);
+  EXPECT_TRUE(two.mesh.sync_each.value);
+  EXPECT_THAT(two.warnings, IsEmpty());
+  const TrainingPlan one = plan_from(full);
+  EXPECT_EQ(one.mesh.sharding.value, Sharding::none);
+  EXPECT_THAT(one.warnings, SizeIs(1));
+}
+
+TEST(Torchtune, KeysOfTheDistributedRecipesWantANumberOfGpus) {
+  const std::string offload = full + "fsdp_cpu_offload: True\nfsdp_reshard_after_forward: False\n";
+  EXPECT_THAT(errors_from(offload), ElementsAre(HasSubstr("number nothing says")));
+  const TrainingPlan plan = plan_with(offload, {"plan.world_size=4"});
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp2);
+  EXPECT_TRUE(plan.mesh.fsdp_offload.value);
+  EXPECT_EQ(plan.mesh.fsdp_reshard.value, Reshard::never);
 }
 
 TEST(Torchtune, ANewLossTellsANewerVersion) {
@@ -181,6 +201,8 @@ TEST(Torchtune, WhatItRefusesIsRefused) {
   EXPECT_THAT(errors_from(full + "optimizer_in_bwd: True\nclip_grad_norm: 1.0\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "enable_activation_offloading: True\n"), SizeIs(1));
   EXPECT_THAT(errors_from(full + "dtype: fp16\n"), SizeIs(1));
+  EXPECT_THAT(errors_from(full + "tasks: [mmlu]\n"), ElementsAre(HasSubstr("evaluation trains nothing")));
+  EXPECT_THAT(errors_from(full + "max_new_tokens: 8\n"), ElementsAre(HasSubstr("generation train nothing")));
   EXPECT_THAT(errors_from(full + "dtype: int8\n"), ElementsAre(HasSubstr("expected one of bf16, fp32, fp16")));
 }
 

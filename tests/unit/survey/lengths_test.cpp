@@ -53,6 +53,25 @@ TEST(LengthsOf, IsTheLongestThatFitsToWithinAPerCent) {
   }
 }
 
+TEST(PlanOn, IsOfTheLengthThatDecidesAllCards) {
+  const Asked asked;
+  const auto models = [&](const std::string&) -> const Result<Architecture>& {
+    static const Result<Architecture> found = find_model("openai-community/gpt2");
+    return found;
+  };
+  const auto length_on = [&](const std::vector<std::string>& cards) -> std::int64_t {
+    std::vector<Gpu> gpus;
+    for (const std::string& card : cards) gpus.push_back(*find_gpu(card));
+    const Result<TrainingPlan> plan = plan_on(asked.document, asked.options, gpus, 0.05, models);
+    return plan ? plan->batch.sequence_length.value : 0;
+  };
+  EXPECT_EQ(length_on({"80GiB", "40GiB"}), 1024);
+  EXPECT_EQ(length_on({"1GiB"}), 1);
+  EXPECT_EQ(length_on({"5GiB"}), 0);
+  EXPECT_EQ(length_on({"80GiB", "1GiB"}), 0);
+  EXPECT_EQ(length_on({}), 0);
+}
+
 TEST(LengthsOf, SaysWhereAllFitAndWhereNoneDoes) {
   EXPECT_TRUE(Asked().on(Bytes::gib(80))->any_fits());
   EXPECT_TRUE(Asked().on(Bytes::gib(1))->none_fits());

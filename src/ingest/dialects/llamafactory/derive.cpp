@@ -43,8 +43,9 @@ void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, con
     draft.plan.recipe.trainer = {std::string(trainers.at(at)), args.get<std::string>("stage").origin};
   }
   if (args.on("do_train")) return;
-  miss(draft, document, "trainer", {"do_train"}, "do_train is not true, so that LLaMA-Factory trains nothing",
-       "add do_train: true");
+  conflict(draft, args.get<bool>("do_train").origin, document,
+           "do_train is not true, so that LLaMA-Factory trains nothing");
+  draft.errors.back().hint = "add do_train: true";
 }
 
 // ---- The model -----------------------------------------------------------------------------------------------------

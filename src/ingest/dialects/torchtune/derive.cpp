@@ -1,4 +1,5 @@
-// torchtune 0.6.1: its recipes for one GPU (recipes/full_finetune_single_device.py, lora_finetune_single_device.py).
+// torchtune 0.6.1: its recipes for one GPU (recipes/full_finetune_single_device.py, lora_finetune_single_device.py); of
+// its repository after that also those for several (full_finetune_distributed.py, lora_finetune_distributed.py).
 // What no line of keys.yaml can say of their configs.
 #include <algorithm>
 #include <array>
@@ -150,11 +151,13 @@ void plan_length(const Arguments& args, Draft& draft, const Document& document) 
        "give tokenizer.max_seq_len, or the longest row's tokens: --set sequence_length=…");
 }
 
-/// torch.optim.AdamW's fused and foreach.
+/// torch.optim.AdamW's fused and foreach, which it chooses itself where neither is given (torch/optim/adam.py).
 std::string way_of(const Arguments& args, std::string_view word) {
   if (word != "adamw_foreach") return std::string(word);
   if (args.on("optimizer.fused")) return "adamw_fused";
-  return args.get<bool>("optimizer.foreach").value == false ? "adamw_for_each" : std::string(word);
+  if (args.on("optimizer.foreach")) return std::string(word);
+  const bool said = args.get<bool>("optimizer.fused").value || args.get<bool>("optimizer.foreach").value;
+  return said ? "adamw_for_each" : std::string(word);
 }
 
 void plan_optimizer(const Arguments& args, Draft& draft) {
@@ -192,15 +195,16 @@ void plan_clipping(const Inputs& inputs, Draft& draft) {
   draft.plan.optimizer.clip_gradients = {true, origin_of(*input)};
 }
 
-/// No key names the recipe.
-void warn_of_recipe(Draft& draft, const Document& document) {
-  draft.plan.warnings.push_back(
-      {Severity::warning,
-       "ingest/assumed-trainer",
-       "read as a config of torchtune's recipe for one GPU; no key says which recipe it is for",
-       {document.file, 0, 0},
-       "its recipes for several GPUs shard the model, so that each needs less than this",
-       {}});
+// shard_model: the blocks, and then all else with the root, which stays whole.
+void plan_sharding(const Arguments& args, Draft& draft) {
+  MeshFacts& mesh = draft.plan.mesh;
+  const auto offload = args.get<bool>("fsdp_cpu_offload");
+  const auto reshard = args.get<bool>("fsdp_reshard_after_forward");
+  for (const auto* said : {&offload, &reshard}) {
+    if (said->value) mesh.sharding = {Sharding::fsdp2, said->origin};
+  }
+  if (offload.value) mesh.fsdp_offload = {*offload.value, offload.origin};
+  if (reshard.value) mesh.fsdp_reshard = {*reshard.value ? Reshard::automatic : Reshard::never, reshard.origin};
 }
 
 // training/_activation_offloading.py, which TRL's is made of.
@@ -271,11 +275,11 @@ Draft read(const Inputs& given, const Document& document) {
   plan_dtype(args, inputs, draft);
   plan_length(args, draft, document);
   plan_offload(args, plan.checkpointing.offload);
+  plan_sharding(args, draft);
   plan_optimizer(args, draft);
   plan_loss(args, draft, document);
   plan_clipping(inputs, draft);
   check(args, draft, document);
-  if (draft.errors.empty() && draft.missing.empty()) warn_of_recipe(draft, document);
   return draft;
 }
 
@@ -317,7 +321,13 @@ constexpr auto tells = std::to_array<std::string_view>(
 
 namespace dialects {
 extern const Dialect torchtune;
-const Dialect torchtune{"torchtune", "the configs of torchtune's recipes", "model", read, {}, sayings, tells};
+const Dialect torchtune{.name = "torchtune",
+                        .about = "the configs of torchtune's recipes",
+                        .model_key = "model",
+                        .read = read,
+                        .sayings = sayings,
+                        .tells = tells,
+                        .shards = true};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion
