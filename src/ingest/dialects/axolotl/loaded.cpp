@@ -80,14 +80,15 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
 // the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, with images for fewer, and
-// for Gemma 4 with checkpoints alone.
+// for Gemma 4 with checkpoints alone; with images and 8-bit weights nothing.
 bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 6> with_images{"gemma3", "gemma4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl"};
   constexpr std::array<std::string_view, 2> text_alone{"internvl", "qwen3_vl"};
   const bool seen = std::ranges::count(with_images, model.model_type) > 0;
   const bool read = plan.images.count.value == 0 && std::ranges::count(text_alone, model.model_type) > 0;
+  const bool eight = plan.images.count.value > 0 && plan.quantization.kind.value == Quantization::int8;
   const bool checkpoints = plan.checkpointing.on.value || model.model_type != "gemma4";
-  return model.task == Task::causal_lm && (seen || read) && checkpoints;
+  return model.task == Task::causal_lm && (seen || read) && checkpoints && !eight;
 }
 
 // utils/config/__init__.py, normalize_config: of a Gemma 4 whatever the config says.
