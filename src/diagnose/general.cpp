@@ -19,13 +19,13 @@ bool has_any(std::string_view text, const auto& words) {
 // A panic of Rust says why in the line after its place.
 bool is_panic(std::string_view text) { return text.find("' panicked at ") != std::string_view::npos; }
 
-constexpr auto failing = std::to_array<std::string_view>({"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed",
-                                                          "ailure", "bort", "erminate", "what():", "illed ",
-                                                          "ran out of", "fail to", "unable", "Unable", "command not found"});
+constexpr auto failing = std::to_array<std::string_view>(
+    {"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort", "erminate", "what():", "illed ",
+     "ran out of", "fail to", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",    "if you",     "to avoid", "avoid ", "may cause", "may have ", "may mean ", "may be ", "might ",
-     "probably ", "can cause", "in case of", "prevent",  " # ",    "retry",     "skip",      "Skip",      "SKIPPED", "PASSED",
-     "arning",    "WARN",       "INFO",     "DEBUG",  "How to",    "how to",    "?"});
+    {"If you",      "if you",  "to avoid", "avoid ",    "may cause", "may have ",  "may mean ", "may be ", "might ",
+     "probably ",   "retry",   "skip",     "Skip",      "SKIPPED",   "PASSED",     "arning",    "WARN",    "INFO",
+     "can cause",   " # ",     "in case of", "prevent", "DEBUG",     "How to",     "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
 constexpr auto other_resources = std::to_array<std::string_view>(
