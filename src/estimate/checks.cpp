@@ -342,6 +342,11 @@ void check_clips(const TrainingPlan& plan, const Architecture& architecture, Dia
 
 /// Rows that are no text have no facts of their own beside the model's, and were run on one rank.
 void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.recipe.trainer.value.empty() && plan.recipe.trainer.value != "trainer") {
+    errors.push_back(unmodelled("a trainer of texts (" + plan.recipe.trainer.value + ") of a model of " +
+                                    std::string(rows_names[static_cast<std::size_t>(architecture.rows)]),
+                                plan.recipe.trainer.origin));
+  }
   const Sharding sharding = plan.mesh.sharding.value;
   if (sharding == Sharding::none || sharding == Sharding::ddp) return;
   errors.push_back(

@@ -11,10 +11,12 @@ namespace {
 struct Options {
   std::string part{};
   std::string models{};
+  bool families = false;
 };
 
 void add_options(const ArgumentParser& app, Options& options) {
   app.option("PART", options.part, "Only those with this in the id (llama)");
+  app.flag("--families", options.families, "List the families that are played, by the model_type of their config.json");
   add_models_option(app, options.models);
 }
 
@@ -27,9 +29,17 @@ Outcome unknown(const Diagnostics& errors) {
   return out;
 }
 
+Outcome families(const std::string& part, const Catalog& catalog) {
+  Outcome outcome;
+  for (const std::string& type : known_model_types(catalog))
+    if (type.find(part) != std::string::npos) outcome.out += type + "\n";
+  return outcome;
+}
+
 Outcome list_models(const Options& options, const Terminal& /*terminal*/) {
   const Result<Catalog> catalog = catalog_in(options.models);
   if (!catalog) return refused(catalog.errors());
+  if (options.families) return families(options.part, *catalog);
   const Result<std::vector<std::string>> models = known_models_like(options.part, *catalog);
   if (!models) return unknown(models.errors());
   Outcome outcome;
@@ -43,7 +53,7 @@ Command commands::models(const ArgumentParser& program) {
   return command_with(
       program.command("models", "List the models known by hub id; any config.json of a known family works too")
           .in("Plan")
-          .examples({"oomplan models llama-3", "oomplan models qwen"}),
+          .examples({"oomplan models llama-3", "oomplan models --families"}),
       add_options, list_models);
 }
 
