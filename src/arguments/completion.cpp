@@ -65,7 +65,8 @@ std::string bash_case(const CommandOutline& program, const CommandOutline& comma
       out += "      " + command.name + ":" + joined(one.names, "|" + command.name + ":") + ") " + bash_value(one) +
              "; return ;;\n";
   }
-  out += "      " + command.name + ":*)\n        case $cur in\n          -*) " + bash_words(joined(names, " ")) + " ;;\n";
+  out +=
+      "      " + command.name + ":*)\n        case $cur in\n          -*) " + bash_words(joined(names, " ")) + " ;;\n";
   const auto word = std::ranges::find_if(command.options, &OptionOutline::is_word);
   if (word != command.options.end() && !word->choices.empty()) {
     out += "          *) " + bash_words(joined(word->choices, " ")) + " ;;\n";
@@ -76,8 +77,8 @@ std::string bash_case(const CommandOutline& program, const CommandOutline& comma
 }
 
 std::string for_bash(const CommandOutline& program) {
-  std::string out = "# " + program.name + " in bash: source this file, or put it where bash-completion looks for it\n_" +
-                    program.name +
+  std::string out = "# " + program.name +
+                    " in bash: source this file, or put it where bash-completion looks for it\n_" + program.name +
                     "() {\n"
                     "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= word\n"
                     "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
@@ -120,8 +121,9 @@ std::string for_zsh(const CommandOutline& program) {
   std::string out = "#compdef " + program.name + "\n_" + program.name + "() {\n  local -a commands=(\n";
   for (const CommandOutline& command : program.commands)
     out += "    " + quoted(command.name + ":" + zsh_text(command.about)) + "\n";
-  out += "  )\n  local context state line\n  _arguments -C '1: :->command' '*:: :->rest'\n  case $state in\n"
-         "    command) _describe command commands ;;\n    rest)\n      case $line[1] in\n";
+  out +=
+      "  )\n  local context state line\n  _arguments -C '1: :->command' '*:: :->rest'\n  case $state in\n"
+      "    command) _describe command commands ;;\n    rest)\n      case $line[1] in\n";
   for (const CommandOutline& command : program.commands) {
     out += "        " + command.name + ") _arguments";
     for (const OptionOutline& one : options_of(program, command)) out += " \\\n          " + zsh_option(one);

@@ -62,8 +62,8 @@ void note_problems(const Result<T>& read, Diagnostics& problems) {
 BuiltIn built_in(const std::string& word) {
   BuiltIn out;
   Fingerprint data;
-  for (const auto files : {catalog::embedded_files(), stacks::embedded_files(), ingestion::embedded_files(),
-                           diagnose::embedded_files()})
+  for (const auto files :
+       {catalog::embedded_files(), stacks::embedded_files(), ingestion::embedded_files(), diagnose::embedded_files()})
     data.add(files);
   out.data = data.text();
   out.models = known_models().size();

@@ -46,7 +46,8 @@ Command handed_on(const ArgumentParser& program, const std::string& name, const 
   const ArgumentParser app = program.command(name, description).in("Data");
   app.hand_on();
   return {app, [app, name](const Terminal& terminal) {
-            return terminal.own_process ? become(name, app.handed_on(), terminal.words.front()) : needs_own_process(name);
+            return terminal.own_process ? become(name, app.handed_on(), terminal.words.front())
+                                        : needs_own_process(name);
           }};
 }
 

@@ -85,8 +85,7 @@ Outcome dispatch(std::span<char* const> words, const std::function<Terminal(cons
   if (parsed.kind == ParsedArguments::Kind::misused) return cli::misused(parsed, words);
   if (parsed.kind == ParsedArguments::Kind::print) return {.out = parsed.text};
   for (const Command& command : commands) {
-    if (command.parser.is_asked())
-      return command.run(terminal(colour));
+    if (command.parser.is_asked()) return command.run(terminal(colour));
   }
   return {};
 }

@@ -18,8 +18,8 @@ struct Reply {
 };
 
 /// What `oomplan WORDS…` would print, inside a process that is another program's: nothing is written to its streams, it
-/// is not forked, and its terminal is not asked. Text is without colour, 100 columns wide, and UTF-8. `input` stands for
-/// standard input ("-"). May be called by several threads at a time. Commands that become or start another program
+/// is not forked, and its terminal is not asked. Text is without colour, 100 columns wide, and UTF-8. `input` stands
+/// for standard input ("-"). May be called by several threads at a time. Commands that become or start another program
 /// (run, stream, dedupe, measure) are refused with cli/usage.
 Reply reply_to(const std::vector<std::string>& words, std::string_view input = {});
 

@@ -14,9 +14,8 @@ Outcome run_self_check(const Terminal& terminal) {
   Outcome out;
   out.out = fmt::format("oomplan {}\ndata {}: {} models, {} GPUs, {} fixes\nunpacks {}\n", version(), found.data,
                         found.models, found.gpus, found.fixes, listed(found.read));
-  out.out += found.data_program.empty()
-                 ? "stream, dedupe and measure: oomplan-data is not beside this program\n"
-                 : "stream, dedupe and measure: " + found.data_program + "\n";
+  out.out += found.data_program.empty() ? "stream, dedupe and measure: oomplan-data is not beside this program\n"
+                                        : "stream, dedupe and measure: " + found.data_program + "\n";
   if (!found.left_out.empty()) out.out += "built without " + listed(found.left_out) + "\n";
   for (const Diagnostic& problem : found.problems) out.err += to_text(problem);
   if (!found.problems.empty()) out.code = ExitCode::bug;

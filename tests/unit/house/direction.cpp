@@ -41,6 +41,7 @@ const std::map<std::string_view, Names> stages{
     {"arguments", {}},
     {"data", {"arguments", "measure"}},
     {"native", {"measure"}},  // of python/
+    {"answers", {"cli", "report"}},
     {"cli",
      {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch",
       "report"}},
@@ -53,7 +54,7 @@ const std::map<std::string_view, Names> foreign{
     {"CLI/", {"arguments"}},
     {"Eigen/", {"estimate"}},
     {"arrow/", {"measure"}},
-    {"nanobind/", {"native"}},
+    {"nanobind/", {"native", "answers"}},
     {"datetime.h", {"native"}},  // Python's
     {"parquet/", {"measure"}},
     {"simdjson.h", {"measure"}},
