@@ -54,8 +54,8 @@ class Stage {
   /// batch are left in the stream.
   void call(Role role, const Facts& facts, const Objective& objective, Stream& stream);
   /// The same with what `head_and_loss` makes of the hidden states in the objective's place.
-  void call(Role role, const Facts& facts, Stream& stream,
-            const std::function<void(Play&, const Head&)>& head_and_loss, bool after_model = false);
+  void call(Role role, const Facts& facts, Stream& stream, const std::function<void(Play&, const Head&)>& head_and_loss,
+            bool after_model = false);
   /// Runs `body` with no gradients, and in eval() no dropout.
   void without_training(const std::function<void()>& body);
   /// loss.backward(), and what accelerate does to a loss before it.

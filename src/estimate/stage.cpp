@@ -80,8 +80,8 @@ Stream Stage::batch(const Facts& f) {
   return s;
 }
 
-void Stage::call(Role role, const Facts& facts, Stream& s,
-                 const std::function<void(Play&, const Head&)>& head_and_loss, bool after_model) {
+void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<void(Play&, const Head&)>& head_and_loss,
+                 bool after_model) {
   const Model& model = this->model(role);
   Play play{torch_, facts, *model.policy};
   if (backward_in_autocast()) torch_.enter_autocast(facts.autocast);
@@ -98,7 +98,8 @@ void Stage::call(Role role, const Facts& facts, Stream& s,
 bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }
 
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
-  call(role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); }, objective.after_model);
+  call(
+      role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); }, objective.after_model);
   // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
   if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
   InBucket bucket(torch_, Bucket::logits_and_loss);

@@ -32,8 +32,7 @@ bool is_unsaid(const TrainingPlan& plan) {
 
 /// Rows whose length nothing says are the longest in one state and the shortest in the other.
 bool are_of_unsaid_lengths(const TrainingPlan& one, const TrainingPlan& other) {
-  return (is_unsaid(one) || is_unsaid(other)) &&
-         one.batch.sequence_length.value != other.batch.sequence_length.value;
+  return (is_unsaid(one) || is_unsaid(other)) && one.batch.sequence_length.value != other.batch.sequence_length.value;
 }
 
 GateCheck check_of(FitCheck& fit_check, const GateRule& rule, const Gpu& gpu, Diagnostics& errors) {

@@ -114,8 +114,7 @@ Result<TrainingPlan> plan_on(const Document& document, const IngestOptions& opti
   const Result<Architecture>& model = models(open->model.name.value);
   Result<TrainingPlan> whole = model ? with_model_defaults(std::move(*open), *model) : model.errors();
   if (!whole) return plan;
-  const std::vector<Lengths> lengths =
-      lengths_on(gpus, {document, options, *whole, *model, gpus.front(), headroom});
+  const std::vector<Lengths> lengths = lengths_on(gpus, {document, options, *whole, *model, gpus.front(), headroom});
   const std::optional<std::int64_t> length = deciding_length(lengths);
   if (!length) return with_lengths(plan.errors(), lengths);
   IngestOptions decided = options;

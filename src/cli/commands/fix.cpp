@@ -111,7 +111,8 @@ std::optional<Diagnostic> length_in_the_way(const Findings& findings) {
   if (!findings.plan || findings.lengths.empty() || findings.lengths.front().any_fits()) return std::nullopt;
   return Diagnostic{
       .code = "ingest/missing-fact",
-      .message = "nothing says how long rows are, and not even the shortest fit: which fix is enough, their length says",
+      .message =
+          "nothing says how long rows are, and not even the shortest fit: which fix is enough, their length says",
       .where = {findings.config, 0, 0},
       .hint = "--set sequence_length=…"};
 }
@@ -169,7 +170,8 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   Question question = asked(options);
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
-  if (!findings.lengths.empty() && findings.plan) question.overrides.push_back(with_length(findings.lengths.front().most));
+  if (!findings.lengths.empty() && findings.plan)
+    question.overrides.push_back(with_length(findings.lengths.front().most));
   if (const std::optional<Diagnostic> open = length_in_the_way(findings)) return refused({*open}, options);
   if (!findings.diagnostics.empty() || !document)
     return refused(with_lengths(findings.diagnostics, findings.lengths), options);

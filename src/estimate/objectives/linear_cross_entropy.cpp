@@ -45,9 +45,7 @@ void play_linear_cross_entropy(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective linear_cross_entropy;
-const Objective linear_cross_entropy{.loss = Loss::linear_cross_entropy,
-                                     .play = play_linear_cross_entropy,
-                                     .as_finished = false,
-                                     .after_model = true};
+const Objective linear_cross_entropy{
+    .loss = Loss::linear_cross_entropy, .play = play_linear_cross_entropy, .as_finished = false, .after_model = true};
 
 }  // namespace oomplan::estimator::objectives
