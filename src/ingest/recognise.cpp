@@ -123,8 +123,9 @@ Result<const Dialect*> named(const Document& document, std::string_view name) {
   const Dialect* found = find_dialect(name);
   if (found != nullptr && (found->of_script == nullptr || is_script(document.syntax))) return found;
   if (found != nullptr) {
-    Diagnostic out = about(document, "ingest/unknown-dialect",
-                           std::string(name) + "'s configs are Python scripts and notebooks, which this file is none of");
+    Diagnostic out =
+        about(document, "ingest/unknown-dialect",
+              std::string(name) + "'s configs are Python scripts and notebooks, which this file is none of");
     out.hint = "a script's name ends with .py, a notebook's with .ipynb";
     return out;
   }

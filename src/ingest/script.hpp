@@ -18,9 +18,9 @@ struct ScriptConfig {
   Document document{};
 };
 
-/// Finds the dialect whose framework the script imports, or the one of that name. Errors: ingest/unknown-dialect where no
-/// dialect reads the script, ingest/no-training where it trains nothing, ingest/several-runs where it trains more than
-/// once or a call that there should be once is there with different arguments.
+/// Finds the dialect whose framework the script imports, or the one of that name. Errors: ingest/unknown-dialect where
+/// no dialect reads the script, ingest/no-training where it trains nothing, ingest/several-runs where it trains more
+/// than once or a call that there should be once is there with different arguments.
 Result<ScriptConfig> config_of(const Document& script, std::string_view dialect);
 
 // For dialects.

@@ -14,14 +14,14 @@
 namespace oomplan::read {
 namespace {
 
-constexpr auto headers = std::to_array<std::string_view>(
-    {"if", "elif", "else", "for", "while", "with", "try", "except", "finally", "def", "class", "async", "match", "case"});
-constexpr auto augmented = std::to_array<std::string_view>(
-    {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", ">>=", "<<=", "@="});
+constexpr auto headers = std::to_array<std::string_view>({"if", "elif", "else", "for", "while", "with", "try", "except",
+                                                          "finally", "def", "class", "async", "match", "case"});
+constexpr auto augmented =
+    std::to_array<std::string_view>({"+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", ">>=", "<<=", "@="});
 // Words that a bracket may follow without a call.
 constexpr auto words = std::to_array<std::string_view>(
-    {"and",    "as",     "assert", "await", "del",    "elif",  "else", "except", "exec",  "for",   "from", "if", "import",
-     "in",     "is",     "lambda", "not",   "or",     "print", "raise", "return", "while", "with", "yield"});
+    {"and",    "as", "assert", "await",  "del", "elif", "else",  "except", "exec",   "for",   "from", "if",
+     "import", "in", "is",     "lambda", "not", "or",   "print", "raise",  "return", "while", "with", "yield"});
 
 /// Tokens of a simple statement, and the scope that it stands in.
 struct Statement {
@@ -241,8 +241,7 @@ class Script {
     if (tokens_[one.range.begin].kind == Token::Kind::shell) {
       Node step = values_.made(Node::Kind::mapping, one.range.begin);
       const std::string& text = tokens_[one.range.begin].text;
-      step.entries.push_back(
-          entry("shell", one.range.begin, values_.made(Node::Kind::string, one.range.begin, text)));
+      step.entries.push_back(entry("shell", one.range.begin, values_.made(Node::Kind::string, one.range.begin, text)));
       steps.items.push_back(std::move(step));
       return;
     }
@@ -251,8 +250,7 @@ class Script {
       const std::string target = member_of(all[i]);
       if (target.empty() || all.back().empty()) continue;
       Node step = values_.made(Node::Kind::mapping, all[i].begin);
-      step.entries.push_back(
-          entry("set", all[i].begin, values_.made(Node::Kind::string, all[i].begin, target)));
+      step.entries.push_back(entry("set", all[i].begin, values_.made(Node::Kind::string, all[i].begin, target)));
       step.entries.push_back(entry("value", all[i].begin, values_.value(all.back(), one.scope)));
       steps.items.push_back(std::move(step));
     }

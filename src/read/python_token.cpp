@@ -15,9 +15,9 @@ constexpr int tab_stop = 8;
 constexpr int tokens_for_a_node = 20;  // most tokens of a script say no value
 
 // The longest first.
-constexpr auto marks = std::to_array<std::string_view>(
-    {"**=", "//=", ">>=", "<<=", "...", "!=", "->", "**", "//", ">>", "<<", "<=", ">=", "==", ":=", "+=", "-=", "*=",
-     "/=",  "%=",  "&=",  "|=",  "^=",  "@="});
+constexpr auto marks =
+    std::to_array<std::string_view>({"**=", "//=", ">>=", "<<=", "...", "!=", "->", "**", "//", ">>", "<<", "<=",
+                                     ">=",  "==",  ":=",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "@="});
 
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0;
@@ -43,7 +43,8 @@ void append_utf8(std::string& to, unsigned code) {
   const auto byte = [&](unsigned value) { to += static_cast<char>(static_cast<unsigned char>(value)); };
   if (code < 0x80) return byte(code);
   if (code < 0x800) return byte(0xC0U | (code >> 6U)), byte(0x80U | (code & low));
-  if (code < 0x10000) return byte(0xE0U | (code >> 12U)), byte(0x80U | ((code >> 6U) & low)), byte(0x80U | (code & low));
+  if (code < 0x10000)
+    return byte(0xE0U | (code >> 12U)), byte(0x80U | ((code >> 6U) & low)), byte(0x80U | (code & low));
   byte(0xF0U | (code >> 18U)), byte(0x80U | ((code >> 12U) & low)), byte(0x80U | ((code >> 6U) & low));
   byte(0x80U | (code & low));
 }

@@ -15,7 +15,7 @@ namespace oomplan::read {
 namespace {
 
 constexpr std::size_t longest_expression = 200;
-constexpr int deepest = 256;    // trees are built and destroyed by recursion
+constexpr int deepest = 256;     // trees are built and destroyed by recursion
 constexpr int levels_above = 6;  // of a value in the document
 
 /// An integer or a real number of Python; integers here end at 64 bits.
@@ -35,10 +35,12 @@ std::optional<Number> number_of(std::string text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole, base);
     return error == std::errc{} && end == digits.data() + digits.size();
   };
-  if (view.starts_with("0x") || view.starts_with("0X")) return reads(view.substr(2), 16) ? std::optional(Number{false, whole}) : std::nullopt;
+  if (view.starts_with("0x") || view.starts_with("0X"))
+    return reads(view.substr(2), 16) ? std::optional(Number{false, whole}) : std::nullopt;
   const bool zeros = view.size() > 1 && view.front() == '0' && view.find_first_not_of("0123456789") == view.npos;
   if (!zeros && reads(view, 10)) return Number{false, whole};
-  if (view.find_first_not_of("0123456789.eE+-") != view.npos || view.find_first_of(".eE") == view.npos) return std::nullopt;
+  if (view.find_first_not_of("0123456789.eE+-") != view.npos || view.find_first_of(".eE") == view.npos)
+    return std::nullopt;
   const std::optional<double> real = parse_number(text);
   return real && std::isfinite(*real) ? std::optional(Number{true, 0, *real}) : std::nullopt;
 }

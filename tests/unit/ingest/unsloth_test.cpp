@@ -9,7 +9,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-
 Document script(const std::string& text) {
   auto document = parse_document(text, "t.py", Syntax::python);
   if (!document) {
@@ -62,8 +61,7 @@ TEST(Unsloth, ItsDefaultsNameTheirSource) {
 
 // Nothing of its layers is played yet, so no answer may come of them.
 TEST(Unsloth, ItsOwnLayersMakeTheAnswerUndecided) {
-  EXPECT_THAT(features(plan_of(all())),
-              ElementsAre("loader: training by Unsloth's own layers, checkpoints and loss"));
+  EXPECT_THAT(features(plan_of(all())), ElementsAre("loader: training by Unsloth's own layers, checkpoints and loss"));
 }
 
 TEST(Unsloth, RowsAreJoinedUnlessThatIsSwitchedOff) {
@@ -90,7 +88,8 @@ TEST(Unsloth, WhatTheTrainerIsGivenGoesOverItsConfig) {
 }
 
 TEST(Unsloth, ItsTrainerChecksPointsAgain) {
-  const std::string off = import + load + "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = False)\n";
+  const std::string off =
+      import + load + "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = False)\n";
   EXPECT_TRUE(plan_of(off + trainer()).checkpointing.on.value);
   EXPECT_FALSE(plan_of(off + trainer("gradient_checkpointing = False")).checkpointing.on.value);
 }
@@ -111,9 +110,9 @@ TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
   const TrainingPlan plan =
       plan_of(import + "m, t = FastLanguageModel.from_pretrained(model_name = 'a/b-bnb-4bit')\n" + adapt + trainer());
   EXPECT_EQ(plan.model.name.value, "a/b");
-  EXPECT_THAT(features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt +
-                               trainer())),
-              Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
+  EXPECT_THAT(
+      features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt + trainer())),
+      Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
 }
 
 TEST(Unsloth, WhatItRefusesIsAConflict) {
@@ -128,6 +127,11 @@ TEST(Unsloth, AnExpressionIsNotGuessed) {
                 .batch.sequence_length.value,
             1024);
   EXPECT_THAT(errors_of(all("logging_steps = int(x)")), IsEmpty());
+  EXPECT_THAT(features(plan_of(all({}, "data_collator = collator(), "))),
+              Contains("data_collator: a collator of its own"));
+  EXPECT_THAT(errors_of(all({}, "eval_dataset = rows[1], ")), IsEmpty());
+  EXPECT_THAT(features(plan_of(all("eval_strategy = 'steps'", "eval_dataset = rows[1], "))),
+              Contains("eval_dataset: evaluation by Unsloth"));
 }
 
 TEST(Unsloth, LoadingAgainAfterTrainingIsAnotherMatter) {
@@ -137,9 +141,10 @@ TEST(Unsloth, LoadingAgainAfterTrainingIsAnotherMatter) {
 }
 
 TEST(Unsloth, OtherTrainersAreNamed) {
-  const std::string grpo = import + load + adapt +
-                           "trainer = GRPOTrainer(model = m, reward_funcs = [f], args = GRPOConfig(num_generations = g()))\n"
-                           "trainer.train()\n";
+  const std::string grpo =
+      import + load + adapt +
+      "trainer = GRPOTrainer(model = m, reward_funcs = [f], args = GRPOConfig(num_generations = g()))\n"
+      "trainer.train()\n";
   EXPECT_THAT(features(plan_of(grpo)), Contains("trainer: GRPO by Unsloth"));
   EXPECT_THAT(plan_of(grpo).warnings, IsEmpty());
 }
@@ -147,7 +152,8 @@ TEST(Unsloth, OtherTrainersAreNamed) {
 TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {
   EXPECT_THAT(features(plan_of("import os\nos.environ['UNSLOTH_RETURN_LOGITS'] = '1'\n" + all())),
               Contains("environ.UNSLOTH_RETURN_LOGITS: logits that are returned"));
-  EXPECT_THAT(features(plan_of(import + load + adapt + "c = SFTConfig()\nc.packing = True\nt = SFTTrainer(args = c)\nt.train()\n")),
+  EXPECT_THAT(features(plan_of(import + load + adapt +
+                               "c = SFTConfig()\nc.packing = True\nt = SFTTrainer(args = c)\nt.train()\n")),
               Contains("assigned.packing: a setting that is assigned after the call"));
 }
 

@@ -107,8 +107,8 @@ TEST(Python, SplatsOfKnownMappingsAreKeywords) {
 }
 
 TEST(Python, TellsCallsAssignmentsImportsAndShells) {
-  const Result<Document> document =
-      script("import a.b as c, d\nfrom e.f import (g,)\nx.y = 1\nos.environ['Z'] = '1'\n!pip install q\nA.b(1, C(k=2)).d()\n");
+  const Result<Document> document = script(
+      "import a.b as c, d\nfrom e.f import (g,)\nx.y = 1\nos.environ['Z'] = '1'\n!pip install q\nA.b(1, C(k=2)).d()\n");
   ASSERT_TRUE(document);
   std::string out;
   describe(document->root, "", out);

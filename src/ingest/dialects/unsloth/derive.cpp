@@ -40,8 +40,9 @@ Inputs without_expressions(Inputs inputs, Draft& draft) {
   const auto is_read = [&](const Input& input) {
     if (input.value->kind != Node::Kind::expression) return true;
     if (std::ranges::count(file.no_effect, input.key, &KeyLine::what) > 0) return false;
-    const bool object = std::ranges::any_of(file.unmodelled, [&](const KeyLine& rule) { return rule.what == input.key; });
-    if (object) return true;
+    // Whatever it is, the rule says what it asks for.
+    const auto rules = [&](const KeyLine& rule) { return subject_of(rule.what) == input.key; };
+    if (std::ranges::any_of(file.unmodelled, rules)) return true;
     Diagnostic error = at_value(input, "ingest/not-read",
                                 input.key + ": " + input.value->text + " is not read, since a script is never run",
                                 "write the value, or --set " + input.key + "=…");
@@ -61,7 +62,8 @@ void plan_model(const Arguments& args, Draft& draft, const Document& document) {
   for (const std::string_view suffix : {"-unsloth-bnb-4bit", "-bnb-4bit"}) {
     if (!model.value.ends_with(suffix)) continue;
     if (suffix.starts_with("-unsloth")) {
-      gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name", model.origin);
+      gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name",
+          model.origin);
     }
     model.value.resize(model.value.size() - suffix.size());
     derive(model.origin, "whose weights are in 4 bits");
@@ -125,8 +127,9 @@ void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, c
 
 /// FastBaseModel.get_peft_model: parts of the model that get no adapters.
 void note_left_out(const Arguments& args, Draft& draft) {
-  for (const std::string_view key : {"get_peft_model.finetune_language_layers", "get_peft_model.finetune_attention_modules",
-                                     "get_peft_model.finetune_mlp_modules"}) {
+  for (const std::string_view key :
+       {"get_peft_model.finetune_language_layers", "get_peft_model.finetune_attention_modules",
+        "get_peft_model.finetune_mlp_modules"}) {
     const auto part = args.get<bool>(key);
     if (is(part, false)) gap(draft, "adapters on a part of the model", key, part.origin);
   }
@@ -157,8 +160,8 @@ void plan_checkpointing(const Arguments& args, TrainingPlan& plan) {
 
 // ---- The rows ------------------------------------------------------------------------------------------------------
 
-/// rl.py: the trainer's rows are as long as the model was loaded for, or as its config's max_seq_length if that is less;
-/// max_length counts for nothing.
+/// rl.py: the trainer's rows are as long as the model was loaded for, or as its config's max_seq_length if that is
+/// less; max_length counts for nothing.
 void plan_length(const Arguments& args, Draft& draft, const Document& document) {
   auto& length = draft.plan.batch.sequence_length;
   const auto loaded = args.get<std::int64_t>("from_pretrained.max_seq_length");
@@ -235,7 +238,8 @@ Draft read(const Inputs& given, const Document& document) {
   plan_evaluation(args, draft);
   trainer::plan_optimizer(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
-  if (called == inputs.end()) gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
+  if (called == inputs.end())
+    gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
   note_layers(args, draft);
   return draft;
 }

@@ -83,9 +83,10 @@ class Reader {
  private:
   Result<Node> nothing_trained() const {
     Diagnostic out{Severity::error, "ingest/no-training", {}, {script_.file, 0, 0}, {}, {}};
-    out.message = calls_.load == nullptr      ? "the script loads no model by Unsloth's from_pretrained"
-                  : calls_.trainer == nullptr ? "the script makes no trainer, so there is no training step to estimate"
-                                              : "the script never calls train() of its trainer";
+    out.message = calls_.load == nullptr ? "the script loads no model by Unsloth's from_pretrained"
+                  : calls_.trainer == nullptr
+                      ? "the script makes no trainer that is known, so there is no step to estimate"
+                      : "the script never calls train() of its trainer";
     return out;
   }
 
@@ -176,8 +177,8 @@ class Reader {
   /// torch.bfloat16 by its name, and what Unsloth says of the GPU as "auto".
   static Node value_of(const Node& value) {
     constexpr auto dtypes = std::to_array<std::string_view>({"bfloat16", "float16", "float32"});
-    constexpr auto by_gpu = std::to_array<std::string_view>({"is_bfloat16_supported()", "is_bf16_supported()",
-                                                             "torch.cuda.is_bf16_supported()"});
+    constexpr auto by_gpu = std::to_array<std::string_view>(
+        {"is_bfloat16_supported()", "is_bf16_supported()", "torch.cuda.is_bf16_supported()"});
     if (value.kind != Node::Kind::expression) return value;
     std::string_view text = value.text;
     Node out = value;
