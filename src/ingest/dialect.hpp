@@ -53,7 +53,7 @@ struct OwnFsdp {
 
 /// How a framework's scripts are read.
 struct ScriptForm {
-  bool (*is)(const Document& script) = nullptr;               ///< Whether a script is one of this framework.
+  bool (*is)(const Document& script) = nullptr;              ///< Whether a script is one of this framework.
   Result<Node> (*config)(const Document& script) = nullptr;  ///< Its keys, a mapping.
 };
 

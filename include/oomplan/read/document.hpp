@@ -63,14 +63,15 @@ struct DocumentPart {
   std::string name{};  ///< "cell 7"
 };
 
-/// A parsed file. `text` is what was read (without a byte order mark), for excerpts and patches; of a notebook it is the
-/// code of its cells, of which each is a part.
+/// A parsed file. `text` is what was read (without a byte order mark), for excerpts and patches; of a notebook it is
+/// the code of its cells, of which each is a part.
 ///
-/// The root of a script is a mapping. `imports` lists the modules that it imports. `steps` has in the order of the text,
-/// without what stands under `if False:`, each call as {call: "a.b.f", positional: [...], keywords: {...}}, each
-/// assignment to a member as {set: "a.b", value: ...} (`os.environ["X"]` is "os.environ.X"), and each line for a shell as
-/// {shell: "!pip ..."}. Values are literals, names that stand for one value in all of the text, sums of numbers, lists
-/// and mappings of these; anything else is an expression. A keyword "**" is an expression whose keys are not known.
+/// The root of a script is a mapping. `imports` lists the modules that it imports. `steps` has in the order of the
+/// text, without what stands under `if False:`, each call as {call: "a.b.f", positional: [...], keywords: {...}}, each
+/// assignment to a member as {set: "a.b", value: ...} (`os.environ["X"]` is "os.environ.X"), and each line for a shell
+/// as {shell: "!pip ..."}. Values are literals, names that stand for one value in all of the text, sums of numbers,
+/// lists and mappings of these; anything else is an expression. A keyword "**" is an expression whose keys are not
+/// known.
 struct Document {
   std::string file{};
   Syntax syntax = Syntax::yaml;
