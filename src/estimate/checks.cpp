@@ -215,6 +215,10 @@ void check_liger(const TrainingPlan& plan, const Architecture& architecture, Dia
 
 /// A loss that makes the logits itself leaves out what the model's own code does to them.
 void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (architecture.head.find("shifts_logits") != nullptr && plan.batch.padding_mask.value) {
+    errors.push_back(unmodelled(architecture.model_type + "'s loss, which leaves the padding of rows out, is not modelled yet",
+                                plan.batch.padding_mask.origin));
+  }
   const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr ||
                        architecture.head.find("shifts_logits") != nullptr;
   const Objective* objective = objective_of(plan, architecture);
