@@ -17,12 +17,14 @@ function(oomplan_headers_from_registry name target)
   add_library(${target} ALIAS oomplan_registry_${name})
 endfunction()
 
+# Its static library is not made for modules. Every system that a wheel is for has libz.so.1 (the policy of manylinux counts
+# on it), which takes the place of this one when the module is loaded.
 function(oomplan_zlib_from_registry)
   oomplan_fetch(zlib folder)
-  file(GLOB archive "${folder}/lib*/libz.a")
+  file(GLOB library "${folder}/lib*/libz.so.1" "${folder}/lib*/libz.1.dylib")
   add_library(oomplan_registry_zlib INTERFACE)
   target_include_directories(oomplan_registry_zlib SYSTEM INTERFACE "${folder}/include")
-  target_link_libraries(oomplan_registry_zlib INTERFACE "${archive}")
+  target_link_libraries(oomplan_registry_zlib INTERFACE "${library}")
   add_library(PkgConfig::zlib ALIAS oomplan_registry_zlib)
 endfunction()
 
