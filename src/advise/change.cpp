@@ -53,8 +53,8 @@ bool add_keys(const Rung& rung, const Change& change, const AdviceQuestion& ques
 LauncherFile launcher_of(const LauncherRule& rule, const TrainingPlan& plan) {
   const std::int64_t world = plan.mesh.world_size.value;
   const std::int64_t machines = std::max(world / std::max(plan.loader.ranks.value, std::int64_t{1}), std::int64_t{1});
-  return {rule.file, rule.text + "num_machines: " + std::to_string(machines) +
-                         "\nnum_processes: " + std::to_string(world) + "\n"};
+  return {rule.file,
+          rule.text + "num_machines: " + std::to_string(machines) + "\nnum_processes: " + std::to_string(world) + "\n"};
 }
 
 Result<TrainingPlan> read_with(const Change& change, const std::vector<KeyChange>& keys,

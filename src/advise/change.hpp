@@ -24,8 +24,8 @@ struct Change {
   std::int64_t rows = 1;  ///< As the config counts them, where it packs them into one.
   std::vector<KeyChange> keys{};
   std::optional<LauncherFile> launcher{};  ///< In the place of the launchers that there are.
-  std::string in_words{};   ///< Why `keys` is empty.
-  bool is_refused = false;  ///< There are keys, but the framework does not read them as they are meant.
+  std::string in_words{};                  ///< Why `keys` is empty.
+  bool is_refused = false;                 ///< There are keys, but the framework does not read them as they are meant.
 };
 
 /// Why the set cannot be taken, or what it makes of the plan.

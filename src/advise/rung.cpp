@@ -10,10 +10,11 @@ namespace oomplan::advise {
 namespace {
 
 constexpr std::array<std::string_view, 22> known{
-    "packed_rows", "title",         "order",        "effect",           "guard",     "edit",
-    "move",        "repeat",        "only_against", "needs_capability", "conflicts", "relieves",
-    "slower",      "slower_source", "science",      "effort",           "verify",    "how",
-    "source",      "examples",      "key",          "launch"};
+    "packed_rows", "title",    "order",  "effect",        "guard",
+    "edit",        "move",     "repeat", "only_against",  "needs_capability",
+    "conflicts",   "relieves", "slower", "slower_source", "science",
+    "effort",      "verify",   "how",    "source",        "examples",
+    "key",         "launch"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);
@@ -140,7 +141,8 @@ class Reader {
     }
     if (const Node* launch = root_.find("launch")) {
       rung_.launch = {text_at(*launch, "file"), text_at(*launch, "config")};
-      if (rung_.launch.file.empty() || rung_.launch.text.empty()) errors_.push_back(bad("launch: a file and its config"));
+      if (rung_.launch.file.empty() || rung_.launch.text.empty())
+        errors_.push_back(bad("launch: a file and its config"));
     }
     const std::string key = text_at(root_, "key");
     rung_.needs_key = key == "required";

@@ -181,8 +181,7 @@ class Walk {
       const std::optional<AdviceQuestion> question = on_gpus(gpus);
       if (!question) return;
       Searched searched = search(wish, *question, ladder_);
-      if (searched.found)
-        return add_alternative("on " + std::to_string(gpus) + " GPUs", std::move(*searched.found));
+      if (searched.found) return add_alternative("on " + std::to_string(gpus) + " GPUs", std::move(*searched.found));
     }
   }
 

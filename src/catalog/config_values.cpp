@@ -10,8 +10,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 11> declaration_keys{"type",    "required", "default", "aliases",     "minimum",
-                                                            "maximum", "optional", "divides", "multiple_of", "square", "item"};
+constexpr std::array<std::string_view, 11> declaration_keys{"type",        "required", "default",  "aliases",
+                                                            "minimum",     "maximum",  "optional", "divides",
+                                                            "multiple_of", "square",   "item"};
 
 struct Type {
   std::string_view name;
@@ -73,7 +74,8 @@ bool is_set(const Node& declaration, std::string_view field) {
 
 /// transformers refuses a number in quotes, so it is no number here either.
 std::optional<Attribute> read_as(const Type& type, const Node& node) {
-  const bool quoted = node.kind == Node::Kind::string && type.name != "string" && type.name != "words" && type.name != "length";
+  const bool quoted =
+      node.kind == Node::Kind::string && type.name != "string" && type.name != "words" && type.name != "length";
   return quoted ? std::nullopt : type.read(node);
 }
 

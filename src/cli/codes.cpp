@@ -166,7 +166,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"ingest/not-a-mapping", Verdict::invalid,
      "A training config is a mapping of keys to values; this file is a list or a single value."},
     {"ingest/not-read", Verdict::undecided,
-     "An argument of a script is an expression: scripts are read, never run, so that only values that they write down are"
+     "An argument of a script is an expression: scripts are read, never run, so that only values that they write down "
+     "are"
      " known. --set says it."},
     {"ingest/overruled", Verdict::answered,
      "--gpu 8xh100 says how many GPUs the run has, and a file says another number. The command line's is taken, as "
@@ -181,7 +182,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "The framework has renamed this key. It is read as the new one; your version of the framework may need the"
      " other spelling."},
     {"ingest/several-runs", Verdict::undecided,
-     "A script calls what loads, adapts or trains a model more than once with different arguments, so that no one run is"
+     "A script calls what loads, adapts or trains a model more than once with different arguments, so that no one run "
+     "is"
      " to estimate. Keep the calls of one."},
     {"ingest/unknown-dialect", Verdict::undecided,
      "The file's keys are those of no training config that oomplan reads. It may be a config of another tool, "

@@ -23,14 +23,14 @@ constexpr auto failing = std::to_array<std::string_view>(
     {"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort", "erminate", "what():", "illed ",
      "ran out of", "fail to", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",      "if you",  "to avoid", "avoid ",    "may cause", "may have ",  "may mean ", "may be ", "might ",
-     "probably ",   "retry",   "skip",     "Skip",      "SKIPPED",   "PASSED",     "arning",    "WARN",    "INFO",
-     "can cause",   " # ",     "in case of", "prevent", "DEBUG",     "How to",     "how to",    "?"});
+    {"If you",    "if you", "to avoid",   "avoid ",  "may cause", "may have ", "may mean ", "may be ", "might ",
+     "probably ", "retry",  "skip",       "Skip",    "SKIPPED",   "PASSED",    "arning",    "WARN",    "INFO",
+     "can cause", " # ",    "in case of", "prevent", "DEBUG",     "How to",    "how to",    "?"});
 
 // What else than memory runs out, or is refused, in the same words.
 constexpr auto other_resources = std::to_array<std::string_view>(
-    {"quota", "Quota", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per",
-     " disk", "scratch", "PersistentVolume", "swap file"});
+    {"quota", "Quota", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per", " disk",
+     "scratch", "PersistentVolume", "swap file"});
 
 // HTTP's "too many requests", and not the first digits of 2^32.
 bool has_status_429(std::string_view text) {

@@ -281,8 +281,7 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
       continue;
     }
     const bool better = best == nullptr || tier < tier_of(*best);
-    if (better || (tier == tier_of(*best) &&
-                   (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
+    if (better || (tier == tier_of(*best) && (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
       best = &e;
   }
   survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);

@@ -216,8 +216,9 @@ void check_liger(const TrainingPlan& plan, const Architecture& architecture, Dia
 /// A loss that makes the logits itself leaves out what the model's own code does to them.
 void check_head(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (architecture.head.find("shifts_logits") != nullptr && plan.batch.padding_mask.value) {
-    errors.push_back(unmodelled(architecture.model_type + "'s loss, which leaves the padding of rows out, is not modelled yet",
-                                plan.batch.padding_mask.origin));
+    errors.push_back(
+        unmodelled(architecture.model_type + "'s loss, which leaves the padding of rows out, is not modelled yet",
+                   plan.batch.padding_mask.origin));
   }
   const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr ||
                        architecture.head.find("shifts_logits") != nullptr;
@@ -353,10 +354,10 @@ void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
   const Sharding sharding = plan.mesh.sharding.value;
   if (sharding == Sharding::none || sharding == Sharding::ddp) return;
-  errors.push_back(
-      unmodelled("a sharded model of " + std::string(rows_names[static_cast<std::size_t>(architecture.rows)]) +
-                     " is not modelled yet",
-                 plan.mesh.sharding.origin));
+  errors.push_back(unmodelled("a sharded model of " +
+                                  std::string(rows_names[static_cast<std::size_t>(architecture.rows)]) +
+                                  " is not modelled yet",
+                              plan.mesh.sharding.origin));
 }
 
 void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
@@ -382,9 +383,9 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   const Loss loss = plan.recipe.loss.value;
   const KernelFacts& k = plan.kernels;
   if (sees && count > 0 && loss != Loss::full_logits && (hears || loss != Loss::chunked_logprob)) {
-    errors.push_back(unmodelled(fmt::format("the loss {} of rows with images is not modelled yet",
-                                            loss_names[static_cast<std::size_t>(loss)]),
-                                plan.recipe.loss.origin));
+    errors.push_back(unmodelled(
+        fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
+        plan.recipe.loss.origin));
   }
   if (sees && plan.mesh.sharding.value != Sharding::none) {
     errors.push_back(

@@ -67,7 +67,8 @@ Stream Stage::batch(const Facts& f) {
                                : torch_.empty({f.batch, f.length}, DType::int64, "batch");
   }
   const bool of_tokens = f.rows == Rows::tokens || f.rows == Rows::pairs;
-  if (of_tokens && (f.padding_mask || f.sends_masks)) s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  if (of_tokens && (f.padding_mask || f.sends_masks))
+    s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
   const bool by_row = f.task == Task::sequence_classification || f.task == Task::classification;
   Dims labels{f.batch};
   if (!by_row) {

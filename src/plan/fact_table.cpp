@@ -74,12 +74,12 @@ constexpr std::array run_rows{
         {"the pictures that the processor makes of one image, that of the whole among them", {}, has_images}),
     fact<&Plan::images, &ImageFacts::dtype, as::mixed_dtype>(
         "image_dtype", {"what pixels come in; `as_held`: the model's dtype", {}, has_images}),
-    fact<&Plan::images, &ImageFacts::clips, as::images>(
-        "clips",
-        {"sounds in each row, of a model that hears them, each padded to as many seconds as its processor makes of all; "
-         "`unknown` gives no estimate of such a model",
-         {{{activations, 3}, {inputs, 3}}},
-         [](const Plan& plan) { return plan.images.clips.value > 0; }}),
+    fact<&Plan::images, &ImageFacts::clips, as::images>("clips",
+                                                        {"sounds in each row, of a model that hears them, each padded "
+                                                         "to as many seconds as its processor makes of all; "
+                                                         "`unknown` gives no estimate of such a model",
+                                                         {{{activations, 3}, {inputs, 3}}},
+                                                         [](const Plan& plan) { return plan.images.clips.value > 0; }}),
     fact<&Plan::images, &ImageFacts::token_types, as::boolean>(
         "image_token_types",
         {"rows without images come from the model's processor too, which says of each token whether it is an image's",

@@ -1,4 +1,5 @@
-// One function a syntax: the source onto the tape, or of a script to the root. Each throws Refused, and nothing else, on bad input.
+// One function a syntax: the source onto the tape, or of a script to the root. Each throws Refused, and nothing else,
+// on bad input.
 #pragma once
 
 #include <string>

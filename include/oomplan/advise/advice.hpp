@@ -131,8 +131,9 @@ struct Advice {
   std::vector<LadderFix> taken{};  ///< The fixes of `found`.
   std::vector<Alternative> alternatives{};  ///< None of them `found`, and no two the same.
   std::vector<Changed> changes{};
-  std::vector<KeyChange> keys{};      ///< What to write into the config; empty where it has to be said in words.
-  std::optional<LauncherFile> launcher{};  ///< What `accelerate launch --config_file` then takes, where `found` has one.
+  std::vector<KeyChange> keys{};  ///< What to write into the config; empty where it has to be said in words.
+  std::optional<LauncherFile>
+      launcher{};                     ///< What `accelerate launch --config_file` then takes, where `found` has one.
   std::vector<Passed> passed{};       ///< Left out of the walk.
   std::vector<LadderFix> unplayed{};  ///< Fixes whose effect is not estimated.
   std::int64_t sets = 0;              ///< How many were looked at.

@@ -19,8 +19,8 @@ class ClassificationHead final : public Head {
       activation_ = find_activation(a.text("activation", "tanh"), b);
       dense_ = Linear::classifier(b, a.text("dense", ""), width, width, true, whole);
     }
-    projection_ = Linear::classifier(b, a.module(), width, a.integer("labels", b.facts.labels), a.flag("bias", true),
-                                     whole);
+    projection_ =
+        Linear::classifier(b, a.module(), width, a.integer("labels", b.facts.labels), a.flag("bias", true), whole);
     raised_in_loss = a.flag("raised_in_loss", false);
     classifies = true;
   }

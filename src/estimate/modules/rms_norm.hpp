@@ -9,14 +9,14 @@ namespace oomplan::estimator {
 
 /// How a family's own RMSNorm scales what it has normalised in fp32.
 enum class RmsStyle {
-  llama,         ///< weight * hidden.to(input_dtype)
-  gemma,         ///< (hidden * (1.0 + weight.float())).type_as(x)
-  in_fp32,       ///< (weight * hidden).to(input_dtype), as OLMo 2
-  t5,            ///< weight * hidden, of which only the sum of squares is in fp32
-  raised,        ///< (hidden * weight.float()).type_as(x), as Gemma 4
-  functional,    ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
-  named,         ///< (x_normed * weight.float()).to(dtype), each line with a name of its own, as litgpt
-  named_offset,  ///< The same of 1 + weight.
+  llama,          ///< weight * hidden.to(input_dtype)
+  gemma,          ///< (hidden * (1.0 + weight.float())).type_as(x)
+  in_fp32,        ///< (weight * hidden).to(input_dtype), as OLMo 2
+  t5,             ///< weight * hidden, of which only the sum of squares is in fp32
+  raised,         ///< (hidden * weight.float()).type_as(x), as Gemma 4
+  functional,     ///< torch.nn.functional.rms_norm(x.float(), weight).to(x.dtype), as torchtune 0.6.1
+  named,          ///< (x_normed * weight.float()).to(dtype), each line with a name of its own, as litgpt
+  named_offset,   ///< The same of 1 + weight.
   raised_weight,  ///< (weight.float() * hidden).to(input_dtype), as Nemotron H
 };
 

@@ -4,7 +4,8 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
-/// Qwen2AudioForConditionalGeneration.forward: logits[..., :-1, :][mask[..., 1:] != 0].contiguous(), in their own dtype.
+/// Qwen2AudioForConditionalGeneration.forward: logits[..., :-1, :][mask[..., 1:] != 0].contiguous(), in their own
+/// dtype.
 Tensor loss_of_shifted(Play& play, Stream& s) {
   Torch& t = play.torch;
   const Dims& sizes = s.logits->sizes;

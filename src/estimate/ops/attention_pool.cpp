@@ -39,8 +39,8 @@ class AttentionPool final : public Module {
     const std::int64_t patches = x->sizes[1];
     const Tensor probe = t.repeat_first(probe_, rows);
     const Tensor key = t.contiguous(t.transpose(x, 0, 1));
-    const Tensor q = t.linear(t.transpose(probe, 0, 1), t.slice(in_weight_, 0, 0, width_),
-                              t.slice(in_bias_, 0, 0, width_));
+    const Tensor q =
+        t.linear(t.transpose(probe, 0, 1), t.slice(in_weight_, 0, 0, width_), t.slice(in_bias_, 0, 0, width_));
     Tensor both = t.linear(key, t.slice(in_weight_, 0, width_, 2 * width_), t.slice(in_bias_, 0, width_, 2 * width_));
     both = t.contiguous(t.transpose(t.view(both, {patches * rows, 2, width_}), 0, 1));
     const Tensor k = heads_of_rows(t, t.slice(both, 0, 0, 1), patches, rows);

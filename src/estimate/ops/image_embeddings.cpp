@@ -75,9 +75,8 @@ class ImageEmbeddings final : public Module {
     Tensor patches = t.slice(positions_, 1, 1, count_ - 1);
     patches = t.permute(t.reshape(patches, {1, side_, side_, width_}), {0, 3, 1, 2});
     patches = t.to(patches, DType::fp32);
-    NodeRef node = t.record("UpsampleBicubic2DBackward0", {&patches}, [](Torch& torch, Node& n, Grads& g) {
-      g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
-    });
+    NodeRef node = t.record("UpsampleBicubic2DBackward0", {&patches},
+                            [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
     if (node) node->dims = patches->sizes;
     patches = t.attach(node, t.empty({1, width_, rows_, columns_}, DType::fp32, "aten::upsample_bicubic2d"));
     patches = t.to(patches, positions_->dtype);
@@ -100,8 +99,8 @@ class ImageEmbeddings final : public Module {
     const Tensor patches = t.transpose(t.view(grid, {rows, width_, -1}), 1, 2);
     if (!class_) return t.add(patches, positions(t, rows));
     const Tensor first = t.expand(class_, {rows, 1, width_});
-    const Tensor all = second_ ? t.cat({first, t.expand(second_, {rows, 1, width_}), patches}, 1)
-                               : t.cat({first, patches}, 1);
+    const Tensor all =
+        second_ ? t.cat({first, t.expand(second_, {rows, 1, width_}), patches}, 1) : t.cat({first, patches}, 1);
     return kind_ == Positions::none ? all : t.add(all, positions(t, rows));
   }
 

@@ -43,9 +43,8 @@ class NaflexEmbeddings final : public Module {
     const Tensor grid = t.unsqueeze(t.permute(square, {2, 0, 1}), 0);
     Tensor all = t.empty({pictures, patches(), width_}, positions_->dtype, "aten::empty");
     for (std::int64_t i = 0; i < std::min<std::int64_t>(pictures, 2); ++i) {
-      NodeRef node = t.record("UpsampleBilinear2DAaBackward0", {&grid}, [](Torch& torch, Node& n, Grads& g) {
-        g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
-      });
+      NodeRef node = t.record("UpsampleBilinear2DAaBackward0", {&grid},
+                              [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
       if (node) node->dims = grid->sizes;
       const Dims sizes{1, width_, grid_.height, grid_.width};
       const Tensor one = t.attach(node, t.empty(sizes, grid->dtype, "aten::_upsample_bilinear2d_aa"));

@@ -39,9 +39,8 @@ class RelativeBias final : public Module {
   }
 
   static Tensor interpolated(Torch& t, const Tensor& x) {
-    NodeRef node = t.record("UpsampleBilinear2DBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
-      g.out[0] = torch.zeros(n.dims, g.in[0]->dtype);
-    });
+    NodeRef node = t.record("UpsampleBilinear2DBackward0", {&x},
+                            [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
     if (node) node->dims = x->sizes;
     return t.attach(node, t.empty(x->sizes, x->dtype, "aten::upsample_bilinear2d"));
   }

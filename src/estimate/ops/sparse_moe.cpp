@@ -98,7 +98,7 @@ class SparseMoe final : public Module {
   Router router_{};
   Experts experts_{};
   Activation activation_ = nullptr;  ///< Of the shared expert.
-  bool gated_ = true;    ///< So is the shared expert.
+  bool gated_ = true;                ///< So is the shared expert.
   bool latent_ = false;  ///< The experts' rows are of another width (NemotronHMoE), between two projections.
   Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{}, into_latent_{}, out_of_latent_{};
 };

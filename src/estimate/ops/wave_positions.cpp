@@ -30,14 +30,15 @@ class WavePositions final : public Module {
  private:
   /// aten::_weight_norm_interface
   Tensor weight(Torch& t) const {
-    NodeRef node = t.record("WeightNormInterfaceBackward0", {&direction_, &length_}, [](Torch& torch, Node& n, Grads& g) {
-      const char* op = "aten::_weight_norm_interface_backward";
-      const Tensor direction = torch.unpack(n, 0);
-      const Tensor length = torch.unpack(n, 1);
-      const Tensor norms = torch.unpack(n, 2);
-      g.out[0] = torch.empty(direction->sizes, direction->dtype, op);
-      g.out[1] = torch.empty(length->sizes, length->dtype, op);
-    });
+    NodeRef node =
+        t.record("WeightNormInterfaceBackward0", {&direction_, &length_}, [](Torch& torch, Node& n, Grads& g) {
+          const char* op = "aten::_weight_norm_interface_backward";
+          const Tensor direction = torch.unpack(n, 0);
+          const Tensor length = torch.unpack(n, 1);
+          const Tensor norms = torch.unpack(n, 2);
+          g.out[0] = torch.empty(direction->sizes, direction->dtype, op);
+          g.out[1] = torch.empty(length->sizes, length->dtype, op);
+        });
     t.save(node, 0, direction_);
     t.save(node, 1, length_);
     const char* op = "aten::_weight_norm_interface";

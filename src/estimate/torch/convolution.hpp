@@ -11,7 +11,8 @@ namespace oomplan::estimator {
 Tensor conv1d(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t padding,
               std::int64_t stride = 1);
 
-/// torch.nn.functional.conv2d of x (batch × channels × height × width), with a square kernel; no bias where it is empty.
+/// torch.nn.functional.conv2d of x (batch × channels × height × width), with a square kernel; no bias where it is
+/// empty.
 Tensor conv2d(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t padding,
               std::int64_t stride);
 

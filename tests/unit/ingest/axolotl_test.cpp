@@ -312,8 +312,9 @@ TEST(Axolotl, ImagesAndTheRowsThatHoldThemAreTheDatas) {
   EXPECT_EQ(plan.batch.sequence_length.value, 900);  // Not raised to a multiple: the collator has none.
   EXPECT_TRUE(plan.images.token_types.value);
   EXPECT_TRUE(plan.batch.padding_mask.value);
-  const std::string alone = "base_model: a/b\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\n"
-                            "processor_type: AutoProcessor\nskip_prepare_dataset: true\n";
+  const std::string alone =
+      "base_model: a/b\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\n"
+      "processor_type: AutoProcessor\nskip_prepare_dataset: true\n";
   EXPECT_FALSE(plan_with(alone, {"images=2", "sequence_length=900"}).batch.padding_mask.value);
 }
 

@@ -79,10 +79,11 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
 }
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
-// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, with images for fewer, and
-// for Gemma 4 with checkpoints alone; with images and 8-bit weights nothing.
+// the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, with images for fewer,
+// and for Gemma 4 with checkpoints alone; with images and 8-bit weights nothing.
 bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 6> with_images{"gemma3", "gemma4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl"};
+  constexpr std::array<std::string_view, 6> with_images{"gemma3",   "gemma4",   "llava",
+                                                        "mistral3", "qwen2_vl", "qwen2_5_vl"};
   constexpr std::array<std::string_view, 2> text_alone{"internvl", "qwen3_vl"};
   const bool seen = std::ranges::count(with_images, model.model_type) > 0;
   const bool read = plan.images.count.value == 0 && std::ranges::count(text_alone, model.model_type) > 0;
@@ -127,9 +128,10 @@ std::optional<Diagnostic> refused_numbers(const TrainingPlan& plan, const Archit
 // transformers 5.14.1 calls image_token_ids.
 std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Architecture& model) {
   if (model.model_type != "internvl" || !plan.images.token_types.value) return std::nullopt;
-  return refused("processor_type: axolotl 0.18.0 stops at the InternVL processor of transformers 5.14.1, which has no "
-                 "image_ids (ValueError)",
-                 plan.images.count.origin.where, {});
+  return refused(
+      "processor_type: axolotl 0.18.0 stops at the InternVL processor of transformers 5.14.1, which has no "
+      "image_ids (ValueError)",
+      plan.images.count.origin.where, {});
 }
 
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
