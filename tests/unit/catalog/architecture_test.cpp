@@ -224,7 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
     , BrokenArchitecture,
     ::testing::Values(
         Broken{"task: causal_lm", "task: chess",
-               "\"task\" must be causal_lm, masked_lm or sequence_to_sequence, not \"chess\""},
+               "\"task\" must be causal_lm, masked_lm, sequence_to_sequence, classification, segmentation, ctc or "
+               "contrastive, not \"chess\""},
         Broken{"task: causal_lm", "tusk: causal_lm", "unknown key \"tusk\""},
         Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
         Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},

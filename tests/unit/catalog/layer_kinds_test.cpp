@@ -86,7 +86,7 @@ TEST(ArchitectureFile, TheLengthOfAList) {
   };
   EXPECT_EQ(layers("[5, 11, 17]"), "3");
   EXPECT_EQ(layers("[]"), "0");
-  EXPECT_EQ(layers("3"), "\"experts\" must be a list, not 3");
+  EXPECT_EQ(layers("3"), "\"experts\" must be a list, or a text of letters, not 3");
 }
 
 TEST(ArchitectureFile, KindsOfTwoThingsMeet) {

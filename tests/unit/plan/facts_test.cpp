@@ -162,7 +162,7 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
               ElementsAre("adapter", "weights_dtype", "optimizer_in_backward", "trained_layers", "modules_to_save",
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "images", "gradient_checkpointing",
+              ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "gradient_checkpointing",
                           "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
@@ -171,7 +171,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries),
               ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
-  EXPECT_THAT(that_move(Bucket::inputs), ElementsAre("sequence_length", "micro_batch_size", "images", "model"));
+  EXPECT_THAT(that_move(Bucket::inputs),
+              ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "model"));
   EXPECT_THAT(that_move(Bucket::slack), ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::fragmentation),
               ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
@@ -225,20 +226,20 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
                           "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
                           "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
                           "layer_parts", "label_smoothing", "fused_norm_rope", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
                           "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
                           "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
                           "layer_parts", "label_smoothing", "fused_norm_rope"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "image_token_types", "rollout_batches", "teacher",
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
                           "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
                           "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
                           "layer_parts", "label_smoothing", "fused_norm_rope", "loader_map_a_core"));
