@@ -31,7 +31,8 @@ bool has_liger_loss(const TrainingPlan& plan) {
 // Whatever a plan's streams are, Axolotl's are of its own making.
 Said offloading(const TrainingPlan& plan) {
   const Offload how = plan.checkpointing.offload.value;
-  return how == Offload::synchronous ? Said("legacy") : flag(how != Offload::none);
+  const bool streams = how == Offload::streamed && plan.checkpointing.on.value;
+  return how == Offload::synchronous ? Said("legacy") : flag(streams || how == Offload::streamed_clones);
 }
 
 bool has_liger(const TrainingPlan& plan) { return has_liger_layers(plan.kernels) || has_liger_loss(plan); }
