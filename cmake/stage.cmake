@@ -84,5 +84,7 @@ function(oomplan_compile_flags target kind)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
   elseif("TEST" IN_LIST kind)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O0>)
+    # No module links a test: programs and what is precompiled for them get the compiler's own default alike.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   endif()
 endfunction()
