@@ -136,7 +136,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   // Older TRL leaves it to peft's prepare_model_for_kbit_training, which does so for reentrant checkpoints alone.
   const bool by_peft = f.kbit_upcast && plan.precision.fp32_while_loading.value;
   const bool leaves_out = plan.checkpointing.wrapped.value || (by_peft && !plan.checkpointing.reentrant.value);
-  const bool asks = plan.checkpointing.on.value && !leaves_out && f.trained_layers == 0;
+  // LLaMA-Factory leaves it to peft, which does so where nothing is quantized (peft_model.py: PeftModel.__init__).
+  const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
+  const bool by_framework = by_llamafactory ? f.lora && !f.quantized : !leaves_out && f.trained_layers == 0;
+  const bool asks = plan.checkpointing.on.value && by_framework;
   f.input_grads = asks || (f.lora && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};

@@ -73,17 +73,24 @@ void take_beside(Torch& t, Stream& s) {
 }
 
 /// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
-/// are trained alone, and asks what goes into one for a gradient. Its full training and adapters have something in
-/// each.
-bool checkpoints(const Play& play, bool trains, Tensor& x) {
-  if (!play.facts.checkpointing || play.facts.trained_layers == 0) return play.facts.checkpointing;
+/// are trained alone, and asks what goes into one for a gradient.
+bool checkpoints(const Play& play, bool trained_alone, bool trains, Tensor& x) {
+  if (!play.facts.checkpointing || !trained_alone) return play.facts.checkpointing;
   if (trains && play.torch.grad_enabled) x->requires_grad = true;
   return trains;
 }
 
-void play_layer(Play& play, const Modules& block, bool trains, Stream& s) {
+/// A block of a segment, and whether some parameter of it is trained.
+struct Layer {
+  const Modules& block;
+  bool trains = false;
+  bool trained_alone = false;  ///< As Model::checkpoints_trained.
+};
+
+void play_layer(Play& play, const Layer& called, Stream& s) {
+  const Modules& block = called.block;
   Tensor x = s.hidden;
-  if (!checkpoints(play, trains, x)) {
+  if (!checkpoints(play, called.trained_alone, called.trains, x)) {
     s.hidden = play_block(play, s.arguments, block, x, Hooks::here);
     return take_beside(play.torch, s);
   }
@@ -155,7 +162,7 @@ void Stream::leave_base() {
 namespace {
 
 /// The forward function of a tower's class, and what its caller makes of the output.
-void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Stream& s) {
+void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std::int16_t first, Stream& s) {
   Stream v;
   v.pixels = s.pixels;
   v.seen = std::move(s.seen);
@@ -163,7 +170,7 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
     for (const auto& step : tower.before[i]) step->forward(play, v);
-    play_layer(play, *tower.blocks[i], tower.trains[i], v);
+    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone}, v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
@@ -171,14 +178,14 @@ void play_tower(Play& play, const Model::Segment& tower, std::int16_t first, Str
   s.seen = std::move(v.seen);
 }
 
-void play_segment(Play& play, const Model::Segment& segment, std::int16_t& built, Stream& s) {
+void play_segment(Play& play, const Model::Segment& segment, bool trained_alone, std::int16_t& built, Stream& s) {
   std::int16_t& layer = play.torch.recorder.scope.layer;
   for (const auto& step : segment.stem) step->forward(play, s);
   if (s.returns_hidden && !s.all_hidden) s.all_hidden = std::vector{s.hidden};
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
-    play_layer(play, *segment.blocks[i], segment.trains[i], s);
+    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone}, s);
     s.layer_output.reset();
     for (const auto& step : segment.after[i]) step->forward(play, s);
     if (s.all_hidden) s.all_hidden->push_back(s.hidden);
@@ -210,7 +217,7 @@ void Model::base(Play& play, Stream& s) const {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
       s.arguments.cache = std::make_shared<KeyValues>(play.torch);
     if (segment.tower) {
-      if (play.facts.images.count > 0 && !segment.silent) play_tower(play, segment, built, s);
+      if (play.facts.images.count > 0 && !segment.silent) play_tower(play, segment, checkpoints_trained, built, s);
       built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
       continue;
     }
@@ -218,7 +225,7 @@ void Model::base(Play& play, Stream& s) const {
       auto facts = facts_of_decoder(play.facts);
       at_work = &decoder.emplace(Play{play.torch, *facts, play.policy, facts});
     }
-    play_segment(*at_work, segment, built, s);
+    play_segment(*at_work, segment, checkpoints_trained, built, s);
   }
   for (std::size_t i = 0; i < tail.size(); ++i) {
     const bool norm = static_cast<int>(i) == last_norm;

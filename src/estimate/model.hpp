@@ -40,6 +40,7 @@ struct Model {
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;
+  bool checkpoints_trained = false;  ///< Blocks of which something is trained are checkpointed, and no others.
 
   /// Adds what the modules want of a batch.
   void collate(Torch& torch, const Facts& facts, Stream& stream) const;

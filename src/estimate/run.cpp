@@ -212,6 +212,8 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
         role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard),
         other ? &stage.model(Role::policy) : nullptr);
     if (!model) return model.errors();
+    const bool by_llamafactory = stage.plan().framework.starts_with("llamafactory ");
+    model->checkpoints_trained = by_llamafactory || stage.plan().recipe.trained_layers.value != 0;
     stage.models().push_back({role, std::move(*model)});
   }
   return {};

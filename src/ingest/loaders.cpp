@@ -18,13 +18,17 @@ bool has_op(const Architecture& model, std::string_view op, std::string_view att
 }
 
 void leave_own_loading(TrainingPlan& plan, const Architecture& model) {
-  const auto add = [&](const std::string& feature) {
-    plan.unmodelled.push_back({feature, model.model_type, plan.model.name.origin.where});
-  };
   if (std::ranges::any_of(model.body, &Segment::tower)) {
-    add("what " + plan.dialect + " freezes and adapts of a model that sees images,");
+    plan.unmodelled.push_back({"what " + plan.dialect + " freezes and adapts of a model that sees images,",
+                               model.model_type, plan.model.name.origin.where});
   }
-  if (model.task != Task::causal_lm) add("the class that " + plan.dialect + " loads of a model for another task");
+  leave_own_task(plan, model);
+}
+
+void leave_own_task(TrainingPlan& plan, const Architecture& model) {
+  if (model.task == Task::causal_lm) return;
+  plan.unmodelled.push_back({"the class that " + plan.dialect + " loads of a model for another task", model.model_type,
+                             plan.model.name.origin.where});
 }
 
 }  // namespace oomplan::ingestion

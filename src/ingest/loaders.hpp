@@ -15,4 +15,7 @@ bool has_op(const Architecture& model, std::string_view op, std::string_view att
 /// class that it loads of one for another task than causal language modelling, give no estimate yet.
 void leave_own_loading(TrainingPlan& plan, const Architecture& model);
 
+/// The second of the two alone.
+void leave_own_task(TrainingPlan& plan, const Architecture& model);
+
 }  // namespace oomplan::ingestion

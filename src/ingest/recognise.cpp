@@ -14,21 +14,28 @@ namespace {
 struct Foreign {
   std::string_view what{};
   std::array<std::string_view, 8> keys{};  ///< Two of these, which no dialect knows together, tell it.
+  std::string_view hint{};
+  bool trains = false;  ///< It says a run, which no dialect reads.
 };
 
 constexpr std::array foreign{
-    Foreign{"a LLaMA-Factory config",
-            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "flash_attn",
-             "cutoff_len"}},
+    Foreign{"a config of LLaMA-Factory's second trainer (USE_V1=1)",
+            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "quant_config",
+             "sample_backend"},
+            "",
+            true},
     Foreign{"an accelerate launcher config",
             {"compute_environment", "distributed_type", "machine_rank", "num_machines", "num_processes",
-             "main_training_function", "rdzv_backend", "same_network"}},
+             "main_training_function", "rdzv_backend", "same_network"},
+            "give it with --launch, beside the training config"},
     Foreign{"a DeepSpeed config",
             {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size", "gradient_clipping",
-             "zero_allow_untrusted_optimizer", "wall_clock_breakdown", "steps_per_print", "bf16"}},
+             "zero_allow_untrusted_optimizer", "wall_clock_breakdown", "steps_per_print", "bf16"},
+            "give it with --launch, beside the training config, or name it there (deepspeed: …)"},
     Foreign{"a model's config.json",
             {"architectures", "hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads", "n_embd",
-             "transformers_version", "intermediate_size"}},
+             "transformers_version", "intermediate_size"},
+            "name its folder as the model of a training config"},
 };
 
 struct Score {
@@ -86,7 +93,19 @@ std::vector<Score> scores_of(const Inputs& inputs) {
   return out;
 }
 
+constexpr Foreign exported{"a config of LLaMA-Factory's that merges and exports an adapter", {}};
+constexpr Foreign tokens{"a list of special tokens", {}, "name it in a training config (new_special_tokens_config: …)"};
+
+/// LLaMA-Factory: v1/plugins/model_plugins/peft.py, merge_and_export_model.
+bool is_export(const Input& input) {
+  return input.key == "peft_config" && input.value->is_mapping() && input.value->find("export_dir") != nullptr;
+}
+
+bool is_token(const Input& input) { return input.key.starts_with('<') && input.key.ends_with('>'); }
+
 const Foreign* foreign_kind(const Inputs& inputs) {
+  if (std::ranges::any_of(inputs, is_export)) return &exported;
+  if (!inputs.empty() && std::ranges::all_of(inputs, is_token)) return &tokens;
   const auto tells = [&](const Foreign& kind) {
     return std::ranges::count_if(kind.keys, [&](std::string_view key) { return has(inputs, key); }) >= 2;
   };
@@ -141,9 +160,10 @@ Result<const Dialect*> recognise(const Inputs& inputs, const Document& document,
   const std::vector<Score> scores = scores_of(inputs);
   const Score& best = scores.front();
   if (const Foreign* kind = foreign_kind(inputs); kind != nullptr && best.known < inputs.size()) {
-    Diagnostic out = about(document, "ingest/unknown-dialect",
-                           "this is " + std::string(kind->what) + ", which oomplan does not read as a training config");
-    out.hint.clear();
+    Diagnostic out = about(document, kind->trains ? "ingest/unknown-dialect" : "ingest/no-training",
+                           "this is " + std::string(kind->what) + ", which " +
+                               (kind->trains ? "oomplan does not read yet" : "trains nothing by itself"));
+    out.hint = kind->hint;
     return out;
   }
   if (best.known * 3 < inputs.size() || best.known == 0) {

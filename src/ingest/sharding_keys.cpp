@@ -1,6 +1,7 @@
 #include "sharding_keys.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "zero.hpp"
@@ -36,6 +37,33 @@ void put_said(const TrainingPlan& said, const Document& config, Draft& draft) {
   for (const FactRow& fact : facts()) put(fact, said, config, draft);
 }
 
+namespace {
+
+/// The folder that `folder` is in, both ending in '/': "" is the working directory.
+std::string parent_of(const std::string& folder) {
+  if (folder.empty() || folder.ends_with("../")) return folder + "../";
+  if (folder == "/") return folder;
+  const auto slash = folder.rfind('/', folder.size() - 2);
+  const std::string last = folder.substr(slash == folder.npos ? 0 : slash + 1);
+  return last == "./" ? "../" : folder.substr(0, folder.size() - last.size());
+}
+
+/// The file in one of the folders that the config lies in: people start a run from the root of a repository.
+std::optional<Document> read_above(const Input& input, const std::string& path, const Loader& loader) {
+  constexpr int most = 8;
+  const std::string& file = input.document->file;
+  const auto slash = file.rfind('/');
+  std::string folder = slash == file.npos ? "" : file.substr(0, slash + 1);
+  for (int i = 0; i < most && folder != "/"; ++i) {
+    folder = parent_of(folder);
+    Result<Document> read = loader(folder + path);
+    if (read && read->root.is_mapping()) return *std::move(read);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents) {
   if (input.value->is_mapping()) return {input.document, input.value};
   const auto path = read_text(*input.value);
@@ -43,9 +71,11 @@ Named named_by(const Input& input, const Loader& loader, std::deque<Document>& d
   const std::string from_file = beside(input.document->file, *path);
   Result<Document> read = loader(*path);
   if (!read && from_file != *path) read = loader(from_file);
-  if (!read || !read->root.is_mapping()) return {};
-  const Document& kept = documents.emplace_back(*std::move(read));
-  return {&kept, &kept.root};
+  const bool absent = !read && !path->starts_with('/');
+  std::optional<Document> above = absent ? read_above(input, *path, loader) : std::nullopt;
+  if (!above && (!read || !read->root.is_mapping())) return {};
+  const Document& kept = documents.emplace_back(above ? *std::move(above) : *std::move(read));
+  return {&kept, &kept.root, above.has_value()};
 }
 
 const Input* find_input(const Inputs& inputs, std::string_view key) {
@@ -83,6 +113,12 @@ void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& 
     draft.plan.unmodelled.push_back(
         {"DeepSpeed, whose file cannot be read from here,", "deepspeed", origin_of(*asks).where});
     return;
+  }
+  if (named.above) {
+    draft.plan.warnings.push_back(at_value(*asks, "ingest/assumed-file",
+                                           "deepspeed: read from " + named.document->file,
+                                           "the path is relative to where the run is started"));
+    draft.plan.warnings.back().severity = Severity::warning;
   }
   TrainingPlan said;
   plan_zero({draft, config, origin_of(*asks), said}, *named.document, *named.mapping);

@@ -25,10 +25,12 @@ Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Docum
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings);
 
 /// The mapping that an input holds, or that the file holds which it names: beside the working directory, as the
-/// frameworks take a path, or beside the file that says it. Null where there is none.
+/// frameworks take a path, or beside the file that says it, or in one of at most eight folders above that. Null where
+/// there is none.
 struct Named {
   const Document* document = nullptr;
   const Node* mapping = nullptr;
+  bool above = false;  ///< In a folder above the file that says it, from which the run is taken to be started.
 };
 Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents);
 
@@ -36,7 +38,8 @@ Named named_by(const Input& input, const Loader& loader, std::deque<Document>& d
 /// before both.
 void put_said(const TrainingPlan& said, const Document& config, Draft& draft);
 
-/// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled.
+/// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled. Warning,
+/// in the plan: ingest/assumed-file, of one that was found above the config's folder.
 void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& loader, std::deque<Document>& documents,
                     Draft& draft);
 

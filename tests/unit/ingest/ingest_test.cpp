@@ -68,10 +68,17 @@ TEST(Recognise, NothingKnown) {
 
 TEST(Recognise, OtherKindsOfFileAreNamed) {
   EXPECT_THAT(errors_from("model_class: a\ndist_config: {}\npeft_config: {}\n"),
-              ElementsAre("c.yaml: ingest/unknown-dialect: this is a LLaMA-Factory config, which oomplan does not read "
-                          "as a training config"));
+              ElementsAre("c.yaml: ingest/unknown-dialect: this is a config of LLaMA-Factory's second trainer "
+                          "(USE_V1=1), which oomplan does not read yet"));
+  EXPECT_THAT(errors_from("model: a/b\npeft_config: {name: lora, export_dir: out}\n"),
+              ElementsAre(HasSubstr("ingest/no-training: this is a config of LLaMA-Factory's that merges")));
+  EXPECT_THAT(errors_from("\"<|a|>\": text\n\"<b>\": text\n"),
+              ElementsAre(HasSubstr("ingest/no-training: this is a list of special tokens")));
+  EXPECT_THAT(errors_from("zero_optimization: {stage: 2}\ntrain_batch_size: 8\n"),
+              ElementsAre(HasSubstr("ingest/no-training: this is a DeepSpeed config, which trains nothing by itself "
+                                    "(give it with --launch")));
   EXPECT_THAT(errors_from("distributed_type: FSDP\nnum_machines: 1\nfsdp_config: {}\n"),
-              ElementsAre(HasSubstr("this is an accelerate launcher config")));
+              ElementsAre(HasSubstr("ingest/no-training: this is an accelerate launcher config")));
   EXPECT_THAT(errors_from("architectures: [a]\nhidden_size: 8\nvocab_size: 9\n"),
               ElementsAre(HasSubstr("this is a model's config.json")));
 }

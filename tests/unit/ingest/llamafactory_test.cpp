@@ -262,7 +262,9 @@ TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {
   EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\n"),
               ElementsAre(HasSubstr("do_train is not true")));
   EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\ndo_train: false\n"),
-              ElementsAre(HasSubstr("ingest/conflict: do_train is not true")));
+              ElementsAre(HasSubstr("ingest/no-training: do_train is not true")));
+  EXPECT_THAT(errors_from("model_name_or_path: a\ntemplate: a\ninfer_backend: vllm\nexport_dir: out\n"),
+              ElementsAre(HasSubstr("ingest/no-training: export_dir without do_train")));
 }
 
 TEST(LlamaFactory, IsToldByTwoKeysOfItsOwn) {

@@ -6,6 +6,7 @@
 #include "../../dialect.hpp"
 #include "../../loader_facts.hpp"
 #include "../trainer/arguments.hpp"
+#include "composite.hpp"
 #include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "sayings.hpp"
@@ -43,9 +44,12 @@ void plan_trainer(const Arguments& args, const Inputs& inputs, Draft& draft, con
     draft.plan.recipe.trainer = {std::string(trainers.at(at)), args.get<std::string>("stage").origin};
   }
   if (args.on("do_train")) return;
+  const bool exports = args.get<std::string>("export_dir").value.has_value();
   conflict(draft, args.get<bool>("do_train").origin, document,
-           "do_train is not true, so that LLaMA-Factory trains nothing");
-  draft.errors.back().hint = "add do_train: true";
+           exports ? "export_dir without do_train: LLaMA-Factory exports a model, and trains nothing"
+                   : "do_train is not true, so that LLaMA-Factory trains nothing");
+  draft.errors.back().code = "ingest/no-training";
+  draft.errors.back().hint = "add do_train: true, if it is to train";
 }
 
 // ---- The model -----------------------------------------------------------------------------------------------------
@@ -125,6 +129,15 @@ void plan_quantization(const Arguments& args, TrainingPlan& plan) {
   if (!bits.value) return;
   plan.quantization.kind = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : bits.origin};
   if (*bits.value == 8) plan.quantization.kind = {Quantization::int8, bits.origin};
+}
+
+// FinetuningArguments: a model's tower and its projector are frozen unless it is said.
+void plan_frozen(const Arguments& args, Setting<std::vector<std::string>>& frozen) {
+  const auto tower = args.get<bool>("freeze_vision_tower");
+  const auto projector = args.get<bool>("freeze_multi_modal_projector");
+  const auto names = llamafactory::frozen_parts(tower.value.value_or(true), projector.value.value_or(true));
+  const Origin by_default = own("FinetuningArguments");
+  frozen = {names, tower.value ? tower.origin : projector.value ? projector.origin : by_default};
 }
 
 // ---- Preferences ---------------------------------------------------------------------------------------------------
@@ -268,6 +281,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_ddp(args, plan);
   plan_freeze(args, plan.recipe);
   plan_targets(args, plan.adapter.targets);
+  plan_frozen(args, plan.recipe.frozen);
   plan_preference(args, inputs, draft);
   plan_precision(args, plan);
   plan_quantization(args, plan);

@@ -6,6 +6,7 @@
 
 #include "../../loaders.hpp"
 #include "../../stack.hpp"
+#include "composite.hpp"
 
 namespace oomplan::ingestion::llamafactory {
 namespace {
@@ -46,7 +47,8 @@ void check_gemma2(TrainingPlan& plan, const Architecture& model) {
 }  // namespace
 
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
-  leave_own_loading(plan, model);
+  leave_own_task(plan, model);
+  plan_parts(plan, model);
   check_gemma2(plan, model);
   check_liger_models(plan, model);
   check_kernels(plan, model);
