@@ -26,6 +26,9 @@ constexpr std::string_view layers = "vision_tower\\..*layers";
 constexpr std::string_view blocks = "visual\\.blocks";
 constexpr std::string_view blocks_and_mergers = "visual\\.(?:blocks|deepstack_merger_list)";
 
+/// In the names of all linear layers of these models' blocks, and of nothing else in them.
+constexpr std::string_view linear = "(?:proj|qkv|fc1|fc2|shared_expert_gate)";
+
 const std::vector<Parts>& composites() {
   const Names patches{"visual.patch_embed", "visual.blocks"};
   const Names positions{"visual.pos_embed", "visual.patch_embed", "visual.blocks"};
@@ -72,7 +75,7 @@ std::string targets_of(const TrainingPlan& plan, const Parts& parts) {
   std::string out = ".*(?:language_model\\.layers";
   if (!freezes(plan, parts.tower)) out += "|" + std::string(parts.adapted);
   out += ")\\..*";
-  if (given == std::vector<std::string>{"all-linear"}) return out;
+  if (given == std::vector<std::string>{"all-linear"}) return out + std::string(linear) + ".*";
   std::string names;
   for (const std::string& name : given) names += (names.empty() ? "" : "|") + literal(name);
   return out + "(?:" + names + ").*";

@@ -61,6 +61,19 @@ void plan_ddp(const Arguments& args, TrainingPlan& plan) {
       setting(args.get<bool>("ddp_find_unused_parameters"), false, own("get_train_args, as finetuning_type is lora"));
 }
 
+// train/tuner.py: _ray_training_function starts as many processes (USE_RAY=1), each with a GPU, as torchrun does.
+void plan_ray(const Arguments& args, const Inputs& inputs, TrainingPlan& plan) {
+  const auto workers = args.get<std::int64_t>("ray_num_workers");
+  if (workers.value.value_or(1) < 2) return;
+  plan.mesh.world_size = {*workers.value, workers.origin};
+  plan.loader.ranks = {*workers.value, workers.origin};
+  derive(plan.loader.ranks.origin, "all of them on one machine");
+  const auto shards = [](const Input& input) {
+    return (input.key == "deepspeed" || input.key == "fsdp") && is_set(*input.value);
+  };
+  if (std::ranges::none_of(inputs, shards)) plan.mesh.sharding = {Sharding::ddp, workers.origin};
+}
+
 // Parameters that are trained are raised to fp32, unless by pure_bf16 (model/adapter.py: init_adapter); peft has
 // adapters in fp32 either way.
 void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
@@ -162,6 +175,15 @@ void plan_preference(const Arguments& args, const Inputs& inputs, Draft& draft) 
   const std::optional<std::string> loss = one_of(args, "pref_loss", losses, inputs, draft);
   const bool compares = trainer.value == "kto" || (loss != "orpo" && loss != "simpo");
   if (compares) plan_reference(args, draft);
+}
+
+// data/collator.py: SFTDataCollatorWith4DAttentionMask gives all numbers with a point the type of computation.
+void plan_pixels(TrainingPlan& plan) {
+  const DType compute = plan.quantization.compute_dtype.value;
+  plan.images.dtype = {compute == DType::bf16   ? MixedDType::bf16
+                       : compute == DType::fp16 ? MixedDType::fp16
+                                                : MixedDType::fp32,
+                       own("SFTDataCollatorWith4DAttentionMask")};
 }
 
 // auto leaves it to the model's class, which takes sdpa where it can.
@@ -279,12 +301,14 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_supervised(plan);
   plan_method(args, inputs, draft);
   plan_ddp(args, plan);
+  plan_ray(args, inputs, plan);
   plan_freeze(args, plan.recipe);
   plan_targets(args, plan.adapter.targets);
   plan_frozen(args, plan.recipe.frozen);
   plan_preference(args, inputs, draft);
   plan_precision(args, plan);
   plan_quantization(args, plan);
+  plan_pixels(plan);
   plan_attention(args, inputs, draft);
   plan_checkpointing(args, plan.checkpointing.on);
   plan_batch(args, draft, document);
