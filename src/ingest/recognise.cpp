@@ -20,8 +20,8 @@ struct Foreign {
 
 constexpr std::array foreign{
     Foreign{"a config of LLaMA-Factory's second trainer (USE_V1=1)",
-            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class", "quant_config",
-             "sample_backend"},
+            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class",
+             "quant_config", "sample_backend"},
             "",
             true},
     Foreign{"an accelerate launcher config",

@@ -115,8 +115,7 @@ void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& 
     return;
   }
   if (named.above) {
-    draft.plan.warnings.push_back(at_value(*asks, "ingest/assumed-file",
-                                           "deepspeed: read from " + named.document->file,
+    draft.plan.warnings.push_back(at_value(*asks, "ingest/assumed-file", "deepspeed: read from " + named.document->file,
                                            "the path is relative to where the run is started"));
     draft.plan.warnings.back().severity = Severity::warning;
   }

@@ -38,8 +38,8 @@ Named named_by(const Input& input, const Loader& loader, std::deque<Document>& d
 /// before both.
 void put_said(const TrainingPlan& said, const Document& config, Draft& draft);
 
-/// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled. Warning,
-/// in the plan: ingest/assumed-file, of one that was found above the config's folder.
+/// What a config's `deepspeed` asks for, a mapping or a file. A file that cannot be read is named as unmodelled.
+/// Warning, in the plan: ingest/assumed-file, of one that was found above the config's folder.
 void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& loader, std::deque<Document>& documents,
                     Draft& draft);
 

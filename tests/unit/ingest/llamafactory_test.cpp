@@ -258,6 +258,82 @@ TEST(LlamaFactory, Gemma2HasSdpaWhereItIsAskedFor) {
   EXPECT_EQ(attention("", "gemma3_text").value, Attention::sdpa);
 }
 
+/// A model of this type that sees images.
+Architecture seeing(const std::string& type) {
+  Architecture model;
+  model.model_type = type;
+  Segment tower;
+  tower.tower = true;
+  model.body = {tower, Segment()};
+  return model;
+}
+
+TrainingPlan seen(const std::string& lines, const std::string& type = "qwen2_5_vl") {
+  return *with_model_defaults(plan_from(sft + "bf16: true\n" + lines), seeing(type));
+}
+
+// model/model_utils/visual.py: get_forbidden_modules.
+TEST(LlamaFactory, FreezesTowerAndProjectorUnlessItIsSaid) {
+  const auto frozen = [](const std::string& lines, const std::string& type = "qwen2_5_vl") {
+    return seen("finetuning_type: full\n" + lines, type).recipe.frozen.value;
+  };
+  EXPECT_THAT(frozen(""), ElementsAre("visual.patch_embed", "visual.blocks", "visual.merger"));
+  EXPECT_THAT(frozen("freeze_vision_tower: false\n"), ElementsAre("visual.merger"));
+  EXPECT_THAT(frozen("freeze_multi_modal_projector: false\n", "gemma3"), ElementsAre("vision_tower"));
+  EXPECT_THAT(frozen("freeze_multi_modal_projector: false\nfreeze_vision_tower: false\n"), IsEmpty());
+  EXPECT_THAT(seen("finetuning_type: full\n").recipe.frozen.origin.source, HasSubstr("FinetuningArguments"));
+  Architecture text;
+  text.model_type = "qwen2";
+  EXPECT_THAT(with_model_defaults(plan_from(sft), text)->recipe.frozen.value, IsEmpty());
+}
+
+// model/model_utils/visual.py: patch_target_modules.
+TEST(LlamaFactory, AdaptsWhatIsNotFrozenOfAModelThatSees) {
+  const auto targets = [](const std::string& lines) { return seen(lines).adapter.targets.value; };
+  const std::string linear = "(?:proj|qkv|fc1|fc2|shared_expert_gate).*";
+  EXPECT_THAT(targets(""), ElementsAre(".*(?:language_model\\.layers)\\..*" + linear));
+  EXPECT_THAT(targets("freeze_vision_tower: false\n"),
+              ElementsAre(".*(?:language_model\\.layers|visual\\.blocks)\\..*" + linear));
+  EXPECT_THAT(targets("lora_target: q_proj,mlp.up_proj\n"),
+              ElementsAre(".*(?:language_model\\.layers)\\..*(?:q_proj|mlp\\.up_proj).*"));
+  EXPECT_THAT(seen("").recipe.frozen.value, IsEmpty()) << "peft has frozen all";
+}
+
+TEST(LlamaFactory, SomeModelsThatSeeAreUndecided) {
+  const auto gaps = [](const TrainingPlan& plan) { return features(plan); };
+  EXPECT_THAT(gaps(seen("")), IsEmpty());
+  EXPECT_THAT(gaps(seen("", "mistral3")), ElementsAre(HasSubstr("what llamafactory freezes and adapts")));
+  EXPECT_THAT(gaps(seen("freeze_multi_modal_projector: false\n")), ElementsAre(HasSubstr("LoRA beside a projector")));
+  TrainingPlan text = plan_from(sft);
+  text.images.count.value = 0;
+  EXPECT_THAT(gaps(*with_model_defaults(text, seeing("gemma3"))), ElementsAre(HasSubstr("a batch without images")));
+}
+
+// data/collator.py: SFTDataCollatorWith4DAttentionMask.
+TEST(LlamaFactory, PixelsComeInTheTypeOfComputation) {
+  EXPECT_EQ(plan_from(sft + "bf16: true\n").images.dtype.value, MixedDType::bf16);
+  EXPECT_EQ(plan_from(sft + "fp16: true\n").images.dtype.value, MixedDType::fp16);
+  EXPECT_EQ(plan_from(sft).images.dtype.value, MixedDType::fp32);
+}
+
+// train/tuner.py: _ray_training_function.
+TEST(LlamaFactory, WorkersOfRayAreRanks) {
+  const TrainingPlan plan = plan_from(sft + "ray_num_workers: 4\n");
+  EXPECT_THAT(plan.mesh.world_size, is_from(4, "ray_num_workers at 5:18"));
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::ddp);
+  EXPECT_EQ(plan_from(sft + "ray_num_workers: 1\n").mesh.sharding.value, Sharding::none);
+}
+
+// train/trainer_utils.py: NotImplementedError, as transformers 5.6.0's own default is adamw_torch_fused.
+TEST(LlamaFactory, GaLoreAndApolloWantAnOptimizerThatIsNamed) {
+  for (const std::string use : {"use_galore: true\n", "use_apollo: true\n"}) {
+    const std::string full = sft + "finetuning_type: full\n" + use;
+    EXPECT_THAT(errors_from(full), Contains(HasSubstr("ingest/refused")));
+    EXPECT_THAT(errors_from(full + "optim: lion_8bit\n"), Contains(HasSubstr("ingest/refused")));
+    EXPECT_EQ(plan_from(full + "optim: adamw_torch\n").unmodelled.size(), 1U);
+  }
+}
+
 TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {
   EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\n"),
               ElementsAre(HasSubstr("do_train is not true")));

@@ -42,6 +42,42 @@ TEST(Zero, SaysTheSharesAndTakesThePlaceOfAutocast) {
   EXPECT_EQ(plan.precision.autocast.value, Autocast::none);
 }
 
+/// The places where a config's `deepspeed: ds/z.json` is looked for, of a file that is in none of them but `there`.
+std::vector<std::string> looked_for(const std::string& config, const std::string& there, TrainingPlan& plan) {
+  std::vector<std::string> out;
+  IngestOptions options;
+  options.overrides = {"plan.world_size=8"};
+  options.loader = [&](const std::string& path) -> Result<Document> {
+    out.push_back(path);
+    if (path == there) return parse_document(R"({"zero_optimization": {"stage": 2}})", path, Syntax::json);
+    return Diagnostic{Severity::error, "read/missing", "there is no such file", {path}, {}, {}};
+  };
+  const auto document = parse_document(std::string(sft) + "deepspeed: ds/z.json\n", config, Syntax::yaml);
+  plan = *ingest(*document, options);
+  return out;
+}
+
+// Runs are started from a repository's root, which the frameworks take a path from.
+TEST(Zero, AFileIsLookedForAboveTheConfig) {
+  TrainingPlan plan;
+  EXPECT_THAT(looked_for("/a/b/c/x.yaml", "/a/ds/z.json", plan),
+              testing::ElementsAre("ds/z.json", "/a/b/c/ds/z.json", "/a/b/ds/z.json", "/a/ds/z.json"));
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::zero2);
+  ASSERT_EQ(plan.warnings.size(), 1U);
+  EXPECT_THAT(said(plan.warnings.front()), HasSubstr("ingest/assumed-file: deepspeed: read from /a/ds/z.json"));
+  EXPECT_THAT(looked_for("b/x.yaml", "../ds/z.json", plan),
+              testing::ElementsAre("ds/z.json", "b/ds/z.json", "ds/z.json", "../ds/z.json"));
+  EXPECT_THAT(looked_for("b/x.yaml", "b/ds/z.json", plan), testing::ElementsAre("ds/z.json", "b/ds/z.json"));
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
+TEST(Zero, ItIsNotLookedForWithoutEnd) {
+  TrainingPlan plan;
+  EXPECT_EQ(looked_for("x.yaml", "", plan).size(), 9U);
+  EXPECT_EQ(looked_for("/x.yaml", "", plan).size(), 2U) << "nothing is above the root";
+  EXPECT_THAT(features(plan), testing::ElementsAre(HasSubstr("DeepSpeed, whose file cannot be read from here,")));
+}
+
 TEST(Zero, OverlapIsOnByDefaultAtStageThreeAlone) {
   EXPECT_FALSE(planned(R"({"zero_optimization": {"stage": 1}})").mesh.zero_overlap.value);
   EXPECT_TRUE(planned(R"({"zero_optimization": {"stage": 3}})").mesh.zero_overlap.value);

@@ -36,7 +36,6 @@ const std::vector<Parts>& composites() {
   static const std::vector<Parts> all{
       {"gemma3", {"multi_modal_projector"}, {"vision_tower"}, layers},
       {"llava", {"multi_modal_projector"}, {"vision_tower"}, layers},
-      {"mistral3", {"model.multi_modal_projector"}, {"vision_tower"}, layers},
       {"qwen2_vl", {"visual.merger"}, patches, blocks},
       {"qwen2_5_vl", {"visual.merger"}, patches, blocks},
       {"qwen3_vl", {"visual.merger"}, deep, blocks_and_mergers},
@@ -115,8 +114,8 @@ void plan_parts(TrainingPlan& plan, const Architecture& model) {
     return;
   }
   if (found == composites().end()) {
-    gaps.push_back({"what llamafactory freezes and adapts of such a model", model.model_type,
-                    plan.model.name.origin.where});
+    gaps.push_back(
+        {"what llamafactory freezes and adapts of such a model", model.model_type, plan.model.name.origin.where});
     return;
   }
   // data/collator.py: MultiModalDataCollatorForSeq2Seq.

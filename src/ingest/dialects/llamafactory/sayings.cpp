@@ -1,5 +1,6 @@
 #include "sayings.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "../trainer/arguments.hpp"
@@ -33,6 +34,10 @@ bool has_own_optimizer(const TrainingPlan& plan) {
 
 bool has_liger(const TrainingPlan& plan) { return plan.recipe.loss.value == Loss::liger_fused_linear; }
 
+bool is_frozen(const TrainingPlan& plan, std::string_view part) {
+  return std::ranges::count(plan.recipe.frozen.value, part) > 0;
+}
+
 Said stage(const TrainingPlan& plan) {
   if (plan.recipe.kind.value == RecipeKind::paired_logits) return "dpo";
   if (plan.recipe.kind.value == RecipeKind::reward_values) return "rm";
@@ -62,6 +67,14 @@ constexpr auto table = std::to_array<Saying>({
        return freezes(p) ? Said(write_integer(p.recipe.trained_layers.value)) : std::nullopt;
      }},
     {"layer_parts", "freeze_trainable_modules", parts},
+    {"frozen_parameters", "freeze_vision_tower",
+     [](const TrainingPlan& p) {
+       return flag_where(!is_frozen(p, "vision_tower") && !is_frozen(p, "visual.blocks"), false);
+     }},
+    {"frozen_parameters", "freeze_multi_modal_projector",
+     [](const TrainingPlan& p) {
+       return flag_where(!is_frozen(p, "multi_modal_projector") && !is_frozen(p, "visual.merger"), false);
+     }},
     {"recipe", "stage", stage},
     {"reference", "pref_loss",
      [](const TrainingPlan& p) {
