@@ -36,7 +36,8 @@ def outcome_of(code, answer):
         return "crash"
     if code in (0, 1, 4) and answer is None:
         return "bad output"
-    return OUTCOMES[code]
+    codes = {d.get("code") for d in dicts((answer or {}).get("diagnostics"))}
+    return "no training run" if code == 4 and "ingest/no-training" in codes else OUTCOMES[code]
 
 
 def run(program, path, gpu, facts, timeout):

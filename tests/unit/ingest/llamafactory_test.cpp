@@ -334,6 +334,11 @@ TEST(LlamaFactory, GaLoreAndApolloWantAnOptimizerThatIsNamed) {
   }
 }
 
+TEST(LlamaFactory, OftOnQuantizedWeightsIsUndecidedAndNotRefused) {
+  EXPECT_THAT(features(plan_from(sft + "finetuning_type: oft\nquantization_bit: 4\nbf16: true\n")),
+              ElementsAre("finetuning_type: OFT"));
+}
+
 TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {
   EXPECT_THAT(errors_from("model_name_or_path: a\nstage: sft\ntemplate: a\n"),
               ElementsAre(HasSubstr("do_train is not true")));

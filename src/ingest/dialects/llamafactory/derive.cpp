@@ -82,7 +82,8 @@ void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
   const std::optional<std::string> method = one_of(args, "finetuning_type", methods, inputs, draft);
   if (!method) return;
   const Origin origin = args.get<std::string>("finetuning_type").origin;
-  draft.plan.adapter.kind = {*method == "lora" ? Adapter::lora : Adapter::none, origin};
+  const bool adapts = *method == "lora" || *method == "oft";
+  draft.plan.adapter.kind = {adapts ? Adapter::lora : Adapter::none, origin};
   const auto gap = [&](std::string_view feature) {
     draft.plan.unmodelled.push_back({std::string(feature), "finetuning_type", origin.where});
   };
