@@ -318,7 +318,7 @@ constexpr std::array run_rows{
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
         "loss_part", {"of `unsloth_fused`: bytes of fp32 logits that a part of it has at most; Unsloth takes half of what "
                       "is free on the GPU before the first loss, and 4 GiB at most",
-                      {{{logits_and_loss, 4}}},
+                      {},
                       is_unsloth}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept",
@@ -382,7 +382,7 @@ constexpr std::array run_rows{
     fact<&Plan::kernels, &KernelFacts::unsloth, as::unsloth_layers>(
         "unsloth_layers", {"layers are Unsloth's functions (its LoRA, RMSNorm, rotary embedding), which attend by "
                            "xformers' flash operator",
-                           {{{activations, 5}}},
+                           {},
                            is_unsloth}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),

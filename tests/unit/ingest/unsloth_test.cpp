@@ -33,7 +33,7 @@ std::vector<std::string> errors_of(const std::string& text, const IngestOptions&
 }
 
 const std::string import = "from unsloth import FastLanguageModel\n";
-const std::string load = "m, t = FastLanguageModel.from_pretrained('meta-llama/Llama-3.2-1B', max_seq_length = 1024)\n";
+const std::string load = "m, t = FastLanguageModel.from_pretrained('unsloth/mistral-7b-v0.3', max_seq_length = 1024)\n";
 const std::string adapt = "m = FastLanguageModel.get_peft_model(m, r = 8)\n";
 
 std::string trainer(const std::string& config = {}, const std::string& own = {}) {
@@ -47,7 +47,7 @@ TEST(Unsloth, ItsDefaultsNameTheirSource) {
   const TrainingPlan plan = plan_of(all());
   EXPECT_EQ(plan.dialect, "unsloth");
   EXPECT_EQ(plan.framework, "unsloth 2026.8.19 on transformers 4.57.6");
-  EXPECT_EQ(plan.model.name.value, "meta-llama/Llama-3.2-1B");
+  EXPECT_EQ(plan.model.name.value, "unsloth/mistral-7b-v0.3");
   EXPECT_EQ(plan.adapter.kind.value, Adapter::lora);
   EXPECT_EQ(plan.adapter.rank.value, 8);
   EXPECT_THAT(plan.adapter.targets.value,
@@ -147,6 +147,19 @@ TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
   EXPECT_THAT(
       features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt + trainer())),
       Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
+}
+
+// unsloth/models/mapper.py has a checkpoint of its own for many names.
+TEST(Unsloth, InFourBitsANameMayStandForItsOwnCheckpoint) {
+  const auto with = [](const std::string& arguments) {
+    return features(plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer()));
+  };
+  const std::string chosen =
+      "from_pretrained.model_name: a checkpoint of which Unsloth chose the layers to quantize";
+  EXPECT_THAT(with("'meta-llama/LLAMA-3.2-1B'"), ElementsAre(chosen));
+  EXPECT_THAT(with("'meta-llama/Llama-3.2-1B', load_in_4bit = False"), IsEmpty());
+  EXPECT_THAT(with("'unsloth/Llama-3.2-1B-bnb-4bit'"), IsEmpty());
+  EXPECT_THAT(with("'my-org/my-llama'"), IsEmpty());
 }
 
 TEST(Unsloth, WhatItRefusesIsAConflict) {

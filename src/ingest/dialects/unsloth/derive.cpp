@@ -155,7 +155,8 @@ void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& pla
 
 /// _utils.py: apply_unsloth_gradient_checkpointing. Where that switches it off, its SFTConfig's own argument, which is
 /// true unless it is given, has transformers' Trainer switch it on again, by torch's own function.
-void plan_checkpointing(const Arguments& args, const Inputs& inputs, Draft& draft) {
+/// Returns whether the trainer's argument decides.
+bool plan_checkpointing(const Arguments& args, const Inputs& inputs, Draft& draft) {
   constexpr std::string_view key = "get_peft_model.use_gradient_checkpointing";
   constexpr std::int64_t shortest_offloaded = 512;
   TrainingPlan& plan = draft.plan;
@@ -171,20 +172,21 @@ void plan_checkpointing(const Arguments& args, const Inputs& inputs, Draft& draf
   const bool plain = value != "unsloth" || loaded.value.value_or(shortest_offloaded) < shortest_offloaded;
   plan.checkpointing.offload = {plain ? Offload::none : Offload::buffered, said};
   plan.checkpointing.on = {value != "false", said};
-  if (plan.checkpointing.on.value) return;
+  if (plan.checkpointing.on.value) return false;
   const auto trainers = args.get<bool>("gradient_checkpointing");
   plan.checkpointing.on = setting(trainers, true, own("its SFTConfig, whose gradient_checkpointing is true"));
+  return true;
 }
 
-/// The stack has the defaults of Unsloth's own SFTConfig.
-void note_other_config(const Arguments& args, const Inputs& inputs, Draft& draft) {
+/// The stack has the defaults of Unsloth's own SFTConfig, and SFTTrainer takes another config as it is.
+void note_other_config(const Arguments& args, const Inputs& inputs, bool checkpoints, Draft& draft) {
+  constexpr std::array<std::string_view, 2> others{"TrainingArguments", "UnslothTrainingArguments"};
   const auto config = args.get<std::string>("config");
-  if (!config.value || *config.value == "SFTConfig") return;
-  const bool switches = draft.plan.checkpointing.on.origin.is_said();
+  if (!config.value || std::ranges::count(others, *config.value) == 0) return;
   for (const std::string_view key :
        {"per_device_train_batch_size", "gradient_accumulation_steps", "optim", "gradient_checkpointing"}) {
     const bool given = std::ranges::count(inputs, key, &Input::key) > 0;
-    if (given || (switches && key == "gradient_checkpointing")) continue;
+    if (given || (!checkpoints && key == "gradient_checkpointing")) continue;
     gap(draft, "a default of " + *config.value + " (" + std::string(key) + ")", "config", config.origin);
   }
 }
@@ -261,8 +263,8 @@ Draft read(const Inputs& given, const Document& document) {
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);
-  plan_checkpointing(args, plain, draft);
-  note_other_config(args, plain, draft);
+  const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
+  note_other_config(args, plain, trainer_checkpoints, draft);
   plan_length(args, draft, document);
   plan_rows(args, plan);
   plan_evaluation(args, draft);
