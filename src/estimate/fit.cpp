@@ -95,8 +95,9 @@ bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const
 Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message = fmt::format("less than twice {} may be free on {} before the first loss, which Unsloth then makes in other parts",
-                          to_text(Bytes(plan.recipe.loss_part.value)), gpu.title);
+  d.message =
+      fmt::format("less than twice {} may be free on {} before the first loss, which Unsloth then makes in other parts",
+                  to_text(Bytes(plan.recipe.loss_part.value)), gpu.title);
   d.hint = "--set loss_part=…: half of the bytes that are free then";
   return d;
 }

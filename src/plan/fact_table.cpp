@@ -162,10 +162,11 @@ constexpr std::array run_rows{
          {},
          has_completions}),
     fact<&Plan::batch, &BatchFacts::joined, as::count>(
-        "joined_rows", {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "
-                        "of its own; 0: none does",
-                        {},
-                        is_unsloth}),
+        "joined_rows",
+        {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "
+         "of its own; 0: none does",
+         {},
+         is_unsloth}),
     fact<&Plan::model, &ModelFacts::teacher, as::text_or_nothing>(
         "teacher", {"of `distillation`: the model that the student learns from, named as `model` is",
                     {{{weights, 4}, {logits_and_loss, 9}}},
@@ -316,10 +317,11 @@ constexpr std::array run_rows{
                  "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`)",
                  {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
-        "loss_part", {"of `unsloth_fused`: bytes of fp32 logits that a part of it has at most; Unsloth takes half of what "
-                      "is free on the GPU before the first loss, and 4 GiB at most",
-                      {},
-                      is_unsloth}),
+        "loss_part",
+        {"of `unsloth_fused`: bytes of fp32 logits that a part of it has at most; Unsloth takes half of what "
+         "is free on the GPU before the first loss, and 4 GiB at most",
+         {},
+         is_unsloth}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept",
         {"the model's output object, with the logits, lives through backward; of `dpo` over whole logits, it has "

@@ -105,8 +105,7 @@ inline constexpr auto quantized_linear =
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
 inline constexpr auto offload =
     choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous, buffered");
-inline constexpr auto unsloth_layers =
-    choice<UnslothLayers, unsloth_names>("one of none, xformers");
+inline constexpr auto unsloth_layers = choice<UnslothLayers, unsloth_names>("one of none, xformers");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(

@@ -70,7 +70,8 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// chunked_head: litgpt's with an adapter, the head's product of 128 positions at a time, and their cross entropies.
 /// chunked_rows: litgpt's of a whole model, the cross entropies of 128 rows of the logits at a time.
 /// sliced_logits: litgpt's in evaluation, one cross entropy of all rows but the last of each.
-/// unsloth_fused: unsloth_zoo's (fused_losses/cross_entropy_loss.py), compiled, over parts of at most 4 GiB of fp32 logits.
+/// unsloth_fused: unsloth_zoo's (fused_losses/cross_entropy_loss.py), compiled, over parts of at most 4 GiB of fp32
+/// logits.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -168,8 +169,8 @@ struct RecipeFacts {
   Setting<Divergence> divergence{};         ///< Of distillation.
   Setting<Loss> loss{};
   Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.
-  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
-  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  Setting<bool> outputs_kept{};       ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
   /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the
   /// method trains. A model with an adapter has "base_model.model." before its names.
   Setting<std::vector<std::string>> trained{};

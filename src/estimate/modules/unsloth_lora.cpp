@@ -58,8 +58,7 @@ bool UnslothLora::complete() const {
 }
 
 bool UnslothLora::partial() const {
-  return !complete() &&
-         std::any_of(members_.begin(), members_.begin() + count_, [](auto* m) { return m->adapted(); });
+  return !complete() && std::any_of(members_.begin(), members_.begin() + count_, [](auto* m) { return m->adapted(); });
 }
 
 NodeRef UnslothLora::record(Play& play, const char* name, const Tensor& x, BackwardFn backward) const {

@@ -99,8 +99,8 @@ class RotaryEmbedding final : public Module {
   bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it.
   Tensor inverse_frequencies_{};
   Tensor original_{};
-  std::int64_t most_ = 0;                 ///< Under Unsloth: the positions that the config names,
-  mutable std::int64_t positions_ = 0;    ///< … those of the tables,
+  std::int64_t most_ = 0;                  ///< Under Unsloth: the positions that the config names,
+  mutable std::int64_t positions_ = 0;     ///< … those of the tables,
   mutable std::array<Tensor, 2> table_{};  ///< … which it keeps.
 };
 

@@ -1,5 +1,6 @@
 // What Unsloth's functions keep on the GPU from step to step: buffers for inputs of checkpoints that wait on the host
-// (unsloth_zoo/gradient_checkpointing.py), and those that 4-bit weights are dequantized into (unsloth/kernels/utils.py).
+// (unsloth_zoo/gradient_checkpointing.py), and those that 4-bit weights are dequantized into
+// (unsloth/kernels/utils.py).
 #pragma once
 
 #include <array>

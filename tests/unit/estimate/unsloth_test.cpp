@@ -102,7 +102,11 @@ TEST(UnslothLayers, WhatNoRunShowedIsUndecided) {
               Contains(HasSubstr("biases of attention")));
   EXPECT_THAT(refused([](TrainingPlan& p) { p.adapter.dropout.value = 0.1; }, llama),
               Contains(HasSubstr("dropout of adapters")));
-  EXPECT_THAT(refused([](TrainingPlan& p) { p.adapter.targets.value = {"q_proj", "v_proj"}; }, llama),
+  EXPECT_THAT(refused(
+                  [](TrainingPlan& p) {
+                    p.adapter.targets.value = {"q_proj", "v_proj"};
+                  },
+                  llama),
               Contains(HasSubstr("adapters on some of q, k and v")));
   EXPECT_THAT(refused([](TrainingPlan& p) { p.kernels.unsloth.value = UnslothLayers::none; }, llama),
               Contains(HasSubstr("unsloth_fused without Unsloth's layers")));

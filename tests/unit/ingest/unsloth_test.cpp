@@ -76,13 +76,15 @@ TEST(Unsloth, DefaultsOfAnotherConfigAreNotItsOwn) {
   };
   EXPECT_THAT(with("optim = 'adamw_8bit', gradient_accumulation_steps = 1"),
               ElementsAre("config: a default of TrainingArguments (per_device_train_batch_size)"));
-  EXPECT_THAT(with("optim = 'adamw_8bit', gradient_accumulation_steps = 1, per_device_train_batch_size = 2"), IsEmpty());
+  EXPECT_THAT(with("optim = 'adamw_8bit', gradient_accumulation_steps = 1, per_device_train_batch_size = 2"),
+              IsEmpty());
 }
 
 TEST(Unsloth, ShortRowsAreCheckpointedByTorch) {
   const auto how = [](const std::string& length, const std::string& asked) {
     return plan_of(import + "m, t = FastLanguageModel.from_pretrained('a', max_seq_length = " + length +
-                   ")\nm = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = " + asked + ")\n" + trainer())
+                   ")\nm = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = " + asked + ")\n" +
+                   trainer())
         .checkpointing.offload.value;
   };
   EXPECT_EQ(how("511", "'unsloth'"), Offload::none);
@@ -91,9 +93,10 @@ TEST(Unsloth, ShortRowsAreCheckpointedByTorch) {
 }
 
 TEST(Unsloth, CheckpointsOfAnotherKindAreAGap) {
-  EXPECT_THAT(features(plan_of(import + load +
-                               "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = 'mlx')\n" + trainer())),
-              ElementsAre("get_peft_model.use_gradient_checkpointing: another way of checkpointing"));
+  EXPECT_THAT(
+      features(plan_of(import + load + "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = 'mlx')\n" +
+                       trainer())),
+      ElementsAre("get_peft_model.use_gradient_checkpointing: another way of checkpointing"));
 }
 
 TEST(Unsloth, RowsAreJoinedUnlessThatIsSwitchedOff) {
@@ -152,10 +155,10 @@ TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
 // unsloth/models/mapper.py has a checkpoint of its own for many names.
 TEST(Unsloth, InFourBitsANameMayStandForItsOwnCheckpoint) {
   const auto with = [](const std::string& arguments) {
-    return features(plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer()));
+    return features(
+        plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer()));
   };
-  const std::string chosen =
-      "from_pretrained.model_name: a checkpoint of which Unsloth chose the layers to quantize";
+  const std::string chosen = "from_pretrained.model_name: a checkpoint of which Unsloth chose the layers to quantize";
   EXPECT_THAT(with("'meta-llama/LLAMA-3.2-1B'"), ElementsAre(chosen));
   EXPECT_THAT(with("'meta-llama/Llama-3.2-1B', load_in_4bit = False"), IsEmpty());
   EXPECT_THAT(with("'unsloth/Llama-3.2-1B-bnb-4bit'"), IsEmpty());
