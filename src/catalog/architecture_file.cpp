@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 38> known_keys{"model_types",
+constexpr std::array<std::string_view, 40> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -55,6 +55,8 @@ constexpr std::array<std::string_view, 38> known_keys{"model_types",
                                                       "embedded",
                                                       "caches_unasked",
                                                       "shifts_logits",
+                                                      "older_loss",
+                                                      "older_code",
                                                       "merge"};
 
 std::optional<Task> task_of(Fields& fields) {
