@@ -26,8 +26,9 @@ def estimate(program, case, models, folder):
     if "teacher" in case:
         (folder / "teacher").mkdir(exist_ok=True)
         (folder / "teacher/config.json").write_text(json.dumps(models[case["teacher"]] | case["teacher_keys"]))
-    (folder / "config.yaml").write_text(json.dumps(case["config"]))
-    command = [program, "estimate", "config.yaml", "--json"]
+    config = "train.py" if "script" in case else "config.yaml"
+    (folder / config).write_text(case["script"] if "script" in case else json.dumps(case["config"]))
+    command = [program, "estimate", config, "--json"]
     if "trainer" in case:
         command += ["--trainer", case["trainer"]]
     for version in case.get("framework", []):

@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 39> known_keys{"model_types",
+constexpr std::array<std::string_view, 40> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -45,6 +45,7 @@ constexpr std::array<std::string_view, 39> known_keys{"model_types",
                                                       "no_sdpa",
                                                       "expert_names",
                                                       "cut_cross_entropy",
+                                                      "unsloth",
                                                       "sequence_classifier",
                                                       "class_defaults",
                                                       "language",
@@ -223,6 +224,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   if (const Node* liger = fields.find("liger")) out.liger = liger_parts(fields, *liger);
   if (fields.find("cut_cross_entropy") != nullptr)
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
+  if (fields.find("unsloth") != nullptr)
+    out.unsloth = value_as<bool>(fields, values, "unsloth", "true or false").value_or(false);
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);

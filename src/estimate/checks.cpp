@@ -11,6 +11,7 @@
 #include "oomplan/catalog/catalog.hpp"
 #include "own_models.hpp"
 #include "teacher.hpp"
+#include "unsloth_checks.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -422,6 +423,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
+  check_unsloth(plan, architecture, errors);
   check_optimizer(plan, errors);
   check_offload(plan, errors);
   check_in_backward(plan, errors);

@@ -183,6 +183,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
+  f.unsloth = plan.kernels.unsloth.value != UnslothLayers::none;
+  f.joined = plan.batch.joined.value;
+  f.loss_part = plan.recipe.loss_part.value;
   f.fused_norm_rope = plan.kernels.fused_norm_rope.value;
   f.scores_rows = plan.recipe.kind.value == RecipeKind::reward;
   f.has_values = plan.recipe.kind.value == RecipeKind::reward_values;
@@ -194,8 +197,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
   const LigerParts& liger = architecture.liger;
   const LigerParts::Norm norm = liger.rms_norm.value_or(LigerParts::Norm::none);
-  f.liger_rms_norm = norm != LigerParts::Norm::none && plan.kernels.liger_rms_norm.value;
-  f.liger_norm_copies = norm == LigerParts::Norm::copied;
+  // unsloth/kernels/rms_layernorm.py has the memory of Liger's.
+  f.liger_rms_norm = f.unsloth || (norm != LigerParts::Norm::none && plan.kernels.liger_rms_norm.value);
+  f.liger_norm_copies = !f.unsloth && norm == LigerParts::Norm::copied;
   f.liger_rope = liger.rope.value_or(false) && plan.kernels.liger_rope.value;
   f.liger_glu = liger.glu.value_or(false) && plan.kernels.liger_glu.value;
   f.offload = plan.checkpointing.offload.value;

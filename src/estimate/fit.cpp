@@ -62,7 +62,50 @@ Bytes limit_of(const Gpu& gpu, double headroom) {
   return gpu.total - Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(gpu.total.count()) * headroom)));
 }
 
+namespace {
+
+/// The highest moment of the phases that come before a loss.
+Bytes before_loss(const Footprint& footprint) {
+  Bytes most;
+  for (const PhasePeak& peak : footprint.peaks) {
+    if (peak.phase == Phase::load || peak.phase == Phase::forward) most = std::max(most, peak.total);
+  }
+  return most;
+}
+
+Bytes logits_at_most(const Footprint& footprint) {
+  Bytes most;
+  for (const PhasePeak& peak : footprint.peaks) most = std::max(most, at(peak.by_bucket, Bucket::logits_and_loss));
+  return most;
+}
+
+/// Unsloth's loss is in parts of which each has at most half of what is free on the card (fused_losses/
+/// cross_entropy_loss.py: _get_chunk_multiplier). Where that is less than the part as it was played, and the logits are
+/// not so few that they are one part at any rate, there are more and smaller parts.
+bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  const Setting<std::int64_t>& part = plan.recipe.loss_part;
+  if (plan.recipe.loss.value != Loss::unsloth_fused || part.origin.is_said()) return false;
+  const Bytes taken = before_loss(footprint) + sum(runtime_terms(gpu, plan.mesh));
+  const Bytes half = taken < gpu.total ? Bytes((gpu.total - taken).count() / 2) : Bytes();
+  const Bytes logits = logits_at_most(footprint);
+  constexpr std::int64_t fewest_parts = 4;
+  return half < Bytes(part.value) && (logits > half || logits >= Bytes(part.value / fewest_parts));
+}
+
+Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message =
+      fmt::format("less than twice {} may be free on {} before the first loss, which Unsloth then makes in other parts",
+                  to_text(Bytes(plan.recipe.loss_part.value)), gpu.title);
+  d.hint = "--set loss_part=…: half of the bytes that are free then";
+  return d;
+}
+
+}  // namespace
+
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  if (has_other_parts(plan, footprint, gpu)) return other_parts(plan, gpu);
   const std::string_view kernel = newer_kernel(plan, footprint);
   if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;

@@ -109,6 +109,9 @@ struct Facts {
   bool liger_norm_copies = false;  ///< The norm's gradient is not written over the one that it is given.
   Offload offload = Offload::none;
   bool patched_log_softmax = false;
+  bool unsloth = false;        ///< The layers are Unsloth's functions.
+  std::int64_t joined = 0;     ///< As BatchFacts has it.
+  std::int64_t loss_part = 0;  ///< As RecipeFacts has it.
   bool fused_norm_rope = false;
   bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.

@@ -39,7 +39,7 @@ class Offloading {
  public:
   Offloading(Torch& torch, const TrainingPlan& plan) : torch_(torch) {
     const Offload how = plan.checkpointing.offload.value;
-    if (how == Offload::none) return;
+    if (how == Offload::none || how == Offload::buffered) return;
     const bool adapted = plan.adapter.kind.value != Adapter::none;
     torch.offload = &hooks_.emplace(torch, ActivationOffload::Style{
                                                .streams = how != Offload::synchronous,
@@ -70,7 +70,9 @@ class MicroBatches {
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
     const bool holds = stage_.facts().objective->of_output != nullptr;
-    const bool repeats = model_.policy->repeats() && !holds && !stage_.plan().optimizer.in_backward.value;
+    // Unsloth's buffers make the first one unlike the second.
+    const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value;
+    const bool repeats = model_.policy->repeats() && !holds && alike;
     if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;
     model_.policy->begin(torch_, last);
@@ -237,6 +239,8 @@ thread_local std::unique_ptr<Run> left_run;
 
 void LeaveRun::operator()(Run* run) const {
   run->optimizer.reset();
+  run->unsloth.reset();
+  run->torch.unsloth = nullptr;
   run->models.clear();
   run->torch.clear();
   left_run.reset(run);
@@ -246,6 +250,11 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
                         const Repetition& repetition, std::int64_t shard) {
   RunPtr run(left_run ? left_run.release() : new Run);
   Stage stage(run->torch, run->models, plan, facts);
+  if (facts.unsloth) {
+    const bool offloads = plan.checkpointing.on.value && plan.checkpointing.offload.value == Offload::buffered;
+    run->unsloth = std::make_unique<UnslothBuffers>(run->torch, facts.weights, offloads);
+    run->torch.unsloth = run->unsloth.get();
+  }
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
   if (Diagnostics errors = load(stage, recipe, architecture, repetition, shard); !errors.empty()) return errors;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recipe.hpp"
+#include "torch/unsloth.hpp"
 
 namespace oomplan::estimator {
 
@@ -13,6 +14,7 @@ struct Run {
   Torch torch{};
   std::vector<Cast> models{};
   std::unique_ptr<Optimizer> optimizer{};
+  std::unique_ptr<UnslothBuffers> unsloth{};
 
   const Recorder& recorder() const { return torch.recorder; }
   /// What is trained.

@@ -161,6 +161,12 @@ constexpr std::array run_rows{
         {"of `dpo`, `kto`, `grpo` and `distillation`: tokens of a row that are a completion; 0: all but the first",
          {},
          has_completions}),
+    fact<&Plan::batch, &BatchFacts::joined, as::count>(
+        "joined_rows",
+        {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "
+         "of its own; 0: none does",
+         {},
+         is_unsloth}),
     fact<&Plan::model, &ModelFacts::teacher, as::text_or_nothing>(
         "teacher", {"of `distillation`: the model that the student learns from, named as `model` is",
                     {{{weights, 4}, {logits_and_loss, 9}}},
@@ -277,7 +283,8 @@ constexpr std::array run_rows{
     fact<&Plan::checkpointing, &CheckpointingFacts::offload, as::offload>(
         "activation_offload", {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; "
                                "`streamed_clones`, which clones "
-                               "what is not contiguous first; `synchronous`, without a stream beside",
+                               "what is not contiguous first; `synchronous`, without a stream beside; `buffered`, the "
+                               "inputs of checkpoints alone, by Unsloth's with two buffers on the GPU",
                                {{{activations, 4}}},
                                [](const Plan& plan) { return plan.checkpointing.offload.value != Offload::none; }}),
     fact<&Plan::kernels, &KernelFacts::attention, as::attention>(
@@ -307,8 +314,14 @@ constexpr std::array run_rows{
                  "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
                  "logits that are all there (`chunked_output`) or of one chunk "
                  "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
-                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`)",
+                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`)",
                  {{{logits_and_loss, 3}}}}),
+    fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
+        "loss_part",
+        {"of `unsloth_fused`: bytes of fp32 logits that a part of it has at most; Unsloth takes half of what "
+         "is free on the GPU before the first loss, and 4 GiB at most",
+         {},
+         is_unsloth}),
     fact<&Plan::recipe, &RecipeFacts::outputs_kept, as::boolean>(
         "outputs_kept",
         {"the model's output object, with the logits, lives through backward; of `dpo` over whole logits, it has "
@@ -368,6 +381,11 @@ constexpr std::array run_rows{
                                 "row after row",
                                 {},
                                 scores_logits}),
+    fact<&Plan::kernels, &KernelFacts::unsloth, as::unsloth_layers>(
+        "unsloth_layers", {"layers are Unsloth's functions (its LoRA, RMSNorm, rotary embedding), which attend by "
+                           "xformers' flash operator",
+                           {},
+                           is_unsloth}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -17,6 +17,7 @@ inline bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; 
 inline bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
 inline bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
 // Language modelling is what all trainers do that say nothing else.
+inline bool is_unsloth(const Plan& plan) { return plan.kernels.unsloth.value != UnslothLayers::none; }
 inline bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
 inline bool is_preference(const Plan& plan) { return !is_supervised(plan); }
 inline bool classifies(const Plan& plan) { return plan.model.head.value != HeadKind::language_model; }

@@ -79,6 +79,12 @@ std::string activations(const Numbers& n) {
   const std::string sum = fmt::format("{} × {} layers × {} B on average", n.tokens_text(), n.model.layers,
                                       n.each(saturating_mul(n.tokens(), n.model.layers)));
   if (!n.plan.checkpointing.on.value) return "what each layer's ops save for backward: " + sum;
+  if (n.plan.checkpointing.offload.value == Offload::buffered) {
+    return fmt::format(
+        "with Unsloth's checkpoints layers' inputs wait on the host, but for the last one's, and come back into two "
+        "buffers as large as one ({} × {} hidden); in backward one layer at a time has all that its ops save: {}",
+        n.tokens_text(), n.hidden(), sum);
+  }
   return fmt::format(
       "with gradient checkpointing each layer keeps only its input ({} × {} hidden), and in backward one layer at a "
       "time has all that its ops save: {}",
@@ -120,6 +126,16 @@ std::string cut_loss(const Numbers& n) {
       n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
 }
 
+/// Unsloth's function makes the gradient with the loss, part after part.
+std::string parts_of_loss(const Numbers& n) {
+  return fmt::format(
+      "Unsloth's fused loss makes the scores and their gradient in parts, of which each would be at most {} in fp32, "
+      "and "
+      "holds the hidden states' gradient ({} × {} hidden) from then on; it sees {} × {} vocabulary",
+      to_text(Bytes(n.plan.recipe.loss_part.value)), n.tokens_text(), with_separators(n.hidden()), n.tokens_text(),
+      with_separators(n.vocabulary()));
+}
+
 std::string logits_and_loss(const Numbers& n) {
   const RecipeKind kind = n.plan.recipe.kind.value;
   const bool smoothed = n.plan.recipe.label_smoothing.value && kind == RecipeKind::supervised;
@@ -128,6 +144,7 @@ std::string logits_and_loss(const Numbers& n) {
   const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
+  if (loss == Loss::unsloth_fused) return parts_of_loss(n);
   constexpr std::array of_logits{Loss::full_logits,          Loss::dynamic_fine_tuning, Loss::entropy_aware,
                                  Loss::masked_entropy_aware, Loss::chunked_output,      Loss::linear_cross_entropy,
                                  Loss::chunked_head,         Loss::chunked_rows,        Loss::sliced_logits};

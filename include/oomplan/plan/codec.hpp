@@ -103,13 +103,15 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao, lightning");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
-inline constexpr auto offload = choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous");
+inline constexpr auto offload =
+    choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous, buffered");
+inline constexpr auto unsloth_layers = choice<UnslothLayers, unsloth_names>("one of none, xformers");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
-    "linear_cross_entropy, chunked_head, chunked_rows");
+    "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding =

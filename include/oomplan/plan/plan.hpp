@@ -70,6 +70,8 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// chunked_head: litgpt's with an adapter, the head's product of 128 positions at a time, and their cross entropies.
 /// chunked_rows: litgpt's of a whole model, the cross entropies of 128 rows of the logits at a time.
 /// sliced_logits: litgpt's in evaluation, one cross entropy of all rows but the last of each.
+/// unsloth_fused: unsloth_zoo's (fused_losses/cross_entropy_loss.py), compiled, over parts of at most 4 GiB of fp32
+/// logits.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -83,13 +85,14 @@ enum class Loss : std::uint8_t {
   linear_cross_entropy,
   chunked_head,
   chunked_rows,
-  sliced_logits
+  sliced_logits,
+  unsloth_fused
 };
-inline constexpr std::array<std::string_view, 13> loss_names{
+inline constexpr std::array<std::string_view, 14> loss_names{
     "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
     "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
     "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
-    "sliced_logits"};
+    "sliced_logits",     "unsloth_fused"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
@@ -165,8 +168,9 @@ struct RecipeFacts {
   Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
   Setting<Divergence> divergence{};         ///< Of distillation.
   Setting<Loss> loss{};
-  Setting<bool> outputs_kept{};  ///< The model's output object (logits) lives through backward.
-  Setting<bool> use_cache{};     ///< The forward pass fills a key-value cache.
+  Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.
+  Setting<bool> outputs_kept{};       ///< The model's output object (logits) lives through backward.
+  Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
   /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the
   /// method trains. A model with an adapter has "base_model.model." before its names.
   Setting<std::vector<std::string>> trained{};
@@ -269,6 +273,8 @@ struct BatchFacts {
   Setting<bool> mask_sent{};                  ///< A batch has an attention_mask, if of ones alone.
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
   Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
+  Setting<std::int64_t> joined{};             ///< Rows that stand in one, each with positions of its own, under
+                                              ///< Unsloth's layers; 0: none does.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
 };
 
@@ -319,6 +325,11 @@ struct AdapterFacts {
   friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
 };
 
+/// Whether a model's layers are Unsloth's own functions (unsloth/kernels, unsloth/models), and by what they attend:
+/// xformers' flash operator.
+enum class UnslothLayers : std::uint8_t { none, xformers };
+inline constexpr std::array<std::string_view, 2> unsloth_names{"none", "xformers"};
+
 /// Which functions compute what the model's own code would.
 struct KernelFacts {
   Setting<Attention> attention{};
@@ -334,6 +345,7 @@ struct KernelFacts {
   Setting<bool> liger_layer_norm{};
   Setting<bool> fused_norm_rope{};      ///< Axolotl's kernel for the norms of queries and keys and their turning.
   Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
+  Setting<UnslothLayers> unsloth{};     ///< Those of the model's layers.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 
@@ -369,9 +381,11 @@ struct OptimizerFacts {
 
 /// Where what is saved for backward waits for it. streamed: TRL's OffloadActivations, which copies to the host while
 /// the next ops run, and keeps some tensors until their copies are done. streamed_clones: the same, which
-/// clones what is not contiguous first, as Axolotl patches it. synchronous: no stream beside.
-enum class Offload : std::uint8_t { none, streamed, streamed_clones, synchronous };
-inline constexpr std::array<std::string_view, 4> offload_names{"none", "streamed", "streamed_clones", "synchronous"};
+/// clones what is not contiguous first, as Axolotl patches it. synchronous: no stream beside. buffered: Unsloth's, of
+/// checkpoints' inputs alone, which come back into two buffers that stay.
+enum class Offload : std::uint8_t { none, streamed, streamed_clones, synchronous, buffered };
+inline constexpr std::array<std::string_view, 5> offload_names{"none", "streamed", "streamed_clones", "synchronous",
+                                                               "buffered"};
 
 struct CheckpointingFacts {
   Setting<bool> on{};

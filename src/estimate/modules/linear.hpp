@@ -37,6 +37,7 @@ class Linear {
   const Tensor& lora_b() const { return lora_b_; }
   std::int64_t in_width() const { return in_; }
   std::int64_t out_width() const { return out_; }
+  std::int64_t absmax_blocks() const { return absmax_blocks_; }  ///< Of a 4-bit weight; else 0.
   /// A 4-bit weight in 16 bits, made anew; a plain weight itself.
   Tensor dequantized_weight(Torch& t, const Facts& facts) const;
 

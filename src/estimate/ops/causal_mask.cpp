@@ -25,6 +25,7 @@ class CausalMask final : public Module {
     const Facts& f = play.facts;
     InBucket scores(t, Bucket::attention_scores);
     const bool windowed = window_ != 0 && f.length >= window_;
+    if (f.unsloth) return;                // LlamaModel_fast_forward drops what is sent in training, and makes none.
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
     if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;

@@ -3,6 +3,7 @@
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
+#include "modules/unsloth_layers.hpp"
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
@@ -59,9 +60,13 @@ class GatedMlp final : public Module {
   FusedLora fused_{};
 };
 
+std::unique_ptr<Module> make_mlp(const Attributes& attributes, Builder& builder) {
+  return builder.facts.unsloth ? make_unsloth_mlp(attributes, builder) : make_module<GatedMlp>(attributes, builder);
+}
+
 }  // namespace
 
 extern const OpType gated_mlp;
-const OpType gated_mlp{"gated_mlp", make_module<GatedMlp>};
+const OpType gated_mlp{"gated_mlp", make_mlp};
 
 }  // namespace oomplan::estimator::ops

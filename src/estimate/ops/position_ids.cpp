@@ -10,8 +10,22 @@ class PositionIds final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
+    if (play.facts.unsloth) return joined_positions(t, play.facts, s);
     const Tensor range = t.empty({play.facts.length}, DType::int64, "aten::arange");
     s.position_ids = t.unsqueeze(t.add_scalar(range), 0);
+  }
+
+  /// TRL's collator of joined rows sends their positions.
+  void collate(Torch& t, const Facts& facts, Stream& s) const override {
+    if (facts.unsloth && facts.joined > 0) s.sent.push_back(t.empty({1, facts.length}, DType::int64, "batch"));
+  }
+
+ private:
+  /// LlamaModel_fast_forward: those that were sent, in int32, or none.
+  static void joined_positions(Torch& t, const Facts& facts, Stream& s) {
+    if (facts.joined == 0) return;
+    s.position_ids = t.empty({1, facts.length}, DType::int32, "aten::_to_copy");
+    s.arguments.position_ids = s.position_ids;
   }
 };
 

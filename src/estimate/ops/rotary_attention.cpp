@@ -8,6 +8,7 @@
 #include "modules/norm_rope.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
+#include "modules/unsloth_layers.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -134,9 +135,14 @@ class RotaryAttention final : public Module {
   FusedLora fused_qkv_{}, fused_o_{};
 };
 
+std::unique_ptr<Module> make_attention(const Attributes& attributes, Builder& builder) {
+  return builder.facts.unsloth ? make_unsloth_attention(attributes, builder)
+                               : make_module<RotaryAttention>(attributes, builder);
+}
+
 }  // namespace
 
 extern const OpType rotary_attention;
-const OpType rotary_attention{"rotary_attention", make_module<RotaryAttention>};
+const OpType rotary_attention{"rotary_attention", make_attention};
 
 }  // namespace oomplan::estimator::ops

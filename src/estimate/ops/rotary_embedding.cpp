@@ -1,4 +1,7 @@
 // transformers' LlamaRotaryEmbedding and its like: cos and sin of every position, in fp32, then in the model's dtype.
+#include <algorithm>
+#include <array>
+
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -16,12 +19,17 @@ class RotaryEmbedding final : public Module {
     if (!there_) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
+    if (b.facts.unsloth) {
+      begin_table(a, b);
+      return;
+    }
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
     if (!there_) return;
     Torch& t = play.torch;
+    if (play.facts.unsloth) return extend_table(t, play.facts.length, s.hidden->dtype);
     Restore no_grad(t.grad_enabled, false);
     const DType dtype = in_fp32_ ? DType::fp32 : s.hidden->dtype;
     const std::int64_t length = play.facts.length;
@@ -39,6 +47,42 @@ class RotaryEmbedding final : public Module {
   }
 
  private:
+  /// Unsloth's LlamaRotaryEmbedding: tables of so many positions, and as many as the model has once it runs.
+  void begin_table(const Attributes& a, Builder& b) {
+    constexpr std::int64_t at_first = 4 * 8192;
+    most_ = a.count("positions_known");
+    if (most_ == 0) return a.unmodelled("Unsloth's tables of positions where no max_position_embeddings is known");
+    const std::int64_t row = b.facts.length / std::max<std::int64_t>(b.facts.joined, 1);
+    if (row > most_) a.unmodelled("rows longer than the model's positions, which Unsloth scales,");
+    make_table(b.torch, std::min(at_first, most_), b.facts.weights);
+  }
+
+  void extend_table(Torch& t, std::int64_t length, DType dtype) const {
+    constexpr std::int64_t step = 8192;
+    Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
+    Restore no_grad(t.grad_enabled, false);
+    for (const std::int64_t wanted : {most_, length}) {
+      if (wanted > positions_) make_table(t, saturating_mul(divided_up(wanted, step), step), dtype);
+    }
+  }
+
+  /// _set_cos_sin_cache
+  void make_table(Torch& t, std::int64_t positions, DType dtype) const {
+    positions_ = positions;
+    const Dims of_angles{positions, half_};
+    const Dims of_heads{positions, 2 * half_};
+    const Tensor at = t.empty({positions}, DType::fp32, "aten::arange");
+    const Tensor freqs = t.empty(of_angles, DType::fp32, "aten::outer");
+    const Tensor emb = t.empty(of_heads, DType::fp32, "aten::cat");
+    std::array<Tensor, 2> made{};
+    for (Tensor& one : made) {
+      Tensor raised = t.empty(of_heads, DType::fp32, "aten::cos");
+      raised = t.empty(of_heads, DType::fp32, "aten::mul");
+      one = t.empty(of_heads, dtype, "aten::_to_copy");
+    }
+    table_ = std::move(made);
+  }
+
   /// torch.polar(ones_like(freqs), freqs) * attention_scaling: complex numbers, counted as two of fp32.
   void rotations(Torch& t, const Tensor& freqs, Tensor& out) const {
     const Dims sizes{1, freqs->sizes[1], 2 * half_};
@@ -55,6 +99,9 @@ class RotaryEmbedding final : public Module {
   bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it.
   Tensor inverse_frequencies_{};
   Tensor original_{};
+  std::int64_t most_ = 0;                  ///< Under Unsloth: the positions that the config names,
+  mutable std::int64_t positions_ = 0;     ///< … those of the tables,
+  mutable std::array<Tensor, 2> table_{};  ///< … which it keeps.
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // torch/utils/checkpoint.py: _checkpoint_without_reentrant_generator and CheckpointFunction.
 #include "torch/torch.hpp"
+#include "torch/unsloth.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -9,6 +10,13 @@ Tensor detached(Torch& t, const Tensor& x, bool asks) {
   Tensor out = t.detach(x);
   out->requires_grad = asks;
   return out;
+}
+
+/// The input as it was saved, or out of the buffer that it came back into.
+Tensor input_again(Torch& t, Node& n, const CheckpointFrame& frame) {
+  if (t.unsloth != nullptr) t.unsloth->note_backward();
+  if (frame.buffer < 0) return detached(t, t.unpack(n, 0), n.needs(0));
+  return detached(t, t.unsloth->bring_back(frame.buffer, n.dims), true);
 }
 
 /// An output whose gradient nobody made gets one of zeros (ctx.set_materialize_grads).
@@ -21,7 +29,7 @@ void make_gradients(Torch& t, const Node& n, Grads& g) {
 void reentrant_backward(Torch& t, Node& n, Grads& g) {
   make_gradients(t, n, g);
   CheckpointFrame& frame = *n.frame;
-  Tensor input = detached(t, t.unpack(n, 0), n.needs(0));
+  Tensor input = input_again(t, n, frame);
   for (std::size_t i = 0; i < frame.tracked.size(); ++i) {
     Tensor& one = *frame.tracked[i];
     one = detached(t, one, n.needs(static_cast<int>(i) + 1));
@@ -54,7 +62,12 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   const Tensor none;
   const auto tracked = [&](std::size_t i) { return i < frame.tracked.size() ? frame.tracked[i] : &none; };
   NodeRef node = record("CheckpointFunctionBackward", {&input, tracked(0), tracked(1), tracked(2)}, reentrant_backward);
-  save(node, 0, input);
+  if (node && unsloth != nullptr) frame.buffer = unsloth->leave(input);
+  if (frame.buffer < 0) {
+    save(node, 0, input);
+  } else {
+    node->dims = input->sizes;
+  }
   for (std::size_t i = 0; i < frame.tracked.size(); ++i) save(node, static_cast<int>(i) + 1, *frame.tracked[i]);
   Tensor output;
   {

@@ -33,11 +33,14 @@ struct CheckpointFrame {
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
   Tensor input{};
+  int buffer = -1;                 ///< Of UnslothBuffers, the one that the input comes back into; -1: it stays.
   Saved offloaded{};               ///< The input, where that is,
   bool asks = false;               ///< … and whether it asks for a gradient.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
+
+class UnslothBuffers;
 
 /// Called when a parameter has its gradient, as hooks on its AccumulateGrad are.
 class GradientHook {
@@ -198,8 +201,10 @@ class Torch {
 
   GradientHook* gradient_hook = nullptr;
   ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
+  UnslothBuffers* unsloth = nullptr;     ///< What Unsloth's functions keep from step to step.
   std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
+  void use_kernel(const char* name) { choose_kernel(name); }
   Recorder recorder{};
 
   /// Forgets what was played, but not the memory that it took. No tensor may be left.

@@ -40,6 +40,12 @@ TEST(Families, SayWhereTransformersHasNoSdpa) {
   EXPECT_TRUE(find_model("mistralai/Mixtral-8x7B-v0.1")->router_logits);
 }
 
+TEST(Families, SayWhetherUnslothsLayersArePlayed) {
+  EXPECT_TRUE(find_model("meta-llama/Llama-3.2-1B")->unsloth);
+  EXPECT_TRUE(find_model("mistralai/Mistral-7B-v0.3")->unsloth);
+  EXPECT_FALSE(find_model("google/gemma-2-2b")->unsloth);
+}
+
 TEST(Families, SayWhatTheyCannotBecome) {
   const auto has = [](const std::string& id) {
     const Architecture model = *find_model(id);

@@ -33,7 +33,7 @@ std::vector<std::string> errors_of(const std::string& text, const IngestOptions&
 }
 
 const std::string import = "from unsloth import FastLanguageModel\n";
-const std::string load = "m, t = FastLanguageModel.from_pretrained('meta-llama/Llama-3.2-1B', max_seq_length = 1024)\n";
+const std::string load = "m, t = FastLanguageModel.from_pretrained('unsloth/mistral-7b-v0.3', max_seq_length = 1024)\n";
 const std::string adapt = "m = FastLanguageModel.get_peft_model(m, r = 8)\n";
 
 std::string trainer(const std::string& config = {}, const std::string& own = {}) {
@@ -47,7 +47,7 @@ TEST(Unsloth, ItsDefaultsNameTheirSource) {
   const TrainingPlan plan = plan_of(all());
   EXPECT_EQ(plan.dialect, "unsloth");
   EXPECT_EQ(plan.framework, "unsloth 2026.8.19 on transformers 4.57.6");
-  EXPECT_EQ(plan.model.name.value, "meta-llama/Llama-3.2-1B");
+  EXPECT_EQ(plan.model.name.value, "unsloth/mistral-7b-v0.3");
   EXPECT_EQ(plan.adapter.kind.value, Adapter::lora);
   EXPECT_EQ(plan.adapter.rank.value, 8);
   EXPECT_THAT(plan.adapter.targets.value,
@@ -59,17 +59,54 @@ TEST(Unsloth, ItsDefaultsNameTheirSource) {
   EXPECT_THAT(plan.warnings, IsEmpty());
 }
 
-// Nothing of its layers is played yet, so no answer may come of them.
-TEST(Unsloth, ItsOwnLayersMakeTheAnswerUndecided) {
-  EXPECT_THAT(features(plan_of(all())), ElementsAre("loader: training by Unsloth's own layers, checkpoints and loss"));
+TEST(Unsloth, ItsOwnLayersAndLossArePartOfThePlan) {
+  const TrainingPlan plan = plan_of(all());
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.kernels.unsloth.value, UnslothLayers::xformers);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::unsloth_fused);
+  EXPECT_EQ(plan.recipe.loss_part.value, std::int64_t{4} << 30);
+  EXPECT_EQ(plan.checkpointing.offload.value, Offload::buffered);
+}
+
+// The stack has the defaults of Unsloth's SFTConfig, and another config has others.
+TEST(Unsloth, DefaultsOfAnotherConfigAreNotItsOwn) {
+  const auto with = [](const std::string& arguments) {
+    return features(plan_of(import + load + adapt + "t = SFTTrainer(model = m, args = TrainingArguments(" + arguments +
+                            "))\nt.train()\n"));
+  };
+  EXPECT_THAT(with("optim = 'adamw_8bit', gradient_accumulation_steps = 1"),
+              ElementsAre("config: a default of TrainingArguments (per_device_train_batch_size)"));
+  EXPECT_THAT(with("optim = 'adamw_8bit', gradient_accumulation_steps = 1, per_device_train_batch_size = 2"),
+              IsEmpty());
+}
+
+TEST(Unsloth, ShortRowsAreCheckpointedByTorch) {
+  const auto how = [](const std::string& length, const std::string& asked) {
+    return plan_of(import + "m, t = FastLanguageModel.from_pretrained('a', max_seq_length = " + length +
+                   ")\nm = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = " + asked + ")\n" +
+                   trainer())
+        .checkpointing.offload.value;
+  };
+  EXPECT_EQ(how("511", "'unsloth'"), Offload::none);
+  EXPECT_EQ(how("512", "'unsloth'"), Offload::buffered);
+  EXPECT_EQ(how("512", "True"), Offload::none);
+}
+
+TEST(Unsloth, CheckpointsOfAnotherKindAreAGap) {
+  EXPECT_THAT(
+      features(plan_of(import + load + "m = FastLanguageModel.get_peft_model(m, use_gradient_checkpointing = 'mlx')\n" +
+                       trainer())),
+      ElementsAre("get_peft_model.use_gradient_checkpointing: another way of checkpointing"));
 }
 
 TEST(Unsloth, RowsAreJoinedUnlessThatIsSwitchedOff) {
   const TrainingPlan joined = plan_of(all("per_device_train_batch_size = 4"));
   EXPECT_EQ(joined.batch.micro_batch_size.value, 1);
   EXPECT_EQ(joined.batch.sequence_length.value, 4096);
+  EXPECT_EQ(joined.batch.joined.value, 4);
   const TrainingPlan apart = plan_of(all("per_device_train_batch_size = 4, padding_free = False"));
   EXPECT_EQ(apart.batch.micro_batch_size.value, 4);
+  EXPECT_EQ(apart.batch.joined.value, 0);
   EXPECT_EQ(apart.batch.sequence_length.value, 1024);
 }
 
@@ -113,6 +150,19 @@ TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
   EXPECT_THAT(
       features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt + trainer())),
       Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
+}
+
+// unsloth/models/mapper.py has a checkpoint of its own for many names.
+TEST(Unsloth, InFourBitsANameMayStandForItsOwnCheckpoint) {
+  const auto with = [](const std::string& arguments) {
+    return features(
+        plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer()));
+  };
+  const std::string chosen = "from_pretrained.model_name: a checkpoint of which Unsloth chose the layers to quantize";
+  EXPECT_THAT(with("'meta-llama/LLAMA-3.2-1B'"), ElementsAre(chosen));
+  EXPECT_THAT(with("'meta-llama/Llama-3.2-1B', load_in_4bit = False"), IsEmpty());
+  EXPECT_THAT(with("'unsloth/Llama-3.2-1B-bnb-4bit'"), IsEmpty());
+  EXPECT_THAT(with("'my-org/my-llama'"), IsEmpty());
 }
 
 TEST(Unsloth, WhatItRefusesIsAConflict) {

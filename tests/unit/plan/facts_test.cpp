@@ -82,6 +82,9 @@ const std::vector<std::string> values{"true",
                                       "liger_fused_linear",
                                       "liger_0_8_0_fused_linear",
                                       "cut_cross_entropy",
+                                      "unsloth_fused",
+                                      "xformers",
+                                      "buffered",
                                       "dynamic_fine_tuning",
                                       "streamed",
                                       "streamed_clones",
@@ -226,23 +229,26 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
-                          "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                          "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
-                          "layer_parts", "label_smoothing", "fused_norm_rope", "evaluation_rows", "evaluation_length"));
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
+                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
+                          "quantized_experts", "quantization_storage", "fake_quantization_group", "loss_part",
+                          "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
+                          "fused_norm_rope", "unsloth_layers", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
-                          "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                          "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
-                          "layer_parts", "label_smoothing", "fused_norm_rope"));
+  EXPECT_THAT(
+      without_effect(plan),
+      ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "joined_rows",
+                  "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
+                  "quantization_storage", "fake_quantization_group", "loss_part", "optimizer_in_backward",
+                  "trained_layers", "layer_parts", "label_smoothing", "fused_norm_rope", "unsloth_layers"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "teacher",
-                          "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                          "quantization_storage", "fake_quantization_group", "optimizer_in_backward", "trained_layers",
-                          "layer_parts", "label_smoothing", "fused_norm_rope", "loader_map_a_core"));
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
+                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
+                          "quantized_experts", "quantization_storage", "fake_quantization_group", "loss_part",
+                          "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
+                          "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -6,6 +6,7 @@
 #include "../../condition.hpp"
 #include "../../dialect.hpp"
 #include "../trainer/arguments.hpp"
+#include "dynamic.hpp"
 #include "script.hpp"
 
 namespace oomplan::ingestion {
@@ -97,6 +98,14 @@ void plan_quantization(const Arguments& args, Draft& draft) {
   instead("from_pretrained.full_finetuning", Quantization::none, "full fine-tuning by Unsloth");
 }
 
+/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself.
+void note_choice(const std::string& given, Draft& draft) {
+  const bool four = draft.plan.quantization.kind.value == Quantization::nf4;
+  if (!four || !unsloth::is_quantized_by_choice(given)) return;
+  gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name",
+      draft.plan.model.name.origin);
+}
+
 /// rl.py: without bf16 or fp16 the trainer takes autocast of the model's dtype.
 void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
   constexpr std::array<std::string_view, 3> names{"bfloat16", "float16", "float32"};
@@ -145,17 +154,41 @@ void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& pla
 }
 
 /// _utils.py: apply_unsloth_gradient_checkpointing. Where that switches it off, its SFTConfig's own argument, which is
-/// true unless it is given, has transformers' Trainer switch it on again.
-void plan_checkpointing(const Arguments& args, TrainingPlan& plan) {
-  auto& checkpointing = plan.checkpointing.on;
-  for (const std::string_view key :
-       {"from_pretrained.use_gradient_checkpointing", "get_peft_model.use_gradient_checkpointing"}) {
-    const auto how = args.get<std::string>(key);
-    if (how.value) checkpointing = {*how.value != "false", how.origin};
+/// true unless it is given, has transformers' Trainer switch it on again, by torch's own function.
+/// Returns whether the trainer's argument decides.
+bool plan_checkpointing(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::string_view key = "get_peft_model.use_gradient_checkpointing";
+  constexpr std::int64_t shortest_offloaded = 512;
+  TrainingPlan& plan = draft.plan;
+  const auto how = args.get<std::string>(key);
+  const auto given = std::ranges::find(inputs, key, &Input::key);
+  const std::string value = how.value.value_or("unsloth");
+  const bool known = value == "unsloth" || value == "true" || value == "false";
+  if (!known || (!how.value && given != inputs.end())) {
+    gap(draft, "another way of checkpointing", key, given == inputs.end() ? how.origin : origin_of(*given));
   }
-  if (checkpointing.value) return;
+  const Origin said = how.value ? how.origin : plan.checkpointing.on.origin;
+  const auto loaded = args.get<std::int64_t>("from_pretrained.max_seq_length");
+  const bool plain = value != "unsloth" || loaded.value.value_or(shortest_offloaded) < shortest_offloaded;
+  plan.checkpointing.offload = {plain ? Offload::none : Offload::buffered, said};
+  plan.checkpointing.on = {value != "false", said};
+  if (plan.checkpointing.on.value) return false;
   const auto trainers = args.get<bool>("gradient_checkpointing");
-  checkpointing = setting(trainers, true, own("its SFTConfig, whose gradient_checkpointing is true"));
+  plan.checkpointing.on = setting(trainers, true, own("its SFTConfig, whose gradient_checkpointing is true"));
+  return true;
+}
+
+/// The stack has the defaults of Unsloth's own SFTConfig, and SFTTrainer takes another config as it is.
+void note_other_config(const Arguments& args, const Inputs& inputs, bool checkpoints, Draft& draft) {
+  constexpr std::array<std::string_view, 2> others{"TrainingArguments", "UnslothTrainingArguments"};
+  const auto config = args.get<std::string>("config");
+  if (!config.value || std::ranges::count(others, *config.value) == 0) return;
+  for (const std::string_view key :
+       {"per_device_train_batch_size", "gradient_accumulation_steps", "optim", "gradient_checkpointing"}) {
+    const bool given = std::ranges::count(inputs, key, &Input::key) > 0;
+    if (given || (!checkpoints && key == "gradient_checkpointing")) continue;
+    gap(draft, "a default of " + *config.value + " (" + std::string(key) + ")", "config", config.origin);
+  }
 }
 
 // ---- The rows ------------------------------------------------------------------------------------------------------
@@ -177,12 +210,14 @@ void plan_length(const Arguments& args, Draft& draft, const Document& document) 
 
 /// trainer.py: rows are joined into one, by packing or without, unless that is switched off.
 void plan_rows(const Arguments& args, TrainingPlan& plan) {
+  plan.batch.joined = {0, own("a batch of padded rows")};
   const auto packing = args.get<bool>("packing");
   const auto padding_free = args.get<bool>("padding_free");
   if (!is(packing, true) && is(padding_free, false)) return;
   const Origin joins = is(packing, true)        ? packing.origin
                        : is(padding_free, true) ? padding_free.origin
                                                 : own("_should_auto_padding_free");
+  plan.batch.joined = {plan.batch.micro_batch_size.value, joins};
   pack_rows(plan, joins, "per_device_train_batch_size");
   plan.loader.packed = {is(packing, true), joins};
 }
@@ -207,12 +242,6 @@ void plan_trainer(const Arguments& args, Draft& draft) {
   }
 }
 
-/// Its own autograd functions, offloaded checkpoints and compiled loss.
-void note_layers(const Arguments& args, Draft& draft) {
-  const auto loader = args.get<std::string>("loader");
-  gap(draft, "training by Unsloth's own layers, checkpoints and loss", "loader", loader.origin);
-}
-
 Draft read(const Inputs& given, const Document& document) {
   Draft draft;
   Inputs inputs = without_expressions(without_others(given), draft);
@@ -227,12 +256,15 @@ Draft read(const Inputs& given, const Document& document) {
   plan.framework = stack().name_of("unsloth") + " on " + stack().name_of("transformers");
   plan_trainer(args, draft);
   plan_supervised(plan);
+  const std::string given_name = plan.model.name.value;
   plan_model(args, draft, document);
   plan_quantization(args, draft);
+  note_choice(given_name, draft);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);
-  plan_checkpointing(args, plan);
+  const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
+  note_other_config(args, plain, trainer_checkpoints, draft);
   plan_length(args, draft, document);
   plan_rows(args, plan);
   plan_evaluation(args, draft);
@@ -240,7 +272,6 @@ Draft read(const Inputs& given, const Document& document) {
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   if (called == inputs.end())
     gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
-  note_layers(args, draft);
   return draft;
 }
 

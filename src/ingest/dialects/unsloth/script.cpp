@@ -71,6 +71,10 @@ class Reader {
     root_.line = root_.column = 1;
     add("loader", *calls_.load->find("call"), named(*calls_.load->find("call"), owner_of(call_of(*calls_.load))));
     add("trainer", *calls_.trainer->find("call"), *calls_.trainer->find("call"));
+    if (calls_.config != nullptr) {
+      const Node& call = *calls_.config->find("call");
+      add("config", call, named(call, function_of(call_of(*calls_.config))));
+    }
     add_arguments(*calls_.load, "from_pretrained.", "model_name");
     if (calls_.adapt != nullptr) add_adapter(*calls_.adapt);
     // The trainer's own go over those of its config.

@@ -1,0 +1,46 @@
+// What Unsloth's functions keep on the GPU from step to step: buffers for inputs of checkpoints that wait on the host
+// (unsloth_zoo/gradient_checkpointing.py), and those that 4-bit weights are dequantized into
+// (unsloth/kernels/utils.py).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tensor.hpp"
+
+namespace oomplan::estimator {
+
+class UnslothBuffers {
+ public:
+  /// `offloads`: checkpoints are Unsloth's. The buffers begin in that dtype.
+  UnslothBuffers(Torch& torch, DType dtype, bool offloads);
+  UnslothBuffers(const UnslothBuffers&) = delete;
+  UnslothBuffers& operator=(const UnslothBuffers&) = delete;
+
+  /// A checkpoint's forward: which buffer its input comes back into; -1: the input stays on the GPU.
+  int leave(const Tensor& input);
+  /// Its backward: a view of that buffer.
+  Tensor bring_back(int buffer, const Dims& sizes);
+  /// A checkpoint runs backward, whatever its input.
+  void note_backward();
+
+  /// fast_dequantize(use_global_buffer = True) of a weight whose absmax has so many blocks.
+  Tensor dequantize(const Dims& sizes, std::int64_t blocks, DType dtype);
+
+ private:
+  void grow(Tensor& buffer, std::int64_t elements, DType dtype, const char* op);
+
+  Torch& torch_;
+  bool offloads_;
+  std::array<Tensor, 2> inputs_{};
+  std::int64_t last_ = 0;     ///< How many checkpoints the first forward pass had: the last one's input stays later.
+  std::int64_t current_ = 0;  ///< Of the forward pass at hand.
+  bool first_ = true;         ///< No backward pass has been.
+  bool backward_ = true;      ///< One has been since the last checkpoint that offloaded.
+  bool both_ = false;         ///< Both buffers are used, from the second forward pass on.
+  int next_ = 0;
+  Tensor weight_{};
+  Tensor absmax_{};
+};
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,50 @@
+#include "unsloth_checks.hpp"
+
+#include "weight_checks.hpp"
+
+namespace oomplan::estimator {
+
+void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const bool on = plan.kernels.unsloth.value != UnslothLayers::none;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  const bool buffered = plan.checkpointing.offload.value == Offload::buffered;
+  const bool fused = plan.recipe.loss.value == Loss::unsloth_fused;
+  if (!on) {
+    if (buffered) cannot("activation_offload buffered without Unsloth's layers", plan.checkpointing.offload.origin);
+    if (fused) cannot("the loss unsloth_fused without Unsloth's layers", plan.recipe.loss.origin);
+    return;
+  }
+  if (!architecture.unsloth) {
+    cannot("training of " + architecture.model_type + " models by Unsloth", plan.model.name.origin);
+  }
+  if (!fused) cannot("another loss over Unsloth's layers", plan.recipe.loss.origin);
+  const Offload offload = plan.checkpointing.offload.value;
+  if (offload != Offload::none && !buffered) {
+    cannot("this activation_offload under Unsloth's layers", plan.checkpointing.offload.origin);
+  }
+  if (plan.checkpointing.on.value && !plan.checkpointing.reentrant.value) {
+    cannot("checkpointing of Unsloth's layers that is not reentrant", plan.checkpointing.reentrant.origin);
+  }
+  if (plan.recipe.kind.value != RecipeKind::supervised) {
+    cannot("training by Unsloth other than supervised", plan.recipe.kind.origin);
+  }
+  if (plan.recipe.label_smoothing.value) cannot("label smoothing by Unsloth", plan.recipe.label_smoothing.origin);
+  if (plan.mesh.sharding.value != Sharding::none) {
+    cannot("Unsloth on more than one GPU", plan.mesh.sharding.origin);
+  }
+  const AdapterFacts& adapter = plan.adapter;
+  if (adapter.kind.value != Adapter::lora) cannot("training without adapters by Unsloth", adapter.kind.origin);
+  if (adapter.dora.value) cannot("DoRA under Unsloth", adapter.dora.origin);
+  if (adapter.dropout.value != 0) cannot("dropout of adapters under Unsloth", adapter.dropout.origin);
+  if (!adapter.modules_to_save.value.empty()) {
+    cannot("modules_to_save under Unsloth", adapter.modules_to_save.origin);
+  }
+  if (plan.quantization.kind.value == Quantization::int8) {
+    cannot("8-bit weights under Unsloth", plan.quantization.kind.origin);
+  }
+  if (plan.evaluation.evaluates.value) cannot("evaluation by Unsloth", plan.evaluation.evaluates.origin);
+}
+
+}  // namespace oomplan::estimator

@@ -1,0 +1,129 @@
+// Unsloth's layers, the buffers of its checkpoints, and its loss in parts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr std::int64_t length = 8192;
+constexpr std::int64_t mib = 1 << 20;
+constexpr std::int64_t input = length * 256 * 2;  // Of a layer: 4 MiB.
+
+example::Keys model(const example::Keys& changes = {}) {
+  return example::llama(example::with({{"max_position_embeddings", "8192"}, {"num_hidden_layers", "6"}}, changes));
+}
+
+TrainingPlan plan(Offload offload = Offload::buffered) {
+  TrainingPlan p = example::plan(1, length);
+  p.kernels.unsloth.value = UnslothLayers::xformers;
+  p.batch.joined.value = 1;
+  p.recipe.loss.value = Loss::unsloth_fused;
+  p.recipe.loss_part.value = std::int64_t{4} << 30;
+  p.recipe.outputs_kept.value = false;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.dtype.value = AdapterDType::fp32;
+  p.adapter.targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  p.checkpointing.on.value = true;
+  p.checkpointing.reentrant.value = true;
+  p.checkpointing.offload.value = offload;
+  return p;
+}
+
+std::int64_t in_loss(const Footprint& footprint, int step, Bucket bucket) {
+  return at(example::peak_of(footprint, Phase::loss, step).by_bucket, bucket).count();
+}
+
+std::vector<std::string> refusals(const TrainingPlan& p, const Architecture& architecture) {
+  const auto footprint = estimate(p, architecture);
+  std::vector<std::string> out;
+  if (!footprint) {
+    for (const Diagnostic& error : footprint.errors()) out.push_back(error.message);
+  }
+  return out;
+}
+
+// get_chunk_size: a multiple of four, where the logits in fp32 are more than one part may have.
+TEST(UnslothLoss, PartsAreOneOrAMultipleOfFour) {
+  TrainingPlan p = plan();
+  const Architecture llama = example::architecture(model());
+  constexpr std::int64_t logits = length * 1000 * 4;
+  const auto of_part = [&](std::int64_t most) {
+    p.recipe.loss_part.value = most;
+    return in_loss(example::played(p, llama), 2, Bucket::logits_and_loss);
+  };
+  const std::int64_t whole = of_part(logits);
+  // Logits and their gradient in 2 bytes, and two numbers of 4 bytes a row.
+  constexpr std::int64_t of_row = 1000 * 2 * 2 + 2 * 4;
+  EXPECT_EQ(whole - of_part(logits - 1), length / 4 * 3 * of_row);
+  EXPECT_EQ(of_part(logits / 4), of_part(logits - 1));
+  EXPECT_EQ(whole - of_part(logits / 4 - 1), length / 8 * 7 * of_row);
+}
+
+TEST(UnslothCheckpoints, WaitOnTheHostAndComeBackIntoTwoBuffers) {
+  const Architecture llama = example::architecture(model());
+  const Footprint kept = example::played(plan(Offload::none), llama);
+  const Footprint offloaded = example::played(plan(), llama);
+  // In the first step all inputs go, and the second buffer has not grown; later the last one's input stays.
+  EXPECT_EQ(in_loss(kept, 1, Bucket::activations) - in_loss(offloaded, 1, Bucket::activations),
+            6 * input - (input + 2 * mib));
+  EXPECT_EQ(in_loss(kept, 2, Bucket::activations) - in_loss(offloaded, 2, Bucket::activations), 5 * input - 2 * input);
+}
+
+TEST(UnslothCheckpoints, SmallInputsStay) {
+  TrainingPlan p = plan();
+  p.batch.sequence_length.value = 4096;  // 2 MiB, which is not more than that.
+  const Architecture llama = example::architecture(model());
+  const Footprint offloaded = example::played(p, llama);
+  p.checkpointing.offload.value = Offload::none;
+  const Footprint kept = example::played(p, llama);
+  EXPECT_EQ(in_loss(offloaded, 2, Bucket::activations) - in_loss(kept, 2, Bucket::activations), 2 * 2 * mib);
+}
+
+TEST(UnslothLayers, WhatNoRunShowedIsUndecided) {
+  const Architecture llama = example::architecture(model());
+  const auto refused = [&](auto change, const Architecture& architecture) {
+    TrainingPlan p = plan();
+    change(p);
+    return refusals(p, architecture);
+  };
+  const auto nothing = [](TrainingPlan&) {};
+  EXPECT_THAT(refusals(plan(), llama), testing::IsEmpty());
+  EXPECT_THAT(refused(nothing, example::architecture(example::gpt2())), Contains(HasSubstr("gpt2 models by Unsloth")));
+  EXPECT_THAT(refused(nothing, example::architecture(model({{"max_position_embeddings", "4096"}}))),
+              Contains(HasSubstr("rows longer than the model's positions")));
+  EXPECT_THAT(refused(nothing, example::architecture(example::llama())),
+              Contains(HasSubstr("no max_position_embeddings is known")));
+  EXPECT_THAT(refused(nothing, example::architecture(model({{"attention_bias", "true"}}))),
+              Contains(HasSubstr("biases of attention")));
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.adapter.dropout.value = 0.1; }, llama),
+              Contains(HasSubstr("dropout of adapters")));
+  EXPECT_THAT(refused(
+                  [](TrainingPlan& p) {
+                    p.adapter.targets.value = {"q_proj", "v_proj"};
+                  },
+                  llama),
+              Contains(HasSubstr("adapters on some of q, k and v")));
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.kernels.unsloth.value = UnslothLayers::none; }, llama),
+              Contains(HasSubstr("unsloth_fused without Unsloth's layers")));
+}
+
+// What is free on the card decides how many parts the loss has.
+TEST(UnslothLoss, OnASmallCardItsPartsAreNotKnown) {
+  TrainingPlan p = plan();
+  const Footprint footprint = example::played(p, example::architecture(model({{"vocab_size", "100000"}})));
+  Gpu card;
+  card.total = Bytes::gib(24);
+  EXPECT_EQ(undecided_on(p, footprint, card), std::nullopt);
+  card.total = Bytes::gib(8);
+  ASSERT_TRUE(undecided_on(p, footprint, card).has_value());
+  p.recipe.loss_part.origin.kind = Origin::Kind::command_line;
+  EXPECT_EQ(undecided_on(p, footprint, card), std::nullopt);
+}
+
+}  // namespace
+}  // namespace oomplan
