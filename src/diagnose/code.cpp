@@ -25,10 +25,10 @@ std::string_view without_place(std::string_view text) {
   return numbered && text.substr(0, colon).find('.') != std::string_view::npos ? text.substr(end) : text;
 }
 
-// Without what shows it: its place, its number, a bar, an arrow.
+// Without what shows it: its place, its number, a bar, an arrow, the sign of a diff.
 std::string_view statement(std::string_view text) {
   text = without_place(text);
-  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>-\xE2\x94\x82\x9D\xB1");
+  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>+-\xE2\x94\x82\x9D\xB1");
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
