@@ -247,10 +247,12 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::s
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
-       "If you get", "If you encounter", "If you run into", "If you receive", "Look for", "look for", "appears as",
+       "If you get", "you may encounter", "you might encounter", "you may see", "you might see", "common error",
+       "If you encounter", "If you run into", "If you receive", "Look for", "look for", "appears as",
        "looks like", "look like"});
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
+    text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
     while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
     if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between

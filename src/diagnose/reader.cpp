@@ -246,6 +246,15 @@ class Reader {
     return inside || (overlaps && longer && other.sentence->says == one.sentence->says);
   }
 
+  // "RuntimeError        Traceback (most recent call last)" of IPython, which says why below the frames; of these
+  // classes that may be anything.
+  bool heads_traceback(std::size_t index) const {
+    const std::string_view name = lines_[index].body;
+    if (name != "RuntimeError" && name != "OSError" && name != "Exception") return false;
+    return index + 1 < lines_.size() && lines_[index + 1].number == lines_[index].number &&
+           lines_[index + 1].file == lines_[index].file && lines_[index + 1].body.starts_with("Traceback (most recent");
+  }
+
   // General words tell nothing beside words that are known, and nothing where they report no failure.
   void drop_general(std::size_t index, std::vector<Found>& found) const {
     const bool known = std::any_of(found.begin(), found.end(), [](const Found& one) {
@@ -256,6 +265,7 @@ class Reader {
     });
     std::erase_if(found, [&](const Found& one) {
       if (!is_general(*one.sentence)) return false;
+      if (one.sentence->says == Says::other_failure && heads_traceback(index)) return true;
       const std::size_t length = one.match.end - one.match.begin;
       const bool of_memory = one.sentence->says <= Says::host_alloc_failed;
       if ((known && !(only_code && of_memory)) ||
