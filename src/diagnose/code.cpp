@@ -46,6 +46,16 @@ bool is_function(std::string_view name) {
   return std::islower(static_cast<unsigned char>(name.front())) != 0 || name.find('.') != std::string_view::npos;
 }
 
+// What ends with "(" begins the argument of a function, or of an error that is one: is_full(RuntimeError("…
+bool calls_function(std::string_view outer) {
+  if (!outer.ends_with('(')) return false;
+  outer.remove_suffix(1);
+  const std::string_view name = called(outer);
+  if (is_function(name)) return true;
+  outer.remove_suffix(name.size());
+  return !name.empty() && outer.ends_with('(') && is_function(called(outer.substr(0, outer.size() - 1)));
+}
+
 // A match may begin with the word that the literal stands in: print("CUDA
 std::size_t behind_call(std::string_view text, std::size_t begin) {
   const std::size_t from = std::min(begin, text.size());
@@ -71,7 +81,7 @@ bool is_literal(std::string_view text, std::size_t begin) {
     ++letters;
   const std::string_view before = lead.substr(0, lead.size() - letters);
   for (const std::string_view outer : {lead, before})
-    if (outer.ends_with('(') && is_function(called(outer.substr(0, outer.size() - 1)))) return true;
+    if (calls_function(outer)) return true;
   if (lead.ends_with("<< ")) return true;
   constexpr std::array comparing{"== "sv, "!= "sv, ":= "sv, "=~ "sv};
   if (std::ranges::any_of(comparing, [&](std::string_view word) { return lead.ends_with(word); })) return true;

@@ -246,10 +246,10 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::s
   if (shows_code(line) || explains(line)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
-      {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
-       "If you get", "you may encounter", "you might encounter", "you may see", "you might see", "common error",
-       "If you encounter", "If you run into", "If you receive", "Look for", "look for", "appears as",
-       "looks like", "look like"});
+      {"error like",   "errors like",      "error such as",     "errors such as",      "message like", "messages like",
+       "If you see",   "If you get",       "you may encounter", "you might encounter", "you may see",  "you might see",
+       "common error", "If you encounter", "If you run into",   "If you receive",      "Look for",     "look for",
+       "appears as",   "looks like",       "look like"});
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
     text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
