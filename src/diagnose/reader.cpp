@@ -194,7 +194,12 @@ class Reader {
     for (std::size_t at = 0; at < seam.size();) {  // a sentence is known by its rarest letters, which may stand late
       at = rules_.every.find(seam, at, hits);
       for (const Prefilter::Hit& hit : hits) {
-        const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail;
+        const std::size_t end_of_anchor = hit.at + rules_.sentences[hit.id].anchor.size();
+        // The blank that it ends with went with the line's end, where a terminal broke that.
+        const bool ends_there =
+            end_of_anchor == tail + between.size() && std::max(end, lines_[index].width) >= narrowest_wrap;
+        const bool across =
+            hit.at < tail && (end_of_anchor > tail + between.size() || (ends_there && end_of_anchor > tail));
         if (across) attempt(index, {end - tail + hit.at, hit.id}, found);
       }
     }
