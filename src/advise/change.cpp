@@ -166,6 +166,12 @@ std::string change_facts(Change& change, const Choices& choices, const AdviceQue
   return {};
 }
 
+/// Why the facts do not take them all; empty where they have.
+std::string why_not(Change& change, const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
+  std::string why = conflict(choices, ladder);
+  return why.empty() ? change_facts(change, choices, question, ladder) : why;
+}
+
 /// Of one update. Packed rows count as one, so that moving them to the accumulation keeps only the tokens.
 std::int64_t rows_in(const TrainingPlan& plan) {
   return saturating_mul(plan.batch.micro_batch_size.value, plan.batch.gradient_accumulation_steps.value);
@@ -199,10 +205,16 @@ std::string not_kept(const TrainingPlan& plan, const AdviceQuestion& question) {
 
 TrainingPlan as_said(const AdviceQuestion& question) { return unpacked(question.plan, packed_rows(question)); }
 
+bool can_be_taken(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
+  if (!question.keep.empty() || has_to_be_read(choices, ladder, true))
+    return change_by(choices, question, ladder).change.has_value();
+  Change change{.facts = question.plan, .rows = packed_rows(question)};
+  return why_not(change, choices, question, ladder).empty();
+}
+
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder) {
   Change change{.facts = question.plan, .rows = packed_rows(question)};
-  std::string why = conflict(choices, ladder);
-  if (why.empty()) why = change_facts(change, choices, question, ladder);
+  std::string why = why_not(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};
   read_as_config(change, choices, question, ladder);
   if (!change.in_words.empty() && has_to_be_read(choices, ladder, change.is_refused))

@@ -39,6 +39,9 @@ TrainingPlan as_said(const AdviceQuestion& question);
 
 Changing change_by(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder);
 
+/// Whether change_by() has a change, found without reading the config where no fix of it asks for that.
+bool can_be_taken(const Choices& choices, const AdviceQuestion& question, const Ladder& ladder);
+
 /// How the question's config is read beside such a launcher.
 IngestOptions options_with(const std::optional<LauncherFile>& launcher, const IngestOptions& options);
 

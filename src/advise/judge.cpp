@@ -16,19 +16,27 @@ Cost Judge::cost_of(const Choices& choices) const {
   return cost;
 }
 
-Trial Judge::judge(const Choices& choices, const TrainingPlan& plan) const {
-  Trial trial{.cost = cost_of(choices)};
+Judged Judge::judged(const Choices& choices, const TrainingPlan& plan) const {
+  Judged out{.trial = {.cost = cost_of(choices)}};
+  Trial& trial = out.trial;
   for (const Choice& choice : choices)
     trial.fixes.push_back({ladder_.rungs()[static_cast<std::size_t>(choice.rung)].fix.id, choice.times});
   FitCheck check(plan, question_.architecture);
   const CheckedFit fit = check.on(question_.gpu, limit_of(question_.gpu, question_.headroom));
-  if (check.peaks()) trial.by_bucket = check.peaks()->peak.by_bucket;
+  if (check.peaks()) {
+    trial.by_bucket = check.peaks()->peak.by_bucket;
+    out.moments = moments_of(*check.peaks());
+  }
   trial.needed = fit.needed;
   trial.at_least = fit.at_least;
   trial.fits = fit.fits;
   trial.fragmentation = fit.fragmentation;
   if (!fit.errors.empty()) trial.undecided = fit.errors.front().message;
-  return trial;
+  return out;
+}
+
+bool Judge::is_too_much(const Moments& moments) const {
+  return fullest(moments) + question_.gpu.context > limit_of(question_.gpu, question_.headroom);
 }
 
 }  // namespace oomplan::advise

@@ -2,9 +2,15 @@
 #pragma once
 
 #include "change.hpp"
+#include "floor.hpp"
 #include "oomplan/advise/advise.hpp"
 
 namespace oomplan::advise {
+
+struct Judged {
+  Trial trial{};
+  Moments moments{};  ///< Of the plan; empty where it cannot be estimated.
+};
 
 class Judge {
  public:
@@ -12,7 +18,10 @@ class Judge {
 
   /// What the set costs and, if it can be said, needs. First the tensors alone, which is quick; the allocator is played
   /// only where they fit.
-  Trial judge(const Choices& choices, const TrainingPlan& plan) const;
+  Judged judged(const Choices& choices, const TrainingPlan& plan) const;
+  Trial judge(const Choices& choices, const TrainingPlan& plan) const { return judged(choices, plan).trial; }
+  /// Whether `moments` and the CUDA context beside them are more than the GPU may hold.
+  bool is_too_much(const Moments& moments) const;
   Cost cost_of(const Choices& choices) const;
 
  private:

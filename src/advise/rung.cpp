@@ -4,17 +4,18 @@
 #include <array>
 #include <optional>
 
+#include "floor.hpp"
 #include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::advise {
 namespace {
 
-constexpr std::array<std::string_view, 22> known{
-    "packed_rows", "title",    "order",  "effect",        "guard",
-    "edit",        "move",     "repeat", "only_against",  "needs_capability",
-    "conflicts",   "relieves", "slower", "slower_source", "science",
-    "effort",      "verify",   "how",    "source",        "examples",
-    "key",         "launch"};
+constexpr std::array<std::string_view, 23> known{
+    "packed_rows", "title",    "order",   "effect",       "guard",
+    "edit",        "move",     "repeat",  "only_against", "needs_capability",
+    "conflicts",   "relieves", "weights", "slower",       "slower_source",
+    "science",     "effort",   "verify",  "how",          "source",
+    "examples",    "key",      "launch"};
 
 std::string text_at(const Node& node, std::string_view key) {
   const Node* found = node.find(key);
@@ -67,7 +68,9 @@ class Reader {
     rung_.how = text_at(root_, "how");
     rung_.needs_capability = text_at(root_, "needs_capability");
     rung_.only_against_fragmentation = text_at(root_, "only_against") == "fragmentation";
+    rung_.only_trained_weights = text_at(root_, "weights") == "trained";
     rung_.conflicts = texts_at(root_, "conflicts");
+    if (text_at(root_, "relieves") == "all") fix.relieves.assign(tensor_buckets.begin(), tensor_buckets.end());
     for (const std::string& name : texts_at(root_, "relieves")) {
       const auto bucket = index_of(bucket_names, name);
       if (!bucket) errors_.push_back(bad("there is no bucket " + name));

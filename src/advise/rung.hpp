@@ -57,9 +57,10 @@ struct Rung {
   bool packed_rows = false;  ///< The move divides by the rows that a batch packs into one.
   int repeat = 1;            ///< How often it may be taken.
   bool only_against_fragmentation = false;
-  bool needs_key = false;          ///< Only where the config has a key for it; its facts alone are not enough.
-  bool key_decides = false;        ///< Where the config has a key for it, the framework has to read it so.
-  std::string needs_capability{};  ///< CUDA's, at least; empty: any.
+  bool only_trained_weights = false;  ///< Of the weights it relieves no others.
+  bool needs_key = false;             ///< Only where the config has a key for it; its facts alone are not enough.
+  bool key_decides = false;           ///< Where the config has a key for it, the framework has to read it so.
+  std::string needs_capability{};     ///< CUDA's, at least; empty: any.
   std::vector<std::string> conflicts{};
   std::string how{};  ///< In words, whatever the config's dialect.
   std::vector<Example> examples{};

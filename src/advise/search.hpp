@@ -31,7 +31,7 @@ struct Searched {
   bool whole = true;      ///< False: there are more than `most_sets`.
 };
 
-/// Sets from the cheapest on; nothing is passed over, so that no cheaper one fits.
+/// Sets from the cheapest on; none that could fit is passed over, so that no cheaper one does.
 Searched search(const Wish& wish, const AdviceQuestion& question, const Ladder& ladder);
 
 }  // namespace oomplan::advise

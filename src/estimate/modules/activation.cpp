@@ -65,6 +65,13 @@ Tensor bloom_gelu(Torch& t, const Tensor& x) {
   return t.attach(node, t.mul(half, above));
 }
 
+/// activations.py, QuickGELUActivation: what is scaled goes before the product is made, unless it is kept.
+Tensor quick_gelu(Torch& t, const Tensor& x) {
+  Tensor open = t.mul_scalar(x);
+  open = t.sigmoid(open);
+  return t.mul(x, open);
+}
+
 struct Row {
   std::string_view name;
   Activation function;
@@ -78,7 +85,7 @@ constexpr std::array<Row, 11> activations{{
     {"gelu", plain_gelu},
     {"gelu_pytorch_tanh", plain_gelu},
     {"gelu_new", gelu_new},
-    {"quick_gelu", [](Torch& t, const Tensor& x) { return t.mul(x, t.sigmoid(t.mul_scalar(x))); }},
+    {"quick_gelu", quick_gelu},
     {"bloom_gelu", bloom_gelu},
     {"relu2", [](Torch& t, const Tensor& x) { return t.pow_scalar(t.relu(x)); }},
     {"relu", [](Torch& t, const Tensor& x) { return t.relu(x); }},

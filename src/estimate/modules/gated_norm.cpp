@@ -1,6 +1,20 @@
 #include "modules/gated_norm.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// What is raised goes as soon as the function has returned, unless it is kept for backward.
+Tensor silu_of_raised(Torch& t, const Tensor& gate) {
+  const Tensor raised = t.to(gate, DType::fp32);
+  return t.silu(raised);
+}
+
+Tensor sigmoid_of_raised(Torch& t, const Tensor& gate) {
+  const Tensor raised = t.to(gate, DType::fp32);
+  return t.sigmoid(raised);
+}
+
+}  // namespace
 
 GroupedGatedNorm::GroupedGatedNorm(Builder& builder, const std::string& name, std::int64_t width, std::int64_t group)
     : group_(group), weight_(builder.weight(name + ".weight", {width}, Part::norm)), module_(builder.module_id(name)) {}
@@ -21,7 +35,7 @@ Tensor GroupedGatedNorm::operator()(Play& play, const Tensor& x, const Tensor& g
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   Tensor hidden = t.to(x, DType::fp32);
-  hidden = t.mul(hidden, t.silu(t.to(gate, DType::fp32)));
+  hidden = t.mul(hidden, silu_of_raised(t, gate));
   const Tensor groups = normed(t, hidden);
   hidden = t.view(groups, x->sizes);
   return t.mul(weight_, t.to(hidden, x->dtype));
@@ -30,7 +44,7 @@ Tensor GroupedGatedNorm::operator()(Play& play, const Tensor& x, const Tensor& g
 Tensor GroupedGatedNorm::gated_first(Play& play, const Tensor& x, const Tensor& gate) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  Tensor hidden = t.mul(x, t.silu(t.to(gate, DType::fp32)));
+  Tensor hidden = t.mul(x, silu_of_raised(t, gate));
   hidden = weighted(t, hidden);
   return t.to(hidden, x->dtype);
 }
@@ -39,7 +53,7 @@ Tensor GroupedGatedNorm::normed_first(Play& play, const Tensor& x, const Tensor&
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   Tensor hidden = weighted(t, x);
-  hidden = t.mul(hidden, t.silu(t.to(gate, DType::fp32)));
+  hidden = t.mul(hidden, silu_of_raised(t, gate));
   return t.to(hidden, x->dtype);
 }
 
@@ -55,8 +69,7 @@ Tensor NormThenGate::operator()(Play& play, const Tensor& x, const Tensor& gate)
   const Tensor variance = t.mean_last(t.pow_scalar(hidden));
   hidden = t.mul(hidden, t.rsqrt(t.add_scalar(variance)));
   hidden = strict_ ? t.mul(t.to(weight_, DType::fp32), hidden) : t.mul(weight_, t.to(hidden, x->dtype));
-  const auto gated = [&](const Tensor& raised) { return strict_ ? t.sigmoid(raised) : t.silu(raised); };
-  hidden = t.mul(hidden, gated(t.to(gate, DType::fp32)));
+  hidden = t.mul(hidden, strict_ ? sigmoid_of_raised(t, gate) : silu_of_raised(t, gate));
   return t.to(hidden, x->dtype);
 }
 

@@ -30,7 +30,9 @@ class XieluMlp final : public Module {
     const Tensor alpha_p = t.softplus(alpha_p_);
     const Tensor alpha_n = t.add(beta_, t.softplus(alpha_n_));
     const Tensor positive = t.pointwise({&x}, DType::boolean, "aten::gt");
-    const Tensor above = t.add(t.mul(t.mul(alpha_p, x), x), t.mul(beta_, x));
+    Tensor above = t.mul(alpha_p, x);
+    above = t.mul(above, x);
+    above = t.add(above, t.mul(beta_, x));
     Tensor bent = t.minimum(x, eps_);
     bent = t.expm1(bent);
     bent = t.sub(bent, x);

@@ -10,7 +10,9 @@
 #include <random>
 
 #include "../estimate/plans.hpp"
+#include "change.hpp"
 #include "facts.hpp"
+#include "floor.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "rung.hpp"
@@ -129,6 +131,38 @@ class Exhaustive {
 
 Price price_of(const Cost& cost) {
   return {cost.science[0], cost.science[1], cost.science[2], cost.slower, cost.effort};
+}
+
+// What the search does not play is bounded by this alone.
+TEST(Floor, WhatAFixDoesNotRelieveStays) {
+  Dice dice(11);
+  int held = 0;
+  for (int round = 0; round < 40; ++round) {
+    const AdviceQuestion question = random_question(dice);
+    const Moments before = moments_of(question.plan, question.architecture);
+    for (std::size_t i = 0; i < ladder().rungs().size(); ++i) {
+      const Rung& rung = ladder().rungs()[i];
+      const Changing changing = change_by({{static_cast<int>(i), 1}}, question, ladder());
+      if (!rung.played || !changing.change) continue;
+      const Moments after = moments_of(changing.change->plan, question.architecture);
+      if (after.held.empty()) continue;
+      EXPECT_LE(fullest(left_by(rung, before)), fullest(after)) << rung.fix.id;
+      ++held;
+    }
+  }
+  EXPECT_GT(held, 200);
+}
+
+TEST(Floor, OfTheWeightsOnlyWhatIsTrained) {
+  Moments moments{.held = {ByBucket{}}, .trained = Bytes::mib(1)};
+  at(moments.held[0], Bucket::weights) = Bytes::mib(10);
+  at(moments.held[0], Bucket::activations) = Bytes::mib(5);
+  Rung rung;
+  rung.fix.relieves = {Bucket::weights, Bucket::activations};
+  EXPECT_EQ(fullest(left_by(rung, moments)), Bytes(0));
+  rung.only_trained_weights = true;
+  EXPECT_EQ(fullest(left_by(rung, moments)), Bytes::mib(9));
+  EXPECT_EQ(fullest(left_by(rung, left_by(rung, moments))), Bytes::mib(9));
 }
 
 TEST(Walk, PassesOverNoCheaperSet) {
