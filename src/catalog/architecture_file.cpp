@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 37> known_keys{"model_types",
+constexpr std::array<std::string_view, 39> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -54,6 +54,8 @@ constexpr std::array<std::string_view, 37> known_keys{"model_types",
                                                       "embedded",
                                                       "caches_unasked",
                                                       "shifts_logits",
+                                                      "older_loss",
+                                                      "older_code",
                                                       "merge"};
 
 std::optional<Task> task_of(Fields& fields) {

@@ -7,6 +7,7 @@
 #include "architecture_file.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "oomplan/catalog/older_code.hpp"
 #include "segments.hpp"
 
 namespace oomplan::catalog {
@@ -251,6 +252,8 @@ void read_parts(const Whole& whole, Architecture& out) {
   out.caches_unasked = says("caches_unasked");
   out.cut_cross_entropy = says("cut_cross_entropy");
   if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
+  for (const std::string_view key : std::array{std::string_view("older_loss"), older_code})
+    if (fields.find(key) != nullptr) out.head.attributes.emplace_back(std::string(key), fields.text(key));
   join(out, std::move(tower), joints);
   if (!silent) return;
   out.layers += std::ssize(silent->layers);

@@ -3,16 +3,19 @@
 namespace oomplan {
 namespace {
 
+void drop_where_newer(OpSpec& spec, std::string_view framework) {
+  if (runs_older_code(spec, framework)) return;
+  std::erase_if(spec.attributes, [](const auto& row) { return row.first == older_code; });
+}
+
 void drop_where_newer(std::vector<OpSpec>& ops, std::string_view framework) {
-  for (OpSpec& spec : ops) {
-    if (runs_older_code(spec, framework)) continue;
-    std::erase_if(spec.attributes, [](const auto& row) { return row.first == older_code; });
-  }
+  for (OpSpec& spec : ops) drop_where_newer(spec, framework);
 }
 
 }  // namespace
 
 Architecture as_run(Architecture model, std::string_view framework) {
+  drop_where_newer(model.head, framework);
   for (Segment& segment : model.body) {
     drop_where_newer(segment.stem, framework);
     for (std::vector<OpSpec>& block : segment.kinds) drop_where_newer(block, framework);

@@ -24,6 +24,8 @@ class Head {
   bool classifies = false;
   /// Whether the model's own loss takes all but the last token's logits, those of real tokens where a mask was sent.
   bool shifts_logits = false;
+  /// Whether that loss, and what the model returns, are of an fp32 copy of the logits.
+  bool shifts_raised = false;
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
 

@@ -1,5 +1,6 @@
 // The lm_head of causal language models: one matrix, whose products some families multiply, divide or cap.
 #include "head.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::heads {
 namespace {
@@ -8,6 +9,9 @@ namespace {
 /// do_softcapping).
 enum class After { nothing, multiplied, divided, raised, capped };
 constexpr std::array<std::string_view, 5> afters{"nothing", "multiplied", "divided", "raised", "capped"};
+
+/// Of all but the last token's logits, in the dtype that they have or in fp32.
+constexpr std::array<std::string_view, 2> older_losses{"shifted", "shifted_raised"};
 
 Tensor capped(Torch& t, const Tensor& logits) {
   Tensor out = t.div_scalar(logits);
@@ -22,7 +26,9 @@ class LinearHead final : public Head {
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
         after_(static_cast<After>(a.choice("after", afters))),
         softcapped_(a.find("softcap") != nullptr) {
-    shifts_logits = a.flag("shifts_logits", false);
+    const bool older = a.find(older_code) != nullptr;
+    shifts_logits = older || a.flag("shifts_logits", false);
+    shifts_raised = older && a.choice("older_loss", older_losses) == 1;
   }
 
  protected:

@@ -5,9 +5,10 @@ namespace oomplan::estimator::objectives {
 namespace {
 
 /// Qwen2AudioForConditionalGeneration.forward: logits[..., :-1, :][mask[..., 1:] != 0].contiguous(), in their own
-/// dtype.
-Tensor loss_of_shifted(Play& play, Stream& s) {
+/// dtype; Gemma3ForConditionalGeneration.forward until transformers 5.14.1: of logits.float(), which it returns.
+Tensor loss_of_shifted(Play& play, bool raised, Stream& s) {
   Torch& t = play.torch;
+  if (raised) s.logits = t.to(s.logits, DType::fp32);
   const Dims& sizes = s.logits->sizes;
   const std::int64_t rows = sizes[0] * (sizes[1] - 1);
   const Tensor before_last = t.slice(s.logits, 1, 0, sizes[1] - 1);
@@ -33,7 +34,7 @@ void play_causal_lm(Play& play, const Head& head, Stream& s) {
   s.logits = head.logits(play, s.hidden);
   InBucket bucket(t, Bucket::logits_and_loss);
   if (head.shifts_logits) {
-    s.loss = loss_of_shifted(play, s);
+    s.loss = loss_of_shifted(play, head.shifts_raised, s);
     return;
   }
   Tensor logits = t.to(s.logits, DType::fp32);

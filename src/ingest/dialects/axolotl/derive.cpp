@@ -126,6 +126,7 @@ void plan_packing(const Axolotl& a, TrainingPlan& plan) {
   const bool bare = packs_without_mask(a, plan);
   plan.batch.padding_mask = {!bare, packing};
   derive(plan.batch.padding_mask.origin, bare ? "whose rows need no mask" : "whose rows are told apart by a mask");
+  plan.batch.mask_sent = {!bare, plan.batch.padding_mask.origin};
   const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
   const bool joined = a.on("pretraining_dataset") || !a.get<bool>("multipack_real_batches").value.value_or(!flash);
   if (joined) pack_rows(plan, packing, "micro_batch_size");

@@ -128,6 +128,7 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
               "per_device_train_batch_size");
     mask = {!alone && plan.kernels.attention.value != Attention::flash_attention_2,
             run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)")};
+    plan.batch.mask_sent = mask;
   } else if (is_fixed(run)) {
     mask = {false, run.sft ? packing.origin : run.hf.get<std::int64_t>("block_size").origin};
     derive(mask.origin, "whose rows need no mask");
