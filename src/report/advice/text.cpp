@@ -13,6 +13,13 @@
 namespace oomplan {
 namespace {
 
+/// Without its end, taken off `rest`.
+std::string_view next_line(std::string_view& rest) {
+  const std::string_view line = rest.substr(0, rest.find('\n'));
+  rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  return line;
+}
+
 using report::Cell;
 using report::Paint;
 using report::Row;
@@ -107,11 +114,8 @@ class Page {
       out_ += "  " + wrapped("No patch of the file: " + printable(a_.no_patch) + ".", 2, 2) + "\n";
     if (!a_.launcher) return;
     out_ += "  a new file, " + a_.launcher->name + ":\n";
-    for (std::string_view rest = a_.launcher->text; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-      out_ += "    " + std::string(rest.substr(0, end));
-      rest.remove_prefix(end);
-    }
+    for (std::string_view rest = a_.launcher->text; !rest.empty();)
+      out_ += "    " + std::string(next_line(rest)) + "\n";
     add_start();
   }
 
@@ -128,8 +132,7 @@ class Page {
   void add_patch() {
     std::string_view rest = a_.patch;
     while (!rest.empty()) {
-      std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      std::string_view line = next_line(rest);
       const bool carriage = line.ends_with('\r');
       if (carriage) line.remove_suffix(1);
       const Paint paint = line.starts_with('+') ? Paint::green : line.starts_with('-') ? Paint::red : Paint::plain;

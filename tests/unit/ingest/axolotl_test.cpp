@@ -10,13 +10,11 @@
 namespace oomplan {
 namespace {
 
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using testing::SizeIs;
 
 const std::string full = "base_model: a/b\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n";
 const std::string off = "lora_qkv_kernel: false\nlora_o_kernel: false\nlora_mlp_kernel: false\n";
@@ -187,6 +185,8 @@ TEST(Axolotl, FlashAttentionPacksIntoOneRow) {
   EXPECT_EQ(flash.batch.micro_batch_size.origin.derivation, "which packs the 2 rows of micro_batch_size into one");
   EXPECT_EQ(flash.batch.padding_mask.origin.derivation, "whose rows need no mask");
   EXPECT_FALSE(flash.batch.padding_mask.value);
+  EXPECT_FALSE(flash.batch.mask_sent.value);
+  EXPECT_TRUE(plan_from(full).batch.mask_sent.value);
   const TrainingPlan rows = plan_from(packed + "flash_attention: true\nmultipack_real_batches: true\n");
   EXPECT_EQ(rows.batch.micro_batch_size.value, 2);
   EXPECT_EQ(rows.batch.sequence_length.value, 1024);
@@ -296,43 +296,6 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(one("tokenizer_config: b/c\n"), ElementsAre(HasSubstr("tokenizer_config: another tokenizer")));
   EXPECT_THAT(one("kd_trainer: true\nplugins: [axolotl.integrations.kd.KDPlugin]\n"),
               ElementsAre("kd_trainer: knowledge distillation", "plugins: plugin"));
-}
-
-TEST(Axolotl, ImagesAndTheRowsThatHoldThemAreTheDatas) {
-  const std::string sees = full + "flash_attention: true\nprocessor_type: AutoProcessor\nskip_prepare_dataset: true\n";
-  EXPECT_THAT(errors_from(sees),
-              ElementsAre(HasSubstr("ingest/missing-fact: processor_type: the data decide how many images a row has"),
-                          HasSubstr("ingest/missing-fact: processor_type: nothing cuts rows to sequence_len")));
-  const auto plan_of = [&](const std::string& lines) {
-    return plan_with(sees + lines, {"images=2", "sequence_length=900"});
-  };
-  const TrainingPlan plan = plan_of("sequence_len: 2048\n");
-  EXPECT_THAT(features(plan), IsEmpty());
-  EXPECT_EQ(plan.images.count.value, 2);
-  EXPECT_EQ(plan.batch.sequence_length.value, 900);  // Not raised to a multiple: the collator has none.
-  EXPECT_TRUE(plan.images.token_types.value);
-  EXPECT_TRUE(plan.batch.padding_mask.value);
-  const std::string alone =
-      "base_model: a/b\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\n"
-      "processor_type: AutoProcessor\nskip_prepare_dataset: true\n";
-  EXPECT_FALSE(plan_with(alone, {"images=2", "sequence_length=900"}).batch.padding_mask.value);
-}
-
-TEST(Axolotl, RowsOfImagesThatAreNotCollatedFromConversationsAreNotPlayed) {
-  const auto one = [](const std::string& lines) {
-    return features(plan_with(full + "flash_attention: true\nprocessor_type: AutoProcessor\n" + lines,
-                              {"images=1", "sequence_length=900"}));
-  };
-  EXPECT_THAT(one(""), ElementsAre("processor_type: rows of images that are tokenized before the run"));
-  EXPECT_THAT(one("skip_prepare_dataset: true\nsample_packing: true\n"),
-              ElementsAre("processor_type: packed rows of images"));
-  EXPECT_THAT(one("skip_prepare_dataset: true\nrl: dpo\n"), Contains("processor_type: preference training on images"));
-}
-
-TEST(Axolotl, FrozenTowersAreNamed) {
-  const auto frozen = [](const std::string& line) { return plan_from(full + line).recipe.frozen.value; };
-  EXPECT_THAT(frozen("freeze_mm_modules: true\n"), AllOf(Contains("vision_tower"), Contains("visual"), SizeIs(9)));
-  EXPECT_THAT(frozen("freeze_mm_modules: false\n"), IsEmpty());
 }
 
 // Each of them asks for nothing here: the schema drops it, it is overwritten, or what it needs beside it is not there.
