@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "oomplan/core/text.hpp"
 #include "reader.hpp"
@@ -61,9 +63,22 @@ bool finished_well(const Case& c) {
   return false;
 }
 
+namespace {
+
+// The error says itself that it is one of the program's text, or of what the platform can do.
+bool names_another_reason(std::string_view text) {
+  constexpr auto signs = std::to_array<std::string_view>(
+      {"AttributeError: ", "ImportError: ", "IndexError: ", "KeyError: ", "ModuleNotFoundError: ", "NameError: ",
+       "NotImplementedError: ", "SyntaxError: ", "TypeError: ", "not supported", "nsupported", "t support ",
+       "not support ", "not implemented"});
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) { return text.find(sign) != text.npos; });
+}
+
+}  // namespace
+
 bool is_of_memory_in_unknown_words(const Case& c) {
   return c.root != nullptr && c.root->says == Says::other_failure && c.root->find("general") != nullptr &&
-         speaks_of_memory(c.root->text);
+         speaks_of_memory(c.root->text) && !names_another_reason(c.root->text);
 }
 
 bool names_no_failure(const Case& c) {

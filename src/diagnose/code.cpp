@@ -25,10 +25,10 @@ std::string_view without_place(std::string_view text) {
   return numbered && text.substr(0, colon).find('.') != std::string_view::npos ? text.substr(end) : text;
 }
 
-// Without what shows it: its place, its number, a bar, an arrow.
+// Without what shows it: its place, its number, a bar, an arrow, the sign of a diff.
 std::string_view statement(std::string_view text) {
   text = without_place(text);
-  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>-\xE2\x94\x82\x9D\xB1");
+  const std::size_t begin = text.find_first_not_of(" \t0123456789:|>+-\xE2\x94\x82\x9D\xB1");
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
@@ -44,6 +44,16 @@ std::string_view called(std::string_view lead) {
 bool is_function(std::string_view name) {
   if (name.empty() || name.ends_with("Error") || name.ends_with("Exception")) return false;
   return std::islower(static_cast<unsigned char>(name.front())) != 0 || name.find('.') != std::string_view::npos;
+}
+
+// What ends with "(" begins the argument of a function, or of an error that is one: is_full(RuntimeError("…
+bool calls_function(std::string_view outer) {
+  if (!outer.ends_with('(')) return false;
+  outer.remove_suffix(1);
+  const std::string_view name = called(outer);
+  if (is_function(name)) return true;
+  outer.remove_suffix(name.size());
+  return !name.empty() && outer.ends_with('(') && is_function(called(outer.substr(0, outer.size() - 1)));
 }
 
 // A match may begin with the word that the literal stands in: print("CUDA
@@ -71,7 +81,7 @@ bool is_literal(std::string_view text, std::size_t begin) {
     ++letters;
   const std::string_view before = lead.substr(0, lead.size() - letters);
   for (const std::string_view outer : {lead, before})
-    if (outer.ends_with('(') && is_function(called(outer.substr(0, outer.size() - 1)))) return true;
+    if (calls_function(outer)) return true;
   if (lead.ends_with("<< ")) return true;
   constexpr std::array comparing{"== "sv, "!= "sv, ":= "sv, "=~ "sv};
   if (std::ranges::any_of(comparing, [&](std::string_view word) { return lead.ends_with(word); })) return true;

@@ -11,6 +11,23 @@ namespace {
 
 constexpr std::size_t lines_above = 6;  // code, and the carets under it, stand between a frame and its error
 
+// "----> 3 train()" of IPython, "❱ 281 │ trainer.fit(model)" of rich: the line of a frame that was running.
+bool is_arrow(std::string_view text) {
+  constexpr std::string_view rich = "\xE2\x9D\xB1";
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (text.starts_with(rich)) {
+    text.remove_prefix(rich.size());
+  } else {
+    const std::size_t head = text.find_first_not_of('-');
+    if (head == std::string_view::npos || head == 0 || text[head] != '>') return false;
+    text.remove_prefix(head + 1);
+  }
+  const std::size_t number = text.find_first_not_of(' ');
+  if (number == 0 || number == std::string_view::npos) return false;
+  const std::size_t end = text.find_first_not_of("0123456789", number);
+  return end != std::string_view::npos && end > number && text[end] == ' ';
+}
+
 bool has_any(std::string_view text, const auto& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
@@ -124,7 +141,8 @@ bool is_of_the_system(std::string_view text) {
 }  // namespace
 
 bool is_frame(std::string_view text) {
-  return text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos;
+  if (text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos) return true;
+  return is_arrow(text);
 }
 
 bool below_frame(const std::vector<Line>& lines, std::size_t index) {
@@ -223,15 +241,18 @@ bool explains(std::string_view text) {
   return has_any(text, words);
 }
 
-bool stands_as_example(const std::vector<Line>& lines, std::size_t index) {
-  if (shows_code(lines[index].body) || explains(lines[index].body)) return true;
+bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
+  const std::string_view line = around(lines[index].body, begin);
+  if (shows_code(line) || explains(line)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
-      {"error like", "errors like", "error such as", "errors such as", "message like", "messages like", "If you see",
-       "If you get", "If you encounter", "If you run into", "If you receive", "Look for", "look for", "appears as",
-       "looks like", "look like"});
+      {"error like",   "errors like",      "error such as",     "errors such as",      "message like", "messages like",
+       "If you see",   "If you get",       "you may encounter", "you might encounter", "you may see",  "you might see",
+       "common error", "If you encounter", "If you run into",   "If you receive",      "Look for",     "look for",
+       "appears as",   "looks like",       "look like"});
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
+    text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
     while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
     if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between

@@ -79,7 +79,39 @@ std::string plain(std::string_view text) {
   return out;
 }
 
+namespace {
+
+constexpr std::string_view bold = "**";
+
+// Where the bold text that begins at `open` ends: behind a sign or letter, before a blank. "**options" has no end.
+std::size_t end_of_bold(std::string_view text, std::size_t open) {
+  constexpr std::string_view behind = " .,:;)";
+  const bool begins =
+      (open == 0 || text[open - 1] == ' ') && open + 2 < text.size() && text[open + 2] != ' ' && text[open + 2] != '*';
+  if (!begins) return std::string_view::npos;
+  for (std::size_t at = text.find(bold, open + 2); at != std::string_view::npos; at = text.find(bold, at + 2)) {
+    const bool ends = at + 2 == text.size() || behind.find(text[at + 2]) != std::string_view::npos;
+    if (ends && text[at - 1] != ' ' && at > open + 2) return at;
+  }
+  return std::string_view::npos;
+}
+
+// "**RuntimeError: CUDA out of memory.** Tried to allocate": a page sets its first words in bold.
+std::string without_bold(std::string text) {
+  for (std::size_t open = text.find(bold); open != std::string::npos; open = text.find(bold, open + 1)) {
+    const std::size_t close = end_of_bold(text, open);
+    if (close == std::string::npos) continue;
+    text.erase(close, 2);
+    text.erase(open, 2);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string without_markdown(std::string text) {
+  constexpr std::size_t longest_bold = 4096;  // of a line of a page: each pair of signs is looked for by itself
+  if (text.size() <= longest_bold && text.find(bold) != std::string::npos) text = without_bold(std::move(text));
   if (text.find('\\') == std::string::npos || text.find(":\\") != std::string::npos) return text;
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace oomplan::diagnose {
 namespace {
@@ -40,23 +41,29 @@ void Prefilter::add(std::string_view literal, std::uint32_t id) {
   literals_.push_back({std::string(literal), id});
   for (std::size_t i = best; i < best + stride_; ++i) {
     const std::uint32_t key = key_at(literal.data() + i);
-    entries_.push_back({key, index, static_cast<std::uint32_t>(i)});
+    entries_.push_back(
+        {key, index, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(literal.size()), literal.back()});
     bits_[slot(key) / 64] |= std::uint64_t{1} << (slot(key) % 64);
   }
 }
 
 void Prefilter::finish() {
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return slot(a.key) < slot(b.key); });
+  begins_.assign(slots + 1, 0);
+  for (const Entry& entry : entries_) ++begins_[slot(entry.key) + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
 }
 
 void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t key, std::vector<Hit>& hits) const {
-  auto entry = std::lower_bound(entries_.begin(), entries_.end(), key,
-                                [](const Entry& e, std::uint32_t k) { return e.key < k; });
-  for (; entry != entries_.end() && entry->key == key; ++entry) {
-    const Literal& literal = literals_[entry->literal];
-    if (at < entry->offset) continue;
-    const std::size_t begin = at - entry->offset;
-    if (text.substr(begin, literal.text.size()) == literal.text) hits.push_back({begin, literal.id});
+  const std::uint32_t here = slot(key);
+  for (std::uint32_t i = begins_[here]; i < begins_[here + 1]; ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.key != key || at < entry.offset) continue;
+    const std::size_t begin = at - entry.offset;
+    if (text.size() - begin < entry.size || text[begin + entry.size - 1] != entry.last) continue;
+    const Literal& literal = literals_[entry.literal];
+    if (text.substr(begin, entry.size) == literal.text) hits.push_back({begin, literal.id});
   }
 }
 

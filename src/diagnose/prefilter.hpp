@@ -36,17 +36,21 @@ class Prefilter {
     std::uint32_t key = 0;
     std::uint32_t literal = 0;
     std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    char last = 0;  // of the literal: what passes the key by chance seldom ends like it
   };
   struct Literal {
     std::string text{};
     std::uint32_t id = 0;
   };
+  static constexpr std::size_t slots = std::size_t{1} << 16;
   static std::uint32_t slot(std::uint32_t key) { return (key * 2654435761U) >> 16; }
   void check(std::string_view text, std::size_t at, std::uint32_t key, std::vector<Hit>& hits) const;
 
   std::size_t stride_;
-  std::array<std::uint64_t, 1024> bits_{};
-  std::vector<Entry> entries_{};  // sorted by key
+  std::array<std::uint64_t, slots / 64> bits_{};
+  std::vector<Entry> entries_{};         // by slot
+  std::vector<std::uint32_t> begins_{};  // of each slot among the entries, and their end
   std::vector<Literal> literals_{};
 };
 

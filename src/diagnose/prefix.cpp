@@ -78,11 +78,13 @@ bool launcher_label(std::string_view& text, Line& line) {
   return true;
 }
 
-// "(train pid=2657296) ", "(RayTrainWorker pid=1, ip=10.0.0.1) "
+// "(train pid=2657296) ", "(RayTrainWorker pid=1, ip=10.0.0.1) ", "(raylet) ", "(autoscaler +5s) "
 bool ray_label(std::string_view& text, Line& line) {
   const std::size_t close = text.starts_with('(') ? text.substr(0, 120).find(')') : std::string_view::npos;
-  const std::size_t pid = text.substr(0, 120).find("pid=");
-  if (close == std::string_view::npos || pid == std::string_view::npos || pid > close) return false;
+  if (close == std::string_view::npos) return false;
+  const std::string_view name = text.substr(1, close - 1);
+  const std::string_view word = name.substr(0, name.find_first_of(", "));
+  if (name.find("pid=") == std::string_view::npos && word != "raylet" && word != "autoscaler") return false;
   line.source = std::string(text.substr(1, close - 1));
   text.remove_prefix(close + 1);
   if (text.starts_with(' ')) text.remove_prefix(1);
@@ -285,6 +287,19 @@ bool quoting(std::string_view& text, Line& line) {
   return false;
 }
 
+// "Saving…            train_util.py:779" of rich's handler: who logged it stands in a column of its own.
+std::string_view without_place(std::string_view text) {
+  const std::size_t gap = text.rfind("   ");
+  if (gap == std::string_view::npos) return text;
+  const std::string_view place = text.substr(gap + 3);
+  const std::size_t colon = place.find(".py:");
+  const bool named = colon != std::string_view::npos && colon > 0 &&
+                     std::all_of(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(colon), name_char);
+  const std::size_t number = colon + 4;
+  if (!named || number == place.size() || while_digits(place, number) != place.size()) return text;
+  return text.substr(0, gap);
+}
+
 using Strip = bool (*)(std::string_view&, Line&);
 constexpr auto all =
     std::to_array<Strip>({quoting, timestamp, syslog, kernel_time, process_label, journal_label, logger_label,
@@ -301,6 +316,8 @@ void strip_prefixes(Line& line) {
     line.prefixed = line.prefixed || again;
   }
   while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  text = without_place(text);
+  while (text.ends_with(' ')) text.remove_suffix(1);
   if (text.ends_with("│")) text.remove_suffix(3);
   if (text.size() != line.body.size()) line.body = std::string(text);
 }

@@ -29,11 +29,16 @@ constexpr std::array leading_in{
 
 constexpr std::array levels{"error"sv, "warn"sv, "info"sv, "fatal"sv, "critical"sv, "debug"sv, "e "sv, "w "sv, "f "sv};
 
-// "torch.cuda.OutOfMemoryError: " and quotes belong to what is quoted.
+// "throws a CUDA |out of memory|": what ran out of it.
+constexpr std::array kinds_of_memory{" CUDA"sv, " cuda"sv, " GPU"sv, " gpu"sv, " HIP"sv, " XPU"sv, " MPS"sv, " NPU"sv};
+
+// "torch.cuda.OutOfMemoryError: " and quotes belong to what is quoted, and the kind of memory to the words.
 std::string_view without_opening(std::string_view lead) {
   for (std::size_t before = lead.size() + 1; lead.size() < before;) {
     before = lead.size();
     while (!lead.empty() && " \n`'\"*([{<|"sv.find(lead.back()) != std::string_view::npos) lead.remove_suffix(1);
+    for (const std::string_view kind : kinds_of_memory)
+      if (lead.ends_with(kind)) lead.remove_suffix(kind.size());
     if (!lead.ends_with(':')) continue;
     const std::string_view word = lead.substr(lead.rfind(' ') + 1);
     if (word.ends_with("Error:") || word.ends_with("Exception:")) lead.remove_suffix(word.size());

@@ -194,7 +194,12 @@ class Reader {
     for (std::size_t at = 0; at < seam.size();) {  // a sentence is known by its rarest letters, which may stand late
       at = rules_.every.find(seam, at, hits);
       for (const Prefilter::Hit& hit : hits) {
-        const bool across = hit.at < tail && hit.at + rules_.sentences[hit.id].anchor.size() > tail + between.size();
+        const std::size_t end_of_anchor = hit.at + rules_.sentences[hit.id].anchor.size();
+        // The blank that it ends with went with the line's end, where a terminal broke that.
+        const bool ends_there =
+            end_of_anchor == tail + between.size() && std::max(end, lines_[index].width) >= narrowest_wrap;
+        const bool across =
+            hit.at < tail && (end_of_anchor > tail + between.size() || (ends_there && end_of_anchor > tail));
         if (across) attempt(index, {end - tail + hit.at, hit.id}, found);
       }
     }
@@ -238,10 +243,21 @@ class Reader {
     const Match& a = other.match;
     const Match& b = one.match;
     if (a.begin == b.begin && a.end == b.end) return &other < &one;
+    const bool from_one_place = other.line == one.line && other.begin == one.begin && a.begin != b.begin;
+    if (from_one_place) return a.end > b.end;  // both begin in an earlier line
     const bool inside = a.begin <= b.begin && b.end <= a.end;
     const bool overlaps = a.begin < b.end && b.begin < a.end;
     const bool longer = a.end - a.begin > b.end - b.begin;
     return inside || (overlaps && longer && other.sentence->says == one.sentence->says);
+  }
+
+  // "RuntimeError        Traceback (most recent call last)" of IPython, which says why below the frames; of these
+  // classes that may be anything.
+  bool heads_traceback(std::size_t index) const {
+    const std::string_view name = lines_[index].body;
+    if (name != "RuntimeError" && name != "OSError" && name != "Exception") return false;
+    return index + 1 < lines_.size() && lines_[index + 1].number == lines_[index].number &&
+           lines_[index + 1].file == lines_[index].file && lines_[index + 1].body.starts_with("Traceback (most recent");
   }
 
   // General words tell nothing beside words that are known, and nothing where they report no failure.
@@ -254,6 +270,7 @@ class Reader {
     });
     std::erase_if(found, [&](const Found& one) {
       if (!is_general(*one.sentence)) return false;
+      if (one.sentence->says == Says::other_failure && heads_traceback(index)) return true;
       const std::size_t length = one.match.end - one.match.begin;
       const bool of_memory = one.sentence->says <= Says::host_alloc_failed;
       if ((known && !(only_code && of_memory)) ||
@@ -315,10 +332,10 @@ class Reader {
     const bool failure = std::any_of(found.begin(), found.end(),
                                      [](const Found& one) { return one.sentence->says <= Says::other_failure; });
     if (!failure) return;
-    const bool here = stands_as_example(lines_, index);
     std::erase_if(found, [&](const Found& one) {
-      const bool example = here || (one.line != index && stands_as_example(lines_, one.line));
-      return example && one.sentence->says <= Says::other_failure;
+      if (one.sentence->says > Says::other_failure) return false;
+      return stands_as_example(lines_, index, one.match.begin) ||
+             (one.line != index && stands_as_example(lines_, one.line, one.begin));
     });
   }
 
@@ -382,10 +399,13 @@ class Reader {
     return false;
   }
 
-  // What an earlier line was taken to say may be how this begins.
-  void forget_beginning(const Found& found) {
+  // What an earlier line was taken to say may be how this begins, or a shorter form of it.
+  void forget_beginning(const Found& found, std::size_t index) {
     for (std::size_t i = told_before_; i-- > 0 && out_[i].line && *out_[i].line >= found.line;) {
-      if (*out_[i].line != found.line || begins_[i] != found.begin) continue;
+      const bool begins = *out_[i].line == found.line && begins_[i] == found.begin;
+      const bool within = *out_[i].line > found.line || begins_[i] >= found.begin;
+      const bool shorter = within && *out_[i].line < index && out_[i].family == found.sentence->family;
+      if (!begins && !shorter) continue;
       out_.erase(out_.begin() + static_cast<std::ptrdiff_t>(i));
       begins_.erase(begins_.begin() + static_cast<std::ptrdiff_t>(i));
       --told_before_;
@@ -394,7 +414,7 @@ class Reader {
 
   void tell(std::size_t index, Found found) {
     const Sentence& sentence = *found.sentence;
-    forget_beginning(found);
+    forget_beginning(found, index);
     if (out_.size() >= most_evidence && sentence.says > Says::other_failure) return;
     const bool quoted = sentence.says <= Says::other_failure && (is_quoted(found) || is_subject(found));
     Evidence out = evidence_at(index);

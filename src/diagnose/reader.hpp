@@ -21,7 +21,7 @@ std::vector<Evidence> read_lines(const Rules& rules, const std::vector<Line>& li
 // What a sentence of general words means is told by where it stands: "out of memory" under a traceback is a failure,
 // in a page of advice it is none.
 
-/// Whether the line is a frame of Python's: `File "train.py", line 3`.
+/// Whether the line is a frame of a traceback: `File "train.py", line 3`, `----> 3 train()`, `❱ 3 │ train()`.
 bool is_frame(std::string_view text);
 
 /// Whether a frame, or the place of Rust's panic, is in the few lines above, or on the line itself.
@@ -45,9 +45,9 @@ bool is_general(const Sentence& sentence);
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match);
 
-/// Whether the line is no report: code that is shown, a sentence about what may happen, or an example in a text about
-/// errors, right below "If you see an error like:".
-bool stands_as_example(const std::vector<Line>& lines, std::size_t index);
+/// Whether what begins at `begin` is no report: code that is shown, a sentence about what may happen, or an example in
+/// a text about errors, right below "If you see an error like:".
+bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin);
 
 /// Whether the line is a sentence about what may happen, or what a word stands for.
 bool explains(std::string_view text);

@@ -124,15 +124,29 @@ bool is_between(const Evidence& bar, const std::vector<Line>& lines) {
   return !is_bar(lines, *bar.line + 1) && (*bar.line == 0 || !is_bar(lines, *bar.line - 1));
 }
 
+// An allocator's failure in a program that tries smaller and smaller sizes on purpose, or that skips a batch.
+bool can_be_survived(const Evidence& e) {
+  return e.says == Says::gpu_alloc_failed || e.says == Says::host_alloc_failed || e.says == Says::gpu_library_failed ||
+         e.find("soft") != nullptr || e.find("general") != nullptr;
+}
+
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
 // of a failure there.
 std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
   std::vector<bool> out(all.size(), false);
   const bool shared = is_drawn_through(all, lines);
   bool goes_on = false;
+  bool caught_later = false;
+  bool failed_between = false;
   bool handled = false;
   for (std::size_t i = all.size(); i-- > 0;) {
-    if (all[i].says == Says::caught) handled = goes_on;
+    if (all[i].says == Says::caught) {
+      goes_on = goes_on || (caught_later && failed_between);  // it lived to catch another
+      handled = goes_on;
+      caught_later = true;
+      failed_between = false;
+    }
+    failed_between = failed_between || (caught_later && can_be_survived(all[i]));
     const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
     if (all[i].says == Says::progress && !another) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
@@ -166,12 +180,6 @@ bool was_soft(const std::vector<Evidence>& all, const Evidence& failure) {
   return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
     return (e.order > failure.order && e.says == Says::progress) || e.find("finished") != nullptr;
   });
-}
-
-// An allocator's failure in a program that tries smaller and smaller sizes on purpose, or that skips a batch.
-bool can_be_survived(const Evidence& e) {
-  return e.says == Says::gpu_alloc_failed || e.says == Says::host_alloc_failed || e.says == Says::gpu_library_failed ||
-         e.find("soft") != nullptr || e.find("general") != nullptr;
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ std::vector<Piece> unfolded(std::string_view line);
 /// characters.
 std::string plain(std::string_view text);
 
-/// `text` without the backslashes that Markdown puts before its own signs, where no path is in it.
+/// `text` without the backslashes that Markdown puts before its own signs, where no path is in it, and without the
+/// signs around bold words.
 std::string without_markdown(std::string text);
 
 /// Whether most blanks of the text are of another kind, so that not even the words of a rule are found in it. Looks at

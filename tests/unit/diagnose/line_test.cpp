@@ -21,6 +21,9 @@ TEST(Prefixes, AreTakenOffAndKept) {
   EXPECT_EQ(stripped("[default2]:boom").rank, 2);
   EXPECT_EQ(stripped("4: boom").rank, 4);
   EXPECT_EQ(stripped("(train pid=77, ip=10.0.0.1) boom").source, "train pid=77, ip=10.0.0.1");
+  EXPECT_EQ(stripped("(raylet) boom").source, "raylet");
+  EXPECT_EQ(stripped("(autoscaler +5s) boom").body, "boom");
+  EXPECT_EQ(stripped("boom                train_util.py:779").body, "boom");
   EXPECT_EQ(stripped("trainer-1  | boom").body, "boom");
   EXPECT_EQ(stripped("# [rank0]: boom").rank, 0);
   EXPECT_EQ(stripped("    2016-03-17T02:47:32.199-0400 boom").time, "2016-03-17T02:47:32.199-0400");
@@ -38,7 +41,8 @@ TEST(Prefixes, OfKernelAndJournalAreTakenOff) {
 TEST(Prefixes, LeaveMessagesAlone) {
   for (const char* text :
        {"RuntimeError: CUDA error: out of memory", "[enforce fail at alloc_cpu.cpp:75] err == 0.",
-        "srun: error: n05: task 3: Out Of Memory", "| Allocated memory | 1 MB |", "memory: usage 1kB"})
+        "srun: error: n05: task 3: Out Of Memory", "| Allocated memory | 1 MB |", "memory: usage 1kB",
+        "(rayleigh) 7 km", "assertion in train.py:33", "see    train.py:33 for it"})
     EXPECT_EQ(stripped(text).body, text);
 }
 

@@ -28,6 +28,13 @@ TEST(Plain, TakesMarkdownsBackslashesOffButNoPaths) {
   EXPECT_EQ(without_markdown("C:\\_dir\\[a]"), "C:\\_dir\\[a]");
 }
 
+TEST(Plain, TakesTheSignsOfBoldWordsOffButNoOperators) {
+  EXPECT_EQ(without_markdown("**RuntimeError: out of memory.** Tried"), "RuntimeError: out of memory. Tried");
+  EXPECT_EQ(without_markdown("seen **once**, **twice**"), "seen once, twice");
+  for (const char* text : {"f(**options), 2**30 and **more", "*****************", "** a note **", "a ** b ** c"})
+    EXPECT_EQ(without_markdown(text), text);
+}
+
 TEST(ForeignBlanks, AreSeenOnlyWhereTheyAreTheRule) {
   EXPECT_TRUE(has_foreign_blanks("a\u00a0b\u00a0c\n"));
   EXPECT_TRUE(has_foreign_blanks("a\tb\tc\n"));
