@@ -151,6 +151,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.optimizer.set_grads_to_none.value = true;
   plan.optimizer.in_backward.value = false;  // Of torchtune alone, as fake quantization.
   plan.quantization.fake_group.value = 0;
+  plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
+  plan.batch.joined.value = 0;
   plan.optimizer.fp32_embedding_state.value = true;
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
@@ -248,6 +250,7 @@ TrainingPlan axolotl_plan(Dice& dice) {
     plan.adapter.dtype.value = AdapterDType::fp32;
   }
   if (plan.kernels.attention.value == Attention::eager) plan.batch.padding_mask.value = true;
+  plan.batch.mask_sent.value = plan.batch.padding_mask.value;  // Rows without a mask are packed.
   const bool raised = plan.precision.weights_dtype.value != WeightsDType::fp32;
   const bool skipped = plan.quantization.kind.value != Quantization::none && !eight && dice.flip();
   if (plan.adapter.kind.value == Adapter::lora) {
