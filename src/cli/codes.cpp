@@ -132,8 +132,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "beside TRL's packing. --trainer (or a key `trainer`) says which reads it."},
     {"ingest/assumed-file", Verdict::answered,
      "A config names a file by a path that leads to nothing from the working directory and from the config's folder. "
-     "The"
-     " one that lies at that path from a folder above is read; the message says which."},
+     "The one that lies at that path from a folder above is read; the message says which."},
     {"ingest/assumed-trainer", Verdict::answered,
      "Nothing says whose trainer read the config that a diagnosis is held against, so it was estimated as TRL's SFT. "
      "--trainer says whose it is."},
@@ -166,8 +165,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "of the nearest one of the same major version are taken; docs/dialects.md lists what there is."},
     {"ingest/no-training", Verdict::undecided,
      "The file says no training run: a launcher's config, DeepSpeed's, a model's, one of inference or export. Or a "
-     "script"
-     " trains nothing that is read: it loads no model by the framework, makes no trainer, or never calls its train()."},
+     "script trains nothing that is read: it loads no model by the framework, makes no trainer, or never calls its "
+     "train()."},
     {"ingest/not-a-mapping", Verdict::invalid,
      "A training config is a mapping of keys to values; this file is a list or a single value."},
     {"ingest/not-read", Verdict::undecided,

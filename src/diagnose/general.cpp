@@ -19,7 +19,7 @@ bool is_arrow(std::string_view text) {
     text.remove_prefix(rich.size());
   } else {
     const std::size_t head = text.find_first_not_of('-');
-    if (head == std::string_view::npos || head == 0 || text[head] != '>') return false;
+    if (head == std::string_view::npos || head < 2 || text[head] != '>') return false;
     text.remove_prefix(head + 1);
   }
   const std::size_t number = text.find_first_not_of(' ');

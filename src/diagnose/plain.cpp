@@ -83,12 +83,14 @@ namespace {
 
 constexpr std::string_view bold = "**";
 
+bool begins_bold(std::string_view text, std::size_t open) {
+  return (open == 0 || text[open - 1] == ' ') && open + 2 < text.size() && text[open + 2] != ' ' &&
+         text[open + 2] != '*';
+}
+
 // Where the bold text that begins at `open` ends: behind a sign or letter, before a blank. "**options" has no end.
 std::size_t end_of_bold(std::string_view text, std::size_t open) {
   constexpr std::string_view behind = " .,:;)";
-  const bool begins =
-      (open == 0 || text[open - 1] == ' ') && open + 2 < text.size() && text[open + 2] != ' ' && text[open + 2] != '*';
-  if (!begins) return std::string_view::npos;
   for (std::size_t at = text.find(bold, open + 2); at != std::string_view::npos; at = text.find(bold, at + 2)) {
     const bool ends = at + 2 == text.size() || behind.find(text[at + 2]) != std::string_view::npos;
     if (ends && text[at - 1] != ' ' && at > open + 2) return at;
@@ -99,8 +101,9 @@ std::size_t end_of_bold(std::string_view text, std::size_t open) {
 // "**RuntimeError: CUDA out of memory.** Tried to allocate": a page sets its first words in bold.
 std::string without_bold(std::string text) {
   for (std::size_t open = text.find(bold); open != std::string::npos; open = text.find(bold, open + 1)) {
+    if (!begins_bold(text, open)) continue;
     const std::size_t close = end_of_bold(text, open);
-    if (close == std::string::npos) continue;
+    if (close == std::string::npos) break;  // Nor has any that begins later.
     text.erase(close, 2);
     text.erase(open, 2);
   }

@@ -139,13 +139,17 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
   bool caught_later = false;
   bool failed_between = false;
   bool handled = false;
+  const Evidence* later = nullptr;
   for (std::size_t i = all.size(); i-- > 0;) {
     if (all[i].says == Says::caught) {
-      goes_on = goes_on || (caught_later && failed_between);  // it lived to catch another
+      const bool lived = caught_later && failed_between && same_speaker(all[i], *later);
+      goes_on = goes_on || lived;  // to catch another
       handled = goes_on;
+      later = &all[i];
       caught_later = true;
       failed_between = false;
     }
+    if (all[i].says == Says::killed || all[i].says == Says::launcher) caught_later = failed_between = false;
     failed_between = failed_between || (caught_later && can_be_survived(all[i]));
     const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
     if (all[i].says == Says::progress && !another) goes_on = true;

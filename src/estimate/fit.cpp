@@ -64,15 +64,6 @@ Bytes limit_of(const Gpu& gpu, double headroom) {
 
 namespace {
 
-/// The highest moment of the phases that come before a loss.
-Bytes before_loss(const Footprint& footprint) {
-  Bytes most;
-  for (const PhasePeak& peak : footprint.peaks) {
-    if (peak.phase == Phase::load || peak.phase == Phase::forward) most = std::max(most, peak.total);
-  }
-  return most;
-}
-
 Bytes logits_at_most(const Footprint& footprint) {
   Bytes most;
   for (const PhasePeak& peak : footprint.peaks) most = std::max(most, at(peak.by_bucket, Bucket::logits_and_loss));
@@ -85,7 +76,8 @@ Bytes logits_at_most(const Footprint& footprint) {
 bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
   const Setting<std::int64_t>& part = plan.recipe.loss_part;
   if (plan.recipe.loss.value != Loss::unsloth_fused || part.origin.is_said()) return false;
-  const Bytes taken = before_loss(footprint) + sum(runtime_terms(gpu, plan.mesh));
+  // What PyTorch has reserved by then counts, and is more than the tensors: those of the whole run's peak stand for it.
+  const Bytes taken = footprint.peak.total + sum(runtime_terms(gpu, plan.mesh));
   const Bytes half = taken < gpu.total ? Bytes((gpu.total - taken).count() / 2) : Bytes();
   const Bytes logits = logits_at_most(footprint);
   constexpr std::int64_t fewest_parts = 4;

@@ -1,6 +1,7 @@
 #include "sharding_keys.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -39,24 +40,21 @@ void put_said(const TrainingPlan& said, const Document& config, Draft& draft) {
 
 namespace {
 
-/// The folder that `folder` is in, both ending in '/': "" is the working directory.
-std::string parent_of(const std::string& folder) {
-  if (folder.empty() || folder.ends_with("../")) return folder + "../";
-  if (folder == "/") return folder;
-  const auto slash = folder.rfind('/', folder.size() - 2);
-  const std::string last = folder.substr(slash == folder.npos ? 0 : slash + 1);
-  return last == "./" ? "../" : folder.substr(0, folder.size() - last.size());
+/// The folder that `folder` is in; an empty one is the working directory.
+std::filesystem::path parent_of(const std::filesystem::path& folder) {
+  if (folder.empty() || folder.filename() == "..") return folder / "..";
+  return folder.parent_path();
 }
+
+bool is_missing(const Result<Document>& read) { return read.errors().front().code == "read/missing"; }
 
 /// The file in one of the folders that the config lies in: people start a run from the root of a repository.
 std::optional<Document> read_above(const Input& input, const std::string& path, const Loader& loader) {
   constexpr int most = 8;
-  const std::string& file = input.document->file;
-  const auto slash = file.rfind('/');
-  std::string folder = slash == file.npos ? "" : file.substr(0, slash + 1);
-  for (int i = 0; i < most && folder != "/"; ++i) {
+  std::filesystem::path folder = std::filesystem::path(input.document->file).lexically_normal().parent_path();
+  for (int i = 0; i < most && (folder.empty() || folder != folder.root_path()); ++i) {
     folder = parent_of(folder);
-    Result<Document> read = loader(folder + path);
+    Result<Document> read = loader((folder / path).string());
     if (read && read->root.is_mapping()) return *std::move(read);
   }
   return std::nullopt;
@@ -64,14 +62,15 @@ std::optional<Document> read_above(const Input& input, const std::string& path, 
 
 }  // namespace
 
-Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents) {
+Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents, Search search) {
   if (input.value->is_mapping()) return {input.document, input.value};
   const auto path = read_text(*input.value);
   if (!path || !loader || !path->ends_with(".json")) return {};
   const std::string from_file = beside(input.document->file, *path);
   Result<Document> read = loader(*path);
-  if (!read && from_file != *path) read = loader(from_file);
-  const bool absent = !read && !path->starts_with('/');
+  if (!read && is_missing(read) && from_file != *path) read = loader(from_file);
+  const bool missing = !read && is_missing(read) && !path->starts_with('/');
+  const bool absent = missing && search == Search::above;
   std::optional<Document> above = absent ? read_above(input, *path, loader) : std::nullopt;
   if (!above && (!read || !read->root.is_mapping())) return {};
   const Document& kept = documents.emplace_back(above ? *std::move(above) : *std::move(read));
@@ -108,7 +107,7 @@ void plan_deepspeed(const Inputs& inputs, const Document& config, const Loader& 
                     Draft& draft) {
   const Input* asks = find_input(inputs, "deepspeed");
   if (asks == nullptr || !is_set(*asks->value)) return;
-  const Named named = named_by(*asks, loader, documents);
+  const Named named = named_by(*asks, loader, documents, Search::above);
   if (named.mapping == nullptr) {
     draft.plan.unmodelled.push_back(
         {"DeepSpeed, whose file cannot be read from here,", "deepspeed", origin_of(*asks).where});

@@ -25,14 +25,16 @@ Inputs fsdp_inputs_of(const Input& input, const Loader& loader, std::deque<Docum
 Arguments read_within(std::string_view table, const Inputs& inputs, const std::string& within, Findings& findings);
 
 /// The mapping that an input holds, or that the file holds which it names: beside the working directory, as the
-/// frameworks take a path, or beside the file that says it, or in one of at most eight folders above that. Null where
-/// there is none.
+/// frameworks take a path, or beside the file that says it; where neither is there and it is searched for above, in one
+/// of at most eight folders above that. Null where there is none.
 struct Named {
   const Document* document = nullptr;
   const Node* mapping = nullptr;
   bool above = false;  ///< In a folder above the file that says it, from which the run is taken to be started.
 };
-Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents);
+enum class Search { beside, above };
+Named named_by(const Input& input, const Loader& loader, std::deque<Document>& documents,
+               Search search = Search::beside);
 
 /// Facts that were said beside the config go to the plan, and an error where that says another; the command line goes
 /// before both.

@@ -130,8 +130,7 @@ std::string cut_loss(const Numbers& n) {
 std::string parts_of_loss(const Numbers& n) {
   return fmt::format(
       "Unsloth's fused loss makes the scores and their gradient in parts, of which each would be at most {} in fp32, "
-      "and "
-      "holds the hidden states' gradient ({} × {} hidden) from then on; it sees {} × {} vocabulary",
+      "and holds the hidden states' gradient ({} × {} hidden) from then on; it sees {} × {} vocabulary",
       to_text(Bytes(n.plan.recipe.loss_part.value)), n.tokens_text(), with_separators(n.hidden()), n.tokens_text(),
       with_separators(n.vocabulary()));
 }

@@ -1,5 +1,7 @@
 #include "torch/unsloth.hpp"
 
+#include <utility>
+
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {

@@ -209,7 +209,8 @@ void plan_length(const Arguments& args, Draft& draft, const Document& document) 
 }
 
 /// trainer.py: rows are joined into one, by packing or without, unless that is switched off.
-void plan_rows(const Arguments& args, TrainingPlan& plan) {
+void plan_rows(const Arguments& args, Draft& draft, const Document& document) {
+  TrainingPlan& plan = draft.plan;
   plan.batch.joined = {0, own("a batch of padded rows")};
   const auto packing = args.get<bool>("packing");
   const auto padding_free = args.get<bool>("padding_free");
@@ -218,6 +219,10 @@ void plan_rows(const Arguments& args, TrainingPlan& plan) {
                        : is(padding_free, true) ? padding_free.origin
                                                 : own("_should_auto_padding_free");
   plan.batch.joined = {plan.batch.micro_batch_size.value, joins};
+  if (is(packing, true)) {
+    miss(draft, document, "joined_rows", {}, "the data decide how many sequences are packed into a row",
+         "--set plan.joined_rows=…: those of a whole batch");
+  }
   pack_rows(plan, joins, "per_device_train_batch_size");
   plan.loader.packed = {is(packing, true), joins};
 }
@@ -266,7 +271,7 @@ Draft read(const Inputs& given, const Document& document) {
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_length(args, draft, document);
-  plan_rows(args, plan);
+  plan_rows(args, draft, document);
   plan_evaluation(args, draft);
   trainer::plan_optimizer(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);

@@ -81,6 +81,8 @@ class Reader {
     add_arguments(*calls_.trainer, "", {});
     if (calls_.config != nullptr) add_arguments(*calls_.config, "", {});
     for (const Node* set : calls_.sets) add_set(*set);
+    refuse_what_is_not_read();
+    if (!errors_.empty()) return std::move(errors_);
     return std::move(root_);
   }
 
@@ -92,6 +94,52 @@ class Reader {
                       ? "the script makes no trainer that is known, so there is no step to estimate"
                       : "the script never calls train() of its trainer";
     return out;
+  }
+
+  void not_read(const Node& at, const std::string& what, const std::string& hint) {
+    errors_.push_back(script_error(script_, at, "ingest/not-read", what, hint));
+  }
+
+  /// Arguments are read by their names: of more than the first `most` that have none, it is not known what they are.
+  void refuse_positional(const Node* step, std::size_t most) {
+    if (step == nullptr) return;
+    const Node& positional = *step->find("positional");
+    if (positional.items.size() <= most) return;
+    not_read(*step->find("call"), "arguments of " + std::string(call_of(*step)) + " without their names are not read",
+             "write them as name=value");
+  }
+
+  void refuse_what_is_not_read() {
+    refuse_positional(calls_.load, 1);
+    refuse_positional(calls_.adapt, 1);
+    refuse_positional(calls_.config, 1);  // output_dir
+    refuse_positional(calls_.trainer, 1);
+    if (calls_.config != nullptr) return;
+    for (const Entry& entry : calls_.trainer->find("keywords")->entries) {
+      if (entry.key != "args" || entry.value.kind == Node::Kind::null) continue;
+      Node at;
+      at.line = entry.line;
+      at.column = entry.column;
+      not_read(at, "args: where the trainer's config is made is not read", "make it by its class: SFTConfig(…)");
+    }
+  }
+
+  /// os.environ.setdefault("UNSLOTH_…"), setattr(args, "…"), dataclasses.replace(args, …): settings made by a call.
+  void refuse_setting(const Node& step, std::string_view name, std::string_view owner) {
+    const Node& positional = *step.find("positional");
+    const auto is_argument = [](std::string_view key) {
+      return std::ranges::any_of(arguments_of("unsloth"), [&](const Key& known) { return known.name == key; });
+    };
+    bool sets = false;
+    if ((owner == "os.environ" && (name == "setdefault" || name == "update")) || (owner == "os" && name == "putenv")) {
+      const bool named = !positional.items.empty() && positional.items.front().kind == Node::Kind::string;
+      sets = !named || positional.items.front().text.starts_with("UNSLOTH_");
+    }
+    if (name == "setattr" && owner.empty() && positional.items.size() > 1)
+      sets = positional.items[1].kind != Node::Kind::string || is_argument(positional.items[1].text);
+    if (name == "replace" && (owner.empty() || owner == "dataclasses"))
+      sets = std::ranges::any_of(step.find("keywords")->entries, is_argument, &Entry::key);
+    if (sets) not_read(*step.find("call"), "what " + std::string(call_of(step)) + " sets is not read", "assign it");
   }
 
   /// Up to the last call of train(): what comes after it loads the model again, to use it.
@@ -109,6 +157,7 @@ class Reader {
     const std::string_view call = call_of(step);
     const std::string_view name = function_of(call);
     const std::string_view owner = function_of(owner_of(call));
+    refuse_setting(step, name, owner_of(call));
     if (starts_training(call)) calls_.trains = &step;
     if (name == "from_pretrained" && is_loader(owner)) once(calls_.load, step);
     if (name == "get_peft_model" && is_loader(owner)) once(calls_.adapt, step);
