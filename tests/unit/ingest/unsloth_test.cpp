@@ -207,6 +207,30 @@ TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {
               Contains("assigned.packing: a setting that is assigned after the call"));
 }
 
+TEST(Unsloth, WhatIsNotReadIsNotPassedOver) {
+  const std::string rest = "t = SFTTrainer(model = m, args = args)\nt.train()\n";
+  const std::string config = "args = SFTConfig('out')\n";
+  EXPECT_THAT(errors_of(import + "m, t = FastLanguageModel.from_pretrained('unsloth/mistral-7b-v0.3', 8192)\n" + adapt +
+                        trainer()),
+              ElementsAre(HasSubstr("arguments of FastLanguageModel.from_pretrained without their names")));
+  EXPECT_THAT(errors_of(import + load + "m = FastLanguageModel.get_peft_model(m, 256)\n" + trainer()),
+              ElementsAre(HasSubstr("arguments of FastLanguageModel.get_peft_model without their names")));
+  EXPECT_THAT(errors_of(import + load + adapt + "args = parsed()\n" + rest),
+              ElementsAre(HasSubstr("where the trainer's config is made is not read")));
+  EXPECT_THAT(errors_of(import + load + adapt + config + rest), IsEmpty());
+  for (const char* call : {"os.environ.setdefault('UNSLOTH_RETURN_LOGITS', '1')\n", "setattr(args, 'packing', True)\n",
+                           "args = dataclasses.replace(args, packing = True)\n"}) {
+    EXPECT_THAT(errors_of(import + load + adapt + config + call + rest), ElementsAre(HasSubstr("sets is not read")));
+  }
+  EXPECT_THAT(errors_of(import + load + adapt + config + "os.environ.setdefault('WANDB_MODE', 'off')\n" + rest),
+              IsEmpty());
+}
+
+TEST(Unsloth, HowManySequencesArePackedTheDataDecide) {
+  EXPECT_THAT(errors_of(all("packing = True")), ElementsAre(HasSubstr("how many sequences are packed into a row")));
+  EXPECT_EQ(plan_of(all("packing = True"), {"plan.joined_rows=12"}).batch.joined.value, 12);
+}
+
 TEST(Unsloth, AScriptWithoutTrainingHasNothingToEstimate) {
   EXPECT_THAT(errors_of(import + load), ElementsAre(HasSubstr("ingest/no-training: the script makes no trainer")));
   EXPECT_THAT(errors_of(import), ElementsAre(HasSubstr("loads no model")));
