@@ -91,8 +91,7 @@ constexpr std::array run_rows{
                               [](const Plan& plan) { return !plan.recipe.frozen.value.empty(); }}),
     fact<&Plan::batch, &BatchFacts::mask_sent, as::boolean>(
         "attention_mask_sent", {"a batch has an `attention_mask`, as collators make it; of ones alone it matters to "
-                                "Mamba, which does not look "
-                                "at it",
+                                "Mamba, which does not look at it, and to losses of real tokens alone (Gemma 3's)",
                                 {},
                                 [](const Plan& plan) { return !plan.batch.mask_sent.value; }}),
     fact<&Plan::precision, &PrecisionFacts::weights_dtype, as::weights_dtype>(
