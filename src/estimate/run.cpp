@@ -207,6 +207,7 @@ class Steps {
 Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition,
                  std::int64_t shard) {
   stage.begin(Phase::load);
+  if (stage.torch().unsloth != nullptr) stage.torch().unsloth->load();
   for (const Role role : recipe.roles(stage.plan())) {
     const bool other = role == Role::teacher;
     Result<Model> model = build(

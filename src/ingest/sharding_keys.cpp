@@ -1,9 +1,9 @@
 #include "sharding_keys.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "zero.hpp"
 
@@ -40,10 +40,26 @@ void put_said(const TrainingPlan& said, const Document& config, Draft& draft) {
 
 namespace {
 
-/// The folder that `folder` is in; an empty one is the working directory.
-std::filesystem::path parent_of(const std::filesystem::path& folder) {
-  if (folder.empty() || folder.filename() == "..") return folder / "..";
-  return folder.parent_path();
+/// The folder that a file is in, ending in '/', without "." and what ".." takes back: "" is the working directory.
+std::string folder_of(std::string_view file) {
+  std::vector<std::string_view> names;
+  const auto last = file.rfind('/');
+  std::string_view rest = file.substr(0, last == file.npos ? 0 : last + 1);
+  std::string out = rest.starts_with('/') ? "/" : "";
+  for (; !rest.empty(); rest.remove_prefix(std::min(rest.find('/'), rest.size() - 1) + 1)) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    if (name.empty() || name == ".") continue;
+    const bool back = name == ".." && !names.empty() && names.back() != "..";
+    if (back) names.pop_back();
+    if (!back) names.push_back(name);
+  }
+  for (const std::string_view name : names) (out += name) += '/';
+  return out;
+}
+
+/// The folder that `folder` is in.
+std::string parent_of(const std::string& folder) {
+  return folder.empty() || folder == "../" || folder.ends_with("/../") ? folder + "../" : folder_of(folder + "..//");
 }
 
 bool is_missing(const Result<Document>& read) { return read.errors().front().code == "read/missing"; }
@@ -51,10 +67,10 @@ bool is_missing(const Result<Document>& read) { return read.errors().front().cod
 /// The file in one of the folders that the config lies in: people start a run from the root of a repository.
 std::optional<Document> read_above(const Input& input, const std::string& path, const Loader& loader) {
   constexpr int most = 8;
-  std::filesystem::path folder = std::filesystem::path(input.document->file).lexically_normal().parent_path();
-  for (int i = 0; i < most && (folder.empty() || folder != folder.root_path()); ++i) {
+  std::string folder = folder_of(input.document->file);
+  for (int i = 0; i < most && folder != "/"; ++i) {
     folder = parent_of(folder);
-    Result<Document> read = loader((folder / path).string());
+    Result<Document> read = loader(folder + path);
     if (read && read->root.is_mapping()) return *std::move(read);
   }
   return std::nullopt;

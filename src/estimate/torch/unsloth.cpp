@@ -12,10 +12,13 @@ constexpr std::int64_t smallest_bytes = 2 * 1024 * 1024;   // MINIMUM_SIZE
 
 }  // namespace
 
-UnslothBuffers::UnslothBuffers(Torch& torch, DType dtype, bool offloads) : torch_(torch), offloads_(offloads) {
-  if (!offloads) return;
-  Restore bucket(torch.recorder.scope.bucket, Bucket::activations);
-  for (Tensor& buffer : inputs_) buffer = torch.empty({initial_elements}, dtype, "unsloth::buffer");
+UnslothBuffers::UnslothBuffers(Torch& torch, DType dtype, bool offloads)
+    : torch_(torch), dtype_(dtype), offloads_(offloads) {}
+
+void UnslothBuffers::load() {
+  if (!offloads_) return;
+  Restore bucket(torch_.recorder.scope.bucket, Bucket::activations);
+  for (Tensor& buffer : inputs_) buffer = torch_.empty({initial_elements}, dtype_, "unsloth::buffer");
 }
 
 // resize_: the old one goes once its elements are in the new one.

@@ -17,6 +17,9 @@ class UnslothBuffers {
   UnslothBuffers(const UnslothBuffers&) = delete;
   UnslothBuffers& operator=(const UnslothBuffers&) = delete;
 
+  /// The model is loaded: those for checkpoints begin.
+  void load();
+
   /// A checkpoint's forward: which buffer its input comes back into; -1: the input stays on the GPU.
   int leave(const Tensor& input);
   /// Its backward: a view of that buffer.
@@ -31,6 +34,7 @@ class UnslothBuffers {
   void grow(Tensor& buffer, std::int64_t elements, DType dtype, const char* op);
 
   Torch& torch_;
+  DType dtype_;
   bool offloads_;
   std::array<Tensor, 2> inputs_{};
   std::int64_t last_ = 0;     ///< How many checkpoints the first forward pass had: the last one's input stays later.

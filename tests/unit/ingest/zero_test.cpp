@@ -69,6 +69,9 @@ TEST(Zero, AFileIsLookedForAboveTheConfig) {
               testing::ElementsAre("ds/z.json", "b/ds/z.json", "ds/z.json", "../ds/z.json"));
   EXPECT_THAT(looked_for("b/x.yaml", "b/ds/z.json", plan), testing::ElementsAre("ds/z.json", "b/ds/z.json"));
   EXPECT_THAT(plan.warnings, IsEmpty());
+  EXPECT_THAT(looked_for("a/x/./b/../c.yaml", "ds/z.json", plan), testing::ElementsAre("ds/z.json"));
+  EXPECT_THAT(looked_for("a/./b/../c/x.yaml", "a/ds/z.json", plan), testing::Contains("a/ds/z.json"));
+  EXPECT_THAT(looked_for("v1../x.yaml", "../ds/z.json", plan), testing::Contains("../ds/z.json"));
 }
 
 TEST(Zero, ItIsNotLookedForWithoutEnd) {
