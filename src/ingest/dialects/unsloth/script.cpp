@@ -126,6 +126,7 @@ class Reader {
 
   /// os.environ.setdefault("UNSLOTH_…"), setattr(args, "…"), dataclasses.replace(args, …): settings made by a call.
   void refuse_setting(const Node& step, std::string_view name, std::string_view owner) {
+    if (step.find("positional") == nullptr) return;  // Not a call.
     const Node& positional = *step.find("positional");
     const auto is_argument = [](std::string_view key) {
       return std::ranges::any_of(arguments_of("unsloth"), [&](const Key& known) { return known.name == key; });
