@@ -28,7 +28,7 @@ program = None
 
 
 def oomplan(folder, *arguments, text=None):
-    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=100, input=text)
+    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, input=text)
     if done.returncode not in (0, 1, 2, 3, 4):
         raise AssertionError(f"exit {done.returncode}: oomplan {' '.join(arguments)}\n{done.stderr}")
     return done
@@ -170,7 +170,8 @@ def patch_is_its_promise(folder, config):
         shutil.copytree(folder, place, ignore=shutil.ignore_patterns("patched-*"))
         code, applied = answer(place, "fix", config, "--gpu", gpu, "--apply", "--yes")
         assert code == 0 and applied["patch"] == advice["patch"], f"{gpu}: --apply answers otherwise: {applied}"
-        code, found = answer(place, "estimate", config, "--gpu", gpu, "-q")
+        launch = ["--launch", advice["launcher"]["name"]] if advice["launcher"] else []
+        code, found = answer(place, "estimate", config, "--gpu", gpu, "-q", *launch)
         assert code == 0, f"{gpu}: the patched config has exit {code}"
         assert found["gpus"][0]["needed"] == advice["found"]["needed"], \
             f"{gpu}: {found['fits'][0]['needed']} needed, {advice['found']['needed']} promised"
