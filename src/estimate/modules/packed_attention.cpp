@@ -4,13 +4,12 @@
 #include <array>
 
 #include "modules/attention_core.hpp"
+#include "torch/flash.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
 constexpr AttentionKind whole_picture{.causal = false, .pictures = true};
-
-std::int64_t up_to(std::int64_t n, std::int64_t step) { return saturating_mul(divided_up(n, step), step); }
 
 /// What the kernel of sdp_utils.cpp keeps and takes for one piece; the figures of torch/attention.cpp.
 struct Kernel {
@@ -38,7 +37,7 @@ void work_on_longest(Torch& t, const Tensor& q, std::int64_t longest) {
   }
   const std::int64_t padded = up_to(longest, 128);
   const Tensor softmax_d = t.empty({1, heads, padded}, DType::fp32, kernel.backward);
-  const Tensor sum = t.empty({1, padded, heads, d <= 192 ? up_to(d, 32) : 256}, DType::fp32, kernel.backward);
+  const Tensor sum = t.empty({1, padded, heads, flash_head(d)}, DType::fp32, kernel.backward);
 }
 
 /// torch.split's backward puts the pieces' gradients of one projection together, v's first.

@@ -7,11 +7,10 @@
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/unsloth_lora.hpp"
+#include "torch/flash.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-std::int64_t up_to(std::int64_t n, std::int64_t step) { return saturating_mul(divided_up(n, step), step); }
 
 // ---- Positions -----------------------------------------------------------------------------------------------------
 
@@ -47,7 +46,7 @@ void flash_backward(Torch& t, Node& n, Grads& g) {
   const std::int64_t length = q->sizes[1];
   const std::int64_t rows = joined > 0 ? saturating_add(length, saturating_mul(128, joined))
                                        : saturating_mul(q->sizes[0], up_to(length, 128));
-  const std::int64_t width = q->sizes[3] <= 192 ? up_to(q->sizes[3], 32) : 256;
+  const std::int64_t width = flash_head(q->sizes[3]);
   const Tensor softmax_d = t.empty({heads, rows}, DType::fp32, op);
   const Tensor dq_sum = t.empty({rows, heads, width}, DType::fp32, op);
 }

@@ -1,11 +1,10 @@
 // scaled_dot_product_attention on CUDA: aten/src/ATen/native/transformers/attention.cpp and cuda/sdp_utils.cpp
 // (compute capability 8.0 and up, without the cuDNN kernel). Flash where it can, memory-efficient else, math last.
+#include "torch/flash.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-std::int64_t up_to(std::int64_t n, std::int64_t step) { return saturating_mul(divided_up(n, step), step); }
 
 Tensor like(Torch& t, const Tensor& x, const char* op) { return t.empty_strided(x->sizes, x->strides, x->dtype, op); }
 
@@ -44,7 +43,7 @@ void flash_backward(Torch& t, Node& n, Grads& g) {
   g.out[2] = like(t, v, op);
   const std::int64_t padded = up_to(s, 128);
   const Tensor softmax_d = t.empty({b, heads, padded}, DType::fp32, op);
-  const Tensor dq_sum = t.empty({b, padded, heads, d <= 192 ? up_to(d, 32) : 256}, DType::fp32, op);
+  const Tensor dq_sum = t.empty({b, padded, heads, flash_head(d)}, DType::fp32, op);
   if (heads == k->sizes[1]) return;
   const Tensor dk_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
   const Tensor dv_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
