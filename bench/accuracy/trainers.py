@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MEASURED = ROOT / "tests/data/trainers"
 
 
-def estimate(program, case, models, folder):
+def estimate(program, case, models, folder, more=()):
     """The answer to a case's config, its model beside it; None where there is no number."""
     (folder / "model").mkdir(exist_ok=True)
     (folder / "model/config.json").write_text(json.dumps(models[case["model"]] | case["model_keys"]))
@@ -40,7 +40,7 @@ def estimate(program, case, models, folder):
         (folder / "deepspeed.json").write_text(json.dumps(case["deepspeed"]))
     for setting in case["set"]:
         command += ["--set", setting]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)
+    done = subprocess.run([*command, *more], cwd=folder, capture_output=True, check=False, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
