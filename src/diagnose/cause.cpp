@@ -38,6 +38,17 @@ bool free_contradicts(const Case& c) {
   return n.free && n.requested && !n.limit && *n.free - *n.requested >= 32 * mib;
 }
 
+bool refused_by_limit(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  return n.limit && n.free && n.requested && *n.free >= *n.requested;
+}
+
+std::int64_t held_of_ceiling(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  if (refused_by_limit(c) && n.allocated) return saturating_add(*n.allocated, n.unallocated.value_or(0));
+  return saturating_add(n.own(), n.listed_others);
+}
+
 KernelScope kernel_scope(const Case& c) {
   if (c.text_of("scope").find("emory cgroup") != std::string::npos) return KernelScope::cgroup;
   const std::string constraint = c.text_of("constraint");

@@ -10,9 +10,9 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 // The sum, line by line, and what it leaves open.
 void add_sum(const Case& c, std::int64_t ceiling, Judgement& out) {
   const GpuNumbers& n = c.gpu;
-  const std::int64_t held = saturating_add(n.own(), n.listed_others);
+  const std::int64_t held = held_of_ceiling(c);
   const std::int64_t sum = saturating_add(held, *n.requested);
-  if (n.listed_others > 0)
+  if (n.listed_others > 0 && !refused_by_limit(c))
     out.arithmetic.push_back(fmt::format("{} of this process + {} of others = {} held", shown(n.own()),
                                          shown(n.listed_others), shown(held)));
   if (held > 0)
@@ -28,7 +28,7 @@ void add_sum(const Case& c, std::int64_t ceiling, Judgement& out) {
 // the rest is another question, and a large rest that nobody in the message holds leaves it open.
 Confidence by_numbers(const Case& c, std::int64_t ceiling) {
   const GpuNumbers& n = c.gpu;
-  const std::int64_t sum = saturating_add(saturating_add(n.own(), n.listed_others), *n.requested);
+  const std::int64_t sum = saturating_add(held_of_ceiling(c), *n.requested);
   const bool over = sum + ceiling / 50 > ceiling;
   const bool no_room = n.free && *n.requested > *n.free;
   if (over) return Confidence::proved;

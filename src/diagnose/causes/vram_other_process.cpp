@@ -43,7 +43,7 @@ Judgement from_server() {
 
 Judgement causes::vram_other_process(const Case& c) {
   const GpuNumbers& n = c.gpu;
-  if (!is_gpu_shortage(c)) return {};
+  if (!is_gpu_shortage(c) || refused_by_limit(c)) return {};
   if (c.find("others_hold") != nullptr) return from_server();
   if (c.root->family == "xla") return from_small_plan(c);
   if (c.root->family == "mps") return from_metal(c);
