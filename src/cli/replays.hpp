@@ -17,7 +17,7 @@ class Replays {
   /// Takes the footprint's events, for these GPUs; `others`: with() may be asked of further ones.
   Replays(Footprint& footprint, const AllocatorSettings& settings, const std::vector<Gpu>& gpus, bool others = false)
       : events_(std::exchange(footprint.events, {})),
-        handles_(std::exchange(footprint.cublas_handles, {})),
+        beside_{{}, std::exchange(footprint.cublas_handles, {}), footprint.first_scratch},
         settings_(settings),
         first_(gpus.empty() ? Bytes() : gpus.front().cublas_workspace),
         count_(events_.size()),
@@ -38,12 +38,12 @@ class Replays {
     if (known != by_workspace_.end()) return known->second;
     sizes_left_.erase(workspace);
     const bool last = sizes_left_.empty() && !others_;
-    Reservation made(last ? std::move(events_) : events_, settings_, {workspace, handles_});
+    Reservation made(last ? std::move(events_) : events_, settings_, {workspace, beside_.before, beside_.first_scratch});
     return by_workspace_.emplace(workspace, std::move(made)).first->second;
   }
 
   std::vector<Event> events_;
-  std::vector<std::size_t> handles_;
+  Workspaces beside_;  ///< Their size left open.
   AllocatorSettings settings_;
   Bytes first_;
   std::size_t count_;

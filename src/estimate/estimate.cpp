@@ -62,6 +62,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
     Unrolled all = unroll(timeline);
     f.events = std::move(all.events);
     f.cublas_handles = std::move(all.handles);
+    f.first_scratch = all.first_scratch;
   }
   for (const Peak& p : peaks.of_phases()) {
     f.peaks.push_back(phase_peak(peaks, p));

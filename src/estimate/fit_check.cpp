@@ -29,7 +29,8 @@ const Result<Reservation>& FitCheck::replayed_with(Bytes workspace, std::int64_t
   if (!settings) return keep(settings.errors());
   Result<Footprint> footprint = estimate_shard(plan_, architecture_, shard);
   if (!footprint) return keep(footprint.errors());
-  return keep(Reservation(std::move(footprint->events), *settings, {workspace, std::move(footprint->cublas_handles)}));
+  Workspaces beside{workspace, std::move(footprint->cublas_handles), footprint->first_scratch};
+  return keep(Reservation(std::move(footprint->events), *settings, beside));
 }
 
 /// Of the kind of rank that needs most.

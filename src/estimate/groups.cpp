@@ -27,7 +27,7 @@ bool Groups::SameKind::operator()(StorageId a, StorageId b) const {
 std::vector<Live> Groups::handed_out(std::vector<Live> alive) const {
   std::erase_if(alive, [&](const Live& live) {
     const Storage& s = recorder_.at(live.storage);
-    return s.bucket == Bucket::paged || s.bytes == 0;
+    return !is_tensor(s) || s.bytes == 0;
   });
   return alive;
 }

@@ -42,7 +42,7 @@ Peaks::Swing Peaks::swing(const Stretch& stretch) const {
     const Event& e = r.events[static_cast<std::size_t>(i)];
     const Storage& s = r.at(e.storage);
     for (const std::size_t slot : {static_cast<std::size_t>(s.bucket), together}) {
-      if (slot == together && s.bucket == Bucket::paged) continue;
+      if (slot == together && !is_tensor(s)) continue;
       out.net[slot] += e.allocates ? s.bytes : -s.bytes;
       if (out.net[slot] <= out.highest[slot]) continue;
       out.highest[slot] = out.net[slot];

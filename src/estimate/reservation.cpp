@@ -75,6 +75,7 @@ Reservation::Reservation(std::vector<Event> events, const AllocatorSettings& set
   first_workspace_ = estimator::add_workspaces(workspaces, events_);
   if (first_workspace_ != estimator::no_workspace)
     workspaces_ = workspaces.size * static_cast<std::int64_t>(workspaces.before.size());
+  first_scratch_ = std::min(first_workspace_, workspaces.first_scratch);
   replay_unlimited();
   if (reserved_.peak.saturated()) return;
   const Bytes much = requested_ + Bytes(requested_.count() / good_deal);
@@ -99,6 +100,7 @@ void Reservation::replay_unlimited() {
   Allocator allocator(settings_, {.order = orders_.front()});
   const AllocatorStatistics& s = allocator.statistics();
   Requests requests;
+  Requests kernels;
   Bytes made;  // of the workspaces
   PoolMoment* moment = nullptr;
   bool full = false;
@@ -106,15 +108,20 @@ void Reservation::replay_unlimited() {
     if (event.kind == Event::Kind::mark) moment = &moment_of(reserved_.moments, PhaseOfStep::of(event.value));
     full = full || !allocator.play(event);
     requests.play(event);
-    if (event.kind == Event::Kind::free) continue;
     const bool workspace = event.kind == Event::Kind::allocate && event.slot >= first_workspace_;
+    if (event.slot >= first_scratch_ && !workspace) kernels.play(event);
+    if (event.kind == Event::Kind::free) continue;
     if (workspace) made += Bytes(event.value);
-    requested_ = std::max(requested_, Bytes(requests.now()));
+    if (Bytes(requests.now()) > requested_) {
+      requested_ = Bytes(requests.now());
+      kernels_ = Bytes(kernels.now());
+    }
     if (full) continue;  // What the tensors take is known all the same.
     held_ = std::max(held_, s.allocated + s.fragmented);
-    const Bytes tensors = Bytes(requests.now()) - made;
+    const Bytes beside = made + Bytes(kernels.now());
+    const Bytes tensors = Bytes(requests.now()) - beside;
     if (moment == nullptr || tensors <= moment->requested) continue;
-    *moment = {moment->phase, moment->step, tensors, made, s.reserved, s.fragmented};
+    *moment = {moment->phase, moment->step, tensors, beside, s.reserved, s.fragmented};
   }
   if (full) return;
   reserved_.allocated = s.peak_allocated;
@@ -173,10 +180,10 @@ bool Reservation::ends_in(Bytes room, SegmentOrder order) const {
 
 TorchPeaks Reservation::peaks_in(Bytes room) const {
   const bool collects = settings_.memory_fraction < 1 && settings_.garbage_collection_threshold > 0;
-  if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak};
+  if (room >= card_for(reserved_.peak) && !collects) return {reserved_.allocated, reserved_.peak, kernels_};
   Allocator allocator(settings_, estimator::tried_card(room, orders_.front()));
   for (const Event& event : events_) allocator.play(event);
-  return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved};
+  return {allocator.statistics().peak_allocated, allocator.statistics().peak_reserved, kernels_};
 }
 
 Needed Reservation::needed_in(Bytes room) const {

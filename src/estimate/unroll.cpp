@@ -7,6 +7,26 @@ namespace {
 
 constexpr std::int32_t unborn = -1;
 
+/// Numbers of slots that are free again once what they held is freed.
+class Slots {
+ public:
+  std::int32_t take() {
+    if (free_.empty()) free_.push_back(count_++);
+    const std::int32_t slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(std::int32_t slot) { free_.push_back(slot); }
+  std::int32_t count() const { return count_; }
+
+ private:
+  std::vector<std::int32_t> free_{};
+  std::int32_t count_ = 0;
+};
+
+/// Added to slots of what kernels take for themselves, until it is known how many the tensors have.
+constexpr std::int32_t of_scratch = 1 << 30;
+
 /// What the loop below looks up of a storage.
 struct Seen {
   std::int64_t bytes = 0;      ///< 0: not the allocator's.
@@ -14,6 +34,7 @@ struct Seen {
   std::int32_t unit = 0;
   std::int64_t times = 1;  ///< How many units that one stands for.
   StorageId twin = StorageId::none;
+  bool scratch = false;
 };
 
 class Unroller {
@@ -38,7 +59,10 @@ class Unroller {
     const auto end = static_cast<std::int32_t>(recorder_.events.size());
     mark(end);
     add_handles(end);
-    return {std::move(out_), std::move(handles_)};
+    for (oomplan::Event& event : out_) {
+      if (event.slot >= of_scratch) event.slot += static_cast<std::uint32_t>(tensors_.count() - of_scratch);
+    }
+    return {std::move(out_), std::move(handles_), static_cast<std::uint32_t>(tensors_.count())};
   }
 
  private:
@@ -46,7 +70,8 @@ class Unroller {
     const int unit = timeline_.unit_of(storage);
     return {.bytes = storage.bucket == Bucket::paged ? 0 : storage.bytes,
             .unit = unit,
-            .times = timeline_.repetition().times(unit)};
+            .times = timeline_.repetition().times(unit),
+            .scratch = storage.bucket == Bucket::runtime};
   }
 
   // The middle unit's own storage for each of its neighbours': what stands at the same place of the stretch beside.
@@ -100,19 +125,17 @@ class Unroller {
       Seen& storage = at(e.storage);
       if (storage.bytes == 0) continue;
       std::int32_t& slot = repeats ? slot_in_unit(storage, stretch.unit, turn) : slot_outside(storage, stretch.unit);
-      e.allocates ? allocate(slot, storage.bytes) : free(slot);
+      e.allocates ? allocate(slot, storage) : free(slot);
     }
   }
 
-  void allocate(std::int32_t& slot, std::int64_t bytes) {
-    if (free_slots_.empty()) free_slots_.push_back(slots_++);
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-    out_.push_back({oomplan::Event::Kind::allocate, static_cast<std::uint32_t>(slot), bytes});
+  void allocate(std::int32_t& slot, const Seen& storage) {
+    slot = storage.scratch ? of_scratch + scratch_.take() : tensors_.take();
+    out_.push_back({oomplan::Event::Kind::allocate, static_cast<std::uint32_t>(slot), storage.bytes});
   }
 
   void free(std::int32_t slot) {
-    free_slots_.push_back(slot);
+    slot < of_scratch ? tensors_.give_back(slot) : scratch_.give_back(slot - of_scratch);
     out_.push_back({oomplan::Event::Kind::free, static_cast<std::uint32_t>(slot), 0});
   }
 
@@ -148,8 +171,8 @@ class Unroller {
   std::size_t emptied_ = 0;
   std::int32_t next_handle_ = handle_at(0);
   std::vector<std::size_t> handles_{};
-  std::vector<std::int32_t> free_slots_{};
-  std::int32_t slots_ = 0;
+  Slots tensors_{};
+  Slots scratch_{};
   std::vector<oomplan::Event> out_{};
 };
 

@@ -13,6 +13,7 @@ namespace oomplan::estimator {
 struct Unrolled {
   std::vector<oomplan::Event> events{};
   std::vector<std::size_t> handles{};  ///< The events before which cuBLAS handles are made.
+  std::uint32_t first_scratch = 0;     ///< The slots of what kernels take for themselves are those from it on.
   friend bool operator==(const Unrolled&, const Unrolled&) = default;
 };
 Unrolled unroll(const Timeline& timeline);

@@ -30,7 +30,8 @@ enum class Bucket : std::uint8_t {
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
   paged,             ///< State of a paged optimizer: CUDA's managed memory, on the card while there is room, else in
                      ///< host RAM. Not the caching allocator's, and in no total.
-  runtime,           ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it.
+  runtime,           ///< Beside the tensors: cuBLAS workspaces and what CUDA kernels take for themselves, in PyTorch's
+                     ///< pool; and the CUDA context, beside it. Of no peak of tensors.
 };
 inline constexpr std::array<std::string_view, 15> bucket_names{
     "weights",         "optimizer",       "gradients",     "activations", "attention_scores",
@@ -87,6 +88,7 @@ struct Footprint {
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
                                 ///< begins, its value a PhaseOfStep's code.
   std::vector<std::size_t> cublas_handles{};  ///< The events before which a thread first multiplies matrices.
+  std::uint32_t first_scratch = 0;  ///< The slots of what kernels take for themselves are those from it on.
 };
 
 }  // namespace oomplan

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct PoolMoment {
   Phase phase = Phase::load;
   int step = 0;        ///< From 1; 0 is load.
   Bytes requested{};   ///< By the tensors then alive.
-  Bytes workspaces{};  ///< cuBLAS's, in the same pool.
+  Bytes workspaces{};  ///< cuBLAS's and kernels' own, in the same pool.
   Bytes reserved{};    ///< By the allocator for both.
   Bytes fragmented{};  ///< Of it: free, but in segments or pages that hold tensors too.
 };
@@ -40,12 +41,15 @@ struct Needed {
 struct TorchPeaks {
   Bytes allocated{};  ///< max_memory_allocated()
   Bytes reserved{};   ///< max_memory_reserved()
+  Bytes kernels{};    ///< Of `allocated`: what CUDA kernels take for themselves at the highest moment.
 };
 
-/// cuBLAS's workspaces: each handle takes one of `size` from the pool before the event that needs it, for good.
+/// What is no tensor in the pool. cuBLAS: each handle takes a workspace of `size` before the event that needs it, for
+/// good. Kernels: the events' own slots from `first_scratch` on, gone when the kernel is launched.
 struct Workspaces {
   Bytes size{};
   std::vector<std::size_t> before{};
+  std::uint32_t first_scratch = std::numeric_limits<std::uint32_t>::max();
 };
 
 /// Orders of the driver that a run has to end in. The first is the one that figures are of.
@@ -93,7 +97,9 @@ class Reservation {
   AllocatorSettings settings_;
   std::vector<SegmentOrder> orders_;
   Bytes workspaces_{};
-  std::uint32_t first_workspace_ = 0;  ///< The slots of workspaces are those from it on.
+  std::uint32_t first_scratch_ = 0;    ///< The slots of kernels' own are those from it on,
+  std::uint32_t first_workspace_ = 0;  ///< and those of workspaces from this on.
+  Bytes kernels_{};                    ///< What kernels hold for themselves when most is requested.
   Bytes unlimited_{};                  ///< On a card of as much no order lets the allocator run short.
   Bytes requested_{};                  ///< At the most.
   Bytes held_{};  ///< At the most, on an unlimited card: by tensors, and by what is free but cannot be given back.

@@ -124,7 +124,7 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
     let_go(4, weights);
     Tensor raised = t.to(of_weights, DType::fp32);
     of_weights.reset();
-    Tensor of_scores = t.empty(square, of_softmax, "aten::_softmax_backward_data");
+    Tensor of_scores = t.softmax_backward(square, of_softmax);
     raised.reset();
     let_go(3, probabilities);
     of_scores = t.to(of_scores, q->dtype);

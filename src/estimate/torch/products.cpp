@@ -18,13 +18,6 @@ Tensor right_gradient(Torch& t, const Tensor& grad, const Dims& b_sizes, const D
   return column_major ? t.t(t.mm(t.t(grad), a)) : t.mm(t.t(a), grad);
 }
 
-/// What cuBLAS writes. The handle comes after it: structured kernels make their result first.
-Tensor product(Torch& t, const Dims& sizes, DType dtype, const char* op) {
-  Tensor out = t.empty(sizes, dtype, op);
-  t.recorder.multiply();
-  return out;
-}
-
 /// What the gradients of a product need to know of its factors' layout.
 void keep_layout(const NodeRef& node, const Tensor& a, const Tensor& b) {
   if (!node) return;
@@ -59,7 +52,7 @@ Tensor Torch::mm(const Tensor& x, const Tensor& y) {
   keep_layout(node, a, b);
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
-  return attach(node, product(*this, {a->sizes[0], b->sizes[1]}, a->dtype, "aten::mm"));
+  return attach(node, empty({a->sizes[0], b->sizes[1]}, a->dtype, "aten::mm"));
 }
 
 Tensor Torch::addmm(const Tensor& c, const Tensor& x, const Tensor& y) {
@@ -73,7 +66,7 @@ Tensor Torch::addmm(const Tensor& c, const Tensor& x, const Tensor& y) {
   keep_layout(node, a, b);
   if (node && node->needs(2)) save(node, 0, a);
   if (node && node->needs(1)) save(node, 1, b);
-  return attach(node, product(*this, {a->sizes[0], b->sizes[1]}, a->dtype, "aten::addmm"));
+  return attach(node, empty({a->sizes[0], b->sizes[1]}, a->dtype, "aten::addmm"));
 }
 
 Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
@@ -87,7 +80,7 @@ Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
   });
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
-  return attach(node, product(*this, {a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::bmm"));
+  return attach(node, empty({a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::bmm"));
 }
 
 // derivatives.yaml takes the product and its multiple apart (maybe_multiply).
@@ -103,7 +96,7 @@ Tensor Torch::baddbmm(const Tensor& z, const Tensor& x, const Tensor& y) {
   });
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
-  return attach(node, product(*this, {a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::baddbmm"));
+  return attach(node, empty({a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::baddbmm"));
 }
 
 namespace {

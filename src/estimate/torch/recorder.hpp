@@ -33,6 +33,11 @@ struct Storage {
   Dims shape{};
 };
 
+/// Whether it is a tensor in the allocator's pool.
+constexpr bool is_tensor(const Storage& storage) {
+  return storage.bucket != Bucket::paged && storage.bucket != Bucket::runtime;
+}
+
 /// An allocation or a free. `layer` is the block at work, which for a free need not be the storage's own.
 struct Event {
   StorageId storage = StorageId::none;
@@ -78,6 +83,8 @@ class Recorder {
   /// A product of matrices, its result allocated: each thread's first makes a cuBLAS handle. Backward has a thread of
   /// its own.
   void multiply();
+  /// Whether no handle is made yet for the thread that runs this phase.
+  bool awaits_handle() const { return !multiplied_[scope.phase == Phase::backward ? 1 : 0]; }
 
   /// What is allocated until unmute() is not written down; all of it is gone by then.
   void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }

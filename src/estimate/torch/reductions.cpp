@@ -1,4 +1,7 @@
 // aten/src/ATen/native/ReduceOps.cpp, SoftMax.cpp, ExpandUtils.h (sum_to).
+#include <algorithm>
+#include <bit>
+
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
@@ -12,6 +15,46 @@ Tensor normalised(Torch& t, const char* name, const char* op, const Tensor& x, B
   if (!contiguous(*x)) t.empty(x->sizes, x->dtype, "aten::contiguous");
   t.save_output(node, 0, out);
   return t.attach(node, std::move(out));
+}
+
+// An H100's, whose buffers were measured; a GPU with fewer takes less where sums are long.
+constexpr std::int64_t multiprocessors = 132;
+constexpr std::int64_t threads_of_each = 2048;
+
+std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// What the kernel puts down its blocks' sums in, where `rows` of `columns` are summed up to one row and a row's sum is
+/// shared among blocks (aten/src/ATen/native/cuda/Reduce.cuh: setReduceConfig, global_memory_size). 0 where none is.
+std::int64_t sum_buffer(std::int64_t rows, std::int64_t columns) {
+  std::int64_t vector = 4;
+  while (columns % vector != 0) vector /= 2;
+  const auto most = [&](std::int64_t n) {
+    const std::int64_t threads = 512 / vector;
+    return n < threads ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n))) : threads;
+  };
+  const std::int64_t height = std::min(most(rows), 512 / vector / std::min<std::int64_t>(most(columns / vector), 32));
+  const std::int64_t width = std::min(most(columns / vector), 512 / vector / height);
+  const std::int64_t each = over(rows, height);
+  const std::int64_t grid = over(columns / vector, width);
+  const std::int64_t wanted = multiprocessors * (threads_of_each / (width * height));
+  if (rows < std::min<std::int64_t>(height * 16, 256) || each < 256 || grid > wanted) return 0;
+  const std::int64_t blocks = std::max(std::min(over(wanted, grid), over(each, 16)), over(each, 256));
+  return blocks > 1 ? saturating_mul(4 * columns, blocks * width * vector) : 0;
+}
+
+/// x summed over its first dimensions, or over others, which mostly are short.
+Tensor sum_of(Torch& t, const Tensor& x, const Dims& reduced) {
+  int first = 0;
+  while (first < x->dim() && reduced[first] == 1) ++first;
+  bool leading = contiguous(*x);
+  std::int64_t columns = 1;
+  for (int i = first; i < x->dim(); ++i) {
+    leading = leading && reduced[i] == x->sizes[i];
+    columns = saturating_mul(columns, x->sizes[i]);
+  }
+  Tensor out = t.empty(reduced, x->dtype, "aten::sum");
+  if (leading && columns > 1) t.scratch(sum_buffer(x->numel() / columns, columns), "aten::sum");
+  return out;
 }
 
 }  // namespace
@@ -57,7 +100,7 @@ Tensor Torch::sum_to(const Tensor& x, const Dims& sizes) {
     reduces = reduces || here;
     if (here) reduced[i] = 1;
   }
-  const Tensor summed = reduces ? empty(reduced, x->dtype, "aten::sum") : x;
+  const Tensor summed = reduces ? sum_of(*this, x, reduced) : x;
   return lead > 0 ? view(summed, sizes) : summed;
 }
 
@@ -65,8 +108,14 @@ Tensor Torch::softmax_last(const Tensor& input, std::optional<DType> dtype) {
   const Tensor x = dtype ? to(input, *dtype) : raised(input);
   return normalised(*this, "SoftmaxBackward0", "aten::_softmax", x, [](Torch& t, Node& n, Grads& g) {
     const Tensor result = t.unpack(n, 0);
-    g.out[0] = t.empty(result->sizes, result->dtype, "aten::_softmax_backward_data");
+    g.out[0] = t.softmax_backward(result->sizes, result->dtype);
   });
+}
+
+Tensor Torch::softmax_backward(const Dims& sizes, DType dtype) {
+  Tensor out = empty(sizes, dtype, "aten::_softmax_backward_data");
+  scratch(saturating_mul(out->numel(), bytes_of(dtype)), "aten::_softmax_backward_data");
+  return out;
 }
 
 Tensor Torch::log_softmax_last(const Tensor& x) {

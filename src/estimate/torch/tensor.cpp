@@ -1,6 +1,16 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// Ops that cuBLAS computes.
+constexpr std::array<std::string_view, 4> of_cublas{"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm"};
+
+}  // namespace
 
 void free_impl(TensorImpl* impl) { impl->torch->free_impl(impl); }
 void free_node(Node* node) { node->torch->free_node(node); }
@@ -83,8 +93,17 @@ Tensor Torch::empty_strided(const Dims& sizes, const Dims& strides, DType dtype,
   return Tensor(impl);
 }
 
+// The handle comes after the result: structured kernels make that first.
 Tensor Torch::empty(const Dims& sizes, DType dtype, const char* op) {
-  return empty_strided(sizes, contiguous_strides(sizes), dtype, op);
+  Tensor out = empty_strided(sizes, contiguous_strides(sizes), dtype, op);
+  if (recorder.awaits_handle() && std::ranges::find(of_cublas, op) != of_cublas.end()) recorder.multiply();
+  return out;
+}
+
+void Torch::scratch(std::int64_t bytes, const char* op) {
+  if (bytes == 0) return;
+  Restore bucket(recorder.scope.bucket, Bucket::runtime);
+  empty_strided({bytes}, {1}, DType::int8, op);
 }
 
 Tensor Torch::parameter(const Dims& sizes, DType dtype, bool trained) {

@@ -60,6 +60,8 @@ class Torch {
   // --- tensors -------------------------------------------------------------------------------------------------
   Tensor empty(const Dims& sizes, DType dtype, const char* op);
   Tensor empty_strided(const Dims& sizes, const Dims& strides, DType dtype, const char* op);
+  /// What a CUDA kernel takes of the allocator for itself, gone when it is launched.
+  void scratch(std::int64_t bytes, const char* op);
   /// A leaf that training keeps: a weight. `trained` asks for its gradient.
   Tensor parameter(const Dims& sizes, DType dtype, bool trained);
 
@@ -141,6 +143,9 @@ class Torch {
   Tensor sum_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor sum_to(const Tensor& x, const Dims& sizes);
   Tensor softmax_last(const Tensor& x, std::optional<DType> dtype = {});
+  /// The gradient of a softmax's input. CUDA's kernel multiplies gradient and result first, in memory of its own; that of
+  /// a log-softmax does not (aten/src/ATen/native/cuda/SoftMax.cu: softmax_backward_cuda_out).
+  Tensor softmax_backward(const Dims& sizes, DType dtype);
   Tensor log_softmax_last(const Tensor& x);
 
   // --- products ------------------------------------------------------------------------------------------------

@@ -124,9 +124,12 @@ std::string reserved_line(const Report& report, const ViewOptions& options) {
 // What people read off a run: PyTorch's own peaks, and the driver's figure for the process.
 std::string shown_line(const Fit& fit, const ViewOptions& options) {
   if (!fit.torch) return {};
-  return wrapped_line(fmt::format("max_memory_allocated {}, max_memory_reserved {}, nvidia-smi {}",
-                                  oomplan::to_text(fit.torch->allocated), oomplan::to_text(fit.torch->reserved),
-                                  oomplan::to_text(fit.nvidia_smi())),
+  constexpr int shows = 50;  // a part of the whole
+  const bool kernels = fit.torch->kernels * shows > fit.torch->allocated;
+  const std::string of_kernels = " (" + oomplan::to_text(fit.torch->kernels) + " of it in CUDA kernels, beside tensors)";
+  return wrapped_line(fmt::format("max_memory_allocated {}{}, max_memory_reserved {}, nvidia-smi {}",
+                                  oomplan::to_text(fit.torch->allocated), kernels ? of_kernels : "",
+                                  oomplan::to_text(fit.torch->reserved), oomplan::to_text(fit.nvidia_smi())),
                       options);
 }
 
