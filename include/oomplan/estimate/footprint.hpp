@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,7 +89,8 @@ struct Footprint {
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
                                 ///< begins, its value a PhaseOfStep's code.
   std::vector<std::size_t> cublas_handles{};  ///< The events before which a thread first multiplies matrices.
-  std::uint32_t first_scratch = 0;  ///< The slots of what kernels take for themselves are those from it on.
+  /// The slots of what kernels take for themselves are those from it on.
+  std::uint32_t first_scratch = std::numeric_limits<std::uint32_t>::max();
 };
 
 }  // namespace oomplan

@@ -92,6 +92,25 @@ std::vector<Event> run_of_either_order() {
 
 // Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
 // where the second segment lies.
+// A kernel's own memory counts in what is allocated, and in no moment's tensors.
+TEST(Reservation, CountsWhatKernelsTakeApartFromTheTensors) {
+  Footprint run = footprint({Bytes::gib(1)});
+  const std::uint32_t scratch = 1;
+  run.events.insert(run.events.begin() + 2, {{Event::Kind::allocate, scratch, Bytes::gib(2).count()},
+                                             {Event::Kind::free, scratch, 0}});
+  const Reservation reservation(run.events, {}, {Bytes(), {}, scratch});
+  const Reserved& reserved = reservation.reserved();
+  EXPECT_EQ(reserved.allocated, Bytes::gib(3));
+  EXPECT_EQ(reserved.peak, Bytes::gib(3));
+  ASSERT_EQ(reserved.moments.size(), 1);
+  EXPECT_EQ(reserved.moments.front().requested, Bytes::gib(1));
+  EXPECT_EQ(reserved.moments.front().workspaces, Bytes());
+  const Fit out = fit(reservation, gpu(Bytes::gib(24)));
+  ASSERT_TRUE(out.torch.has_value());
+  EXPECT_EQ(out.torch->kernels, Bytes::gib(2));
+  EXPECT_EQ(out.needed, Bytes::gib(3) + beside);
+}
+
 TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
   const std::vector<Event> events = run_of_either_order();
   const Reservation below(events, {}, {}, {SegmentOrder::descending});

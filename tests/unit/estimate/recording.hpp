@@ -33,6 +33,15 @@ class Watch {
     return out;
   }
 
+  /// Of them the bytes of what kernels took for themselves.
+  std::vector<std::int64_t> scratch() const {
+    std::vector<std::int64_t> out;
+    for (const Event& e : events()) {
+      if (e.allocates && storage(e).bucket == Bucket::runtime) out.push_back(storage(e).bytes);
+    }
+    return out;
+  }
+
   /// Bytes allocated less bytes freed.
   std::int64_t net() const {
     std::int64_t level = 0;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "readings.hpp"
+#include "unroll.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -20,6 +21,7 @@ struct Script {
   int odd_block = -1;            ///< Keeps 8 and not 4.
   bool gradients_leave = false;  ///< Gradients go outside of any block.
   bool outer = false;            ///< Each block frees something that was made outside of any.
+  bool kernels = false;          ///< In backward a kernel of each block takes 64 for itself.
 };
 
 class Player {
@@ -58,6 +60,7 @@ class Player {
 
   void backward(int i) {
     gradients_.push_back(make(s_.gradient, "gradient", Bucket::gradients));
+    if (s_.kernels) r_.release(make(64, "kernel", Bucket::runtime));
     hand_on();
     r_.release(kept_[static_cast<std::size_t>(i)]);
   }
@@ -221,6 +224,28 @@ TEST(Timeline, ABucketsPeakCountsItsOwnBytesOnly) {
   EXPECT_EQ(peak(Bucket::gradients).bytes, 100 * kib);
   EXPECT_EQ(peak(Bucket::gradients).phase, Phase::backward);
   EXPECT_EQ(peak(Bucket::optimizer).bytes, 0);
+}
+
+TEST(Timeline, WhatKernelsTakeIsOfNoPeak) {
+  const std::vector<FullPeak> without = peaks(played({.blocks = 5}), {5, 100});
+  const std::vector<FullPeak> with = peaks(played({.blocks = 5, .kernels = true}), {5, 100});
+  ASSERT_EQ(with.size(), without.size());
+  for (std::size_t i = 0; i < with.size(); ++i) EXPECT_EQ(with[i].bytes, without[i].bytes);
+}
+
+TEST(Timeline, WhatKernelsTakeHasSlotsBehindThoseOfTensors) {
+  const Recorder recorder = played({.blocks = 5, .kernels = true});
+  const Unrolled run = unroll(Timeline(recorder, {5, 100}));
+  int kernels = 0;
+  std::uint32_t highest = 0;
+  for (const oomplan::Event& e : run.events) {
+    if (e.kind != oomplan::Event::Kind::allocate) continue;
+    EXPECT_EQ(e.slot >= run.first_scratch, e.value == 64 * kib);
+    kernels += e.value == 64 * kib ? 1 : 0;
+    if (e.slot < run.first_scratch) highest = std::max(highest, e.slot);
+  }
+  EXPECT_EQ(kernels, 100);
+  EXPECT_EQ(run.first_scratch, highest + 1);  // None is left out between.
 }
 
 TEST(Timeline, AnEmptyRunHasNoPeak) {

@@ -8,6 +8,19 @@ namespace {
 
 using ::testing::ElementsAre;
 
+// Kernels that write a product by hand make a handle as torch's own do: one for forward, one for backward.
+TEST(Product, WhoeverMakesItsResultMakesACublasHandle) {
+  Torch t;
+  t.empty({8, 8}, DType::bf16, "aten::mul");
+  EXPECT_THAT(t.recorder.handles, ElementsAre());
+  const Tensor first = t.empty({8, 8}, DType::bf16, "aten::mm");
+  const Tensor second = t.empty({8, 8}, DType::bf16, "aten::addmm");
+  EXPECT_THAT(t.recorder.handles, ElementsAre(3));  // After the first product is made.
+  t.recorder.mark(Phase::backward);
+  const Tensor third = t.empty({8, 8}, DType::bf16, "aten::bmm");
+  EXPECT_THAT(t.recorder.handles, ElementsAre(3, 5));
+}
+
 TEST(Linear, FoldsTheBatchIntoOneProduct) {
   Torch t;
   const Tensor x = input(t, {2, 8, 64});
