@@ -6,7 +6,8 @@
 // MODELS and CASES: as oracle_accuracy's. MEASURED: {"runs": [{id, allocated, reserved}, …]}, in bytes, each with the
 // id of a case; `within` of a run: per cent. Prints a line a run and, last, "S of N supported: allocated within 0.1 %
 // in A, within 1 % in B, worst W %; reserved within 1 % in C, within 5 % in D, worst V %". With --within it exits 1
-// where an allocated peak is further off than that, or than the run's own `within`.
+// where an allocated peak is further off than that, or than the run's own `within`, where a run that is not `undecided`
+// is not estimated, or where none was held.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,6 +31,7 @@ struct Numbers {
   std::int64_t allocated = 0;
   std::int64_t reserved = 0;
   std::optional<double> within{};  ///< Per cent.
+  bool undecided = false;          ///< No estimate is expected of it.
 };
 
 struct Summary {
@@ -52,6 +54,7 @@ class Report {
     const auto footprint = c.unsupported.empty() ? estimate(c.plan, *c.architecture, Detail::events) : Diagnostics{};
     if (!footprint) {
       fmt::print("{} {:<22} unsupported\n", c.id, c.model);
+      summary_.too_far += within_ && !measured.undecided ? 1 : 0;
       return;
     }
     const Reservation run(footprint->events, *parse_alloc_conf("", "--alloc-conf"),
@@ -59,13 +62,13 @@ class Report {
     add(c, {run.reserved().allocated.count(), run.reserved().peak.count()}, measured);
   }
 
-  bool near() const { return summary_.too_far == 0; }
+  bool near() const { return summary_.too_far == 0 && summary_.runs > 0; }
 
   void end(const std::string& json_path) const {
     if (!json_path.empty()) std::ofstream(json_path) << rows_.dump(1) << '\n';
     const Summary& s = summary_;
-    fmt::print("{} of {} supported: allocated within 0.1 % in {}, within 1 % in {}, worst {:.4f} %; ", s.supported, s.runs,
-               s.tenth, s.percent, s.worst);
+    fmt::print("{} of {} supported: allocated within 0.1 % in {}, within 1 % in {}, worst {:.4f} %; ", s.supported,
+               s.runs, s.tenth, s.percent, s.worst);
     fmt::print("reserved within 1 % in {}, within 5 % in {}, worst {:.2f} %\n", s.reserved, s.reserved_roughly,
                s.worst_reserved);
   }
@@ -74,8 +77,8 @@ class Report {
   void add(const oracle::Case& c, const Numbers& estimated, const Numbers& measured) {
     const double allocated = off(estimated.allocated, measured.allocated);
     const double reserved = off(estimated.reserved, measured.reserved);
-    fmt::print("{} {:<22} allocated {:>13} measured {:>13} {:>8.4f} %  reserved {:>13} measured {:>13} {:>7.2f} %\n", c.id,
-               c.model, estimated.allocated, measured.allocated, allocated, estimated.reserved, measured.reserved,
+    fmt::print("{} {:<22} allocated {:>13} measured {:>13} {:>8.4f} %  reserved {:>13} measured {:>13} {:>7.2f} %\n",
+               c.id, c.model, estimated.allocated, measured.allocated, allocated, estimated.reserved, measured.reserved,
                reserved);
     rows_.push_back({{"id", c.id},
                      {"allocated", estimated.allocated},
@@ -104,7 +107,8 @@ int report(std::map<std::string, std::string>& options) {
   const json file = json::parse(std::ifstream(options["--measured"]));
   for (const json& run : file.at("runs")) {
     measured[run.at("id")] = {run.at("allocated"), run.at("reserved"),
-                              run.contains("within") ? std::optional<double>(run.at("within")) : std::nullopt};
+                              run.contains("within") ? std::optional<double>(run.at("within")) : std::nullopt,
+                              run.value("undecided", false)};
   }
   const auto gpu = find_gpu(options.contains("--gpu") ? options["--gpu"] : "h100-80gb");
   if (!gpu) throw std::runtime_error(to_text(gpu.errors().front()));

@@ -38,7 +38,8 @@ class Replays {
     if (known != by_workspace_.end()) return known->second;
     sizes_left_.erase(workspace);
     const bool last = sizes_left_.empty() && !others_;
-    Reservation made(last ? std::move(events_) : events_, settings_, {workspace, beside_.before, beside_.first_scratch});
+    Reservation made(last ? std::move(events_) : events_, settings_,
+                     {workspace, beside_.before, beside_.first_scratch});
     return by_workspace_.emplace(workspace, std::move(made)).first->second;
   }
 

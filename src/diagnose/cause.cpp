@@ -40,12 +40,14 @@ bool free_contradicts(const Case& c) {
 
 bool refused_by_limit(const Case& c) {
   const GpuNumbers& n = c.gpu;
-  return n.limit && n.free && n.requested && *n.free >= *n.requested;
+  if (!n.limit || !n.free || !n.requested || *n.free < *n.requested || !n.allocated) return false;
+  const std::int64_t held = saturating_add(*n.allocated, n.unallocated.value_or(0));
+  return saturating_add(held, *n.requested) > *n.limit - *n.limit / 50;
 }
 
 std::int64_t held_of_ceiling(const Case& c) {
   const GpuNumbers& n = c.gpu;
-  if (refused_by_limit(c) && n.allocated) return saturating_add(*n.allocated, n.unallocated.value_or(0));
+  if (refused_by_limit(c)) return saturating_add(*n.allocated, n.unallocated.value_or(0));
   return saturating_add(n.own(), n.listed_others);
 }
 

@@ -28,8 +28,8 @@ bool is_gpu_shortage(const Case& c);
 bool request_exceeds_total(const Case& c);
 /// The GPU reports clearly more free memory than was asked for, and no limit explains the refusal.
 bool free_contradicts(const Case& c);
-/// The card has room for the request, and a limit set for this process (a memory fraction) has not: who else is on the
-/// card does not matter.
+/// The card has room for the request, and a limit set for this process (a memory fraction) has none, or next to none:
+/// who else is on the card does not matter.
 bool refused_by_limit(const Case& c);
 /// What is held of the ceiling: a limit is of what PyTorch holds, a card of what all processes do.
 std::int64_t held_of_ceiling(const Case& c);

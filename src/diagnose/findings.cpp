@@ -24,8 +24,7 @@ void about_request(const Case& c, Findings& out) {
                                "allocator refused: the commit limit (Windows), MIG, a driver that reports free wrongly "
                                "(WDDM, ROCm), the number of mappings, ulimit -v",
                                shown(*n.free), shown(*n.requested))});
-  if (n.limit && n.free && n.requested && *n.free > *n.requested && c.root->family != "mps" &&
-      c.find("per_allocation_limit") == nullptr)
+  if (refused_by_limit(c) && c.root->family != "mps" && c.find("per_allocation_limit") == nullptr)
     out.push_back({"per_process_limit",
                    "this process is limited to " + shown(*n.limit) + " (a memory fraction), not by the card"});
   if (c.find("per_allocation_limit") != nullptr)

@@ -66,6 +66,7 @@ class CurveGroups {
   }
 
   void play(const Here& here) {
+    if (!is_tensor(recorder_.at(here.event))) return;
     const std::int64_t bytes = recorder_.at(here.event).bytes;
     group_of(here).level += here.allocated ? bytes : -bytes;
   }

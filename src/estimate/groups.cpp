@@ -27,9 +27,14 @@ bool Groups::SameKind::operator()(StorageId a, StorageId b) const {
 std::vector<Live> Groups::handed_out(std::vector<Live> alive) const {
   std::erase_if(alive, [&](const Live& live) {
     const Storage& s = recorder_.at(live.storage);
-    return !is_tensor(s) || s.bytes == 0;
+    return s.bucket == Bucket::paged || s.bytes == 0;
   });
   return alive;
+}
+
+std::vector<Live> Groups::of_peaks(std::vector<Live> alive) const {
+  std::erase_if(alive, [&](const Live& live) { return !is_tensor(recorder_.at(live.storage)); });
+  return handed_out(std::move(alive));
 }
 
 std::vector<LiveGroup> Groups::at(const Moment& moment, Bucket bucket) {

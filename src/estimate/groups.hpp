@@ -14,8 +14,8 @@ class Groups {
  public:
   Groups(const Timeline& timeline, const std::vector<std::string>& modules);
 
-  /// Everything alive at the moment but what is paged, largest first.
-  std::vector<LiveGroup> at(const Moment& moment) { return grouped(handed_out(lifetimes_.alive_at(moment))); }
+  /// Every tensor alive at the moment but what is paged, largest first.
+  std::vector<LiveGroup> at(const Moment& moment) { return grouped(of_peaks(lifetimes_.alive_at(moment))); }
   /// The same of one bucket.
   std::vector<LiveGroup> at(const Moment& moment, Bucket bucket);
   /// Whatever is allocated in the run but what is paged.
@@ -31,6 +31,8 @@ class Groups {
 
   /// Those of the caching allocator, which has nothing of a tensor without elements.
   std::vector<Live> handed_out(std::vector<Live> alive) const;
+  /// Of them the tensors: kernels' own are of no peak.
+  std::vector<Live> of_peaks(std::vector<Live> alive) const;
   std::vector<LiveGroup> grouped(const std::vector<Live>& alive);
   std::int32_t kind(StorageId id);
   LiveGroup group_of(const Live& live) const;

@@ -30,6 +30,7 @@ ByBucket Peaks::at(const Moment& moment) const {
   for (std::int32_t i = timeline_.at(moment.stretch).first; i <= moment.event; ++i) {
     const Event& e = r.events[static_cast<std::size_t>(i)];
     const Storage& s = r.at(e.storage);
+    if (s.bucket == Bucket::runtime) continue;
     oomplan::at(out, s.bucket) += Bytes(e.allocates ? s.bytes : -s.bytes);
   }
   return out;
@@ -41,8 +42,9 @@ Peaks::Swing Peaks::swing(const Stretch& stretch) const {
   for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
     const Event& e = r.events[static_cast<std::size_t>(i)];
     const Storage& s = r.at(e.storage);
+    if (s.bucket == Bucket::runtime) continue;  // Of no moment: gone before the next tensor is made.
     for (const std::size_t slot : {static_cast<std::size_t>(s.bucket), together}) {
-      if (slot == together && !is_tensor(s)) continue;
+      if (slot == together && s.bucket == Bucket::paged) continue;
       out.net[slot] += e.allocates ? s.bytes : -s.bytes;
       if (out.net[slot] <= out.highest[slot]) continue;
       out.highest[slot] = out.net[slot];

@@ -118,10 +118,9 @@ void Reservation::replay_unlimited() {
     }
     if (full) continue;  // What the tensors take is known all the same.
     held_ = std::max(held_, s.allocated + s.fragmented);
-    const Bytes beside = made + Bytes(kernels.now());
-    const Bytes tensors = Bytes(requests.now()) - beside;
+    const Bytes tensors = Bytes(requests.now() - kernels.now()) - made;
     if (moment == nullptr || tensors <= moment->requested) continue;
-    *moment = {moment->phase, moment->step, tensors, beside, s.reserved, s.fragmented};
+    *moment = {moment->phase, moment->step, tensors, made, s.reserved, s.fragmented};
   }
   if (full) return;
   reserved_.allocated = s.peak_allocated;

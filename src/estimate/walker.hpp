@@ -46,7 +46,8 @@ class Walker {
       const Event& event = recorder_.events[static_cast<std::size_t>(i)];
       const Storage& storage = recorder_.at(event.storage);
       if (storage.bucket == Bucket::paged) continue;
-      const std::int64_t bytes = event.allocates ? storage.bytes : -storage.bytes;
+      const std::int64_t size = storage.bucket == Bucket::runtime ? 0 : storage.bytes;
+      const std::int64_t bytes = event.allocates ? size : -size;
       at(here.levels, storage.bucket) += Bytes(bytes);
       here.total += bytes;
       here.event = event.storage;

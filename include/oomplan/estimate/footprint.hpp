@@ -31,8 +31,8 @@ enum class Bucket : std::uint8_t {
   fragmentation,     ///< Reserved and free, but in segments or pages that hold tensors too: nobody's until those go.
   paged,             ///< State of a paged optimizer: CUDA's managed memory, on the card while there is room, else in
                      ///< host RAM. Not the caching allocator's, and in no total.
-  runtime,           ///< Beside the tensors: cuBLAS workspaces and what CUDA kernels take for themselves, in PyTorch's
-                     ///< pool; and the CUDA context, beside it. Of no peak of tensors.
+  runtime,  ///< Beside the tensors: cuBLAS workspaces, in PyTorch's pool; and the CUDA context, beside it. While
+            ///< a run is played also what CUDA kernels take for themselves, which is of no moment.
 };
 inline constexpr std::array<std::string_view, 15> bucket_names{
     "weights",         "optimizer",       "gradients",     "activations", "attention_scores",

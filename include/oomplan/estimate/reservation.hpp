@@ -16,7 +16,7 @@ struct PoolMoment {
   Phase phase = Phase::load;
   int step = 0;        ///< From 1; 0 is load.
   Bytes requested{};   ///< By the tensors then alive.
-  Bytes workspaces{};  ///< cuBLAS's and kernels' own, in the same pool.
+  Bytes workspaces{};  ///< cuBLAS's, in the same pool. What kernels take is gone before the next tensor is made.
   Bytes reserved{};    ///< By the allocator for both.
   Bytes fragmented{};  ///< Of it: free, but in segments or pages that hold tensors too.
 };

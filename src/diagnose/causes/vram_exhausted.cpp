@@ -54,7 +54,8 @@ void argue(const Case& c, Judgement& out) {
     out.arithmetic.push_back(fmt::format("asked {} > {} in all", shown(*n.requested), shown(*ceiling)));
   } else if (n.requested && ceiling) {
     out.confidence = by_numbers(c, *ceiling);
-    out.reason = "the allocator's own numbers say so";
+    out.reason = refused_by_limit(c) ? "the limit that is set for this process is reached, not the card's"
+                                     : "the allocator's own numbers say so";
     add_sum(c, *ceiling, out);
   } else if (used && ceiling && !n.requested) {
     argue_by_use(*used, *ceiling, out);

@@ -26,6 +26,7 @@ std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 /// What the kernel puts down its blocks' sums in, where `rows` of `columns` are summed up to one row and a row's sum is
 /// shared among blocks (aten/src/ATen/native/cuda/Reduce.cuh: setReduceConfig, global_memory_size). 0 where none is.
 std::int64_t sum_buffer(std::int64_t rows, std::int64_t columns) {
+  if (rows < 1 || columns < 1) return 0;
   std::int64_t vector = 4;
   while (columns % vector != 0) vector /= 2;
   const auto most = [&](std::int64_t n) {

@@ -143,8 +143,8 @@ class Torch {
   Tensor sum_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor sum_to(const Tensor& x, const Dims& sizes);
   Tensor softmax_last(const Tensor& x, std::optional<DType> dtype = {});
-  /// The gradient of a softmax's input. CUDA's kernel multiplies gradient and result first, in memory of its own; that of
-  /// a log-softmax does not (aten/src/ATen/native/cuda/SoftMax.cu: softmax_backward_cuda_out).
+  /// The gradient of a softmax's input. CUDA's kernel multiplies gradient and result first, in memory of its own; that
+  /// of a log-softmax does not (aten/src/ATen/native/cuda/SoftMax.cu: softmax_backward_cuda_out).
   Tensor softmax_backward(const Dims& sizes, DType dtype);
   Tensor log_softmax_last(const Tensor& x);
 

@@ -126,7 +126,8 @@ std::string shown_line(const Fit& fit, const ViewOptions& options) {
   if (!fit.torch) return {};
   constexpr int shows = 50;  // a part of the whole
   const bool kernels = fit.torch->kernels * shows > fit.torch->allocated;
-  const std::string of_kernels = " (" + oomplan::to_text(fit.torch->kernels) + " of it in CUDA kernels, beside tensors)";
+  const std::string of_kernels =
+      " (" + oomplan::to_text(fit.torch->kernels) + " of it in CUDA kernels, beside tensors)";
   return wrapped_line(fmt::format("max_memory_allocated {}{}, max_memory_reserved {}, nvidia-smi {}",
                                   oomplan::to_text(fit.torch->allocated), kernels ? of_kernels : "",
                                   oomplan::to_text(fit.torch->reserved), oomplan::to_text(fit.nvidia_smi())),

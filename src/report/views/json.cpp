@@ -122,6 +122,7 @@ Json json_of(const Fit& fit) {
           {"may_fit", fit.may_fit()},
           {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
           {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
+          {"of_kernels", fit.torch ? Json(fit.torch->kernels.count()) : Json()},
           {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
 }
 

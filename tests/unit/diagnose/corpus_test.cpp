@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "project.hpp"
@@ -102,6 +103,35 @@ TEST(Corpus, OfWholeLogs) {
   for (const Entry& entry : entries_in(read("logs.txt")))
     now += entry.head + "--- log\n" + entry.log + "--- says\n" + in_full(diagnosed(with_messages(entry.log))) + "\n";
   expect_same(now, "logs.txt");
+}
+
+// What the processes themselves knew: in which moment they were, and whether others were to blame.
+TEST(Corpus, OfFailuresThatWereProvokedOnAGpu) {
+  int logs = 0;
+  std::string name;
+  std::string moment;
+  std::string why;
+  std::string log;
+  const auto judge = [&] {
+    if (log.empty()) return;
+    const Diagnosis d = diagnosed(std::exchange(log, {}));
+    EXPECT_EQ(d.moment.phase, moment) << name;
+    const bool full = d.verdict.cause == Cause::vram_exhausted || d.verdict.cause == Cause::vram_fragmentation;
+    EXPECT_EQ(full, why == "full") << name;
+    EXPECT_EQ(d.verdict.cause == Cause::vram_other_process, why == "other_process") << name;
+    ++logs;
+  };
+  for (const std::string& line : lines_in(read("h100.txt"))) {
+    if (line.starts_with("# ")) continue;
+    if (!line.starts_with("=== ")) {
+      log += line + "\n";
+      continue;
+    }
+    judge();
+    std::stringstream(line.substr(4)) >> name >> moment >> why;
+  }
+  judge();
+  EXPECT_EQ(logs, 23);
 }
 
 // Which of two failures the other follows from, whichever is printed first. A row of "pairs.txt" names the first line,

@@ -90,14 +90,12 @@ std::vector<Event> run_of_either_order() {
           take(3, 40)};
 }
 
-// Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
-// where the second segment lies.
 // A kernel's own memory counts in what is allocated, and in no moment's tensors.
 TEST(Reservation, CountsWhatKernelsTakeApartFromTheTensors) {
   Footprint run = footprint({Bytes::gib(1)});
   const std::uint32_t scratch = 1;
-  run.events.insert(run.events.begin() + 2, {{Event::Kind::allocate, scratch, Bytes::gib(2).count()},
-                                             {Event::Kind::free, scratch, 0}});
+  run.events.insert(run.events.begin() + 2,
+                    {{Event::Kind::allocate, scratch, Bytes::gib(2).count()}, {Event::Kind::free, scratch, 0}});
   const Reservation reservation(run.events, {}, {Bytes(), {}, scratch});
   const Reserved& reserved = reservation.reserved();
   EXPECT_EQ(reserved.allocated, Bytes::gib(3));
@@ -111,6 +109,8 @@ TEST(Reservation, CountsWhatKernelsTakeApartFromTheTensors) {
   EXPECT_EQ(out.needed, Bytes::gib(3) + beside);
 }
 
+// Of two free blocks of 30 MiB one is taken for 20 MiB, and then the other's segment can go: which of them depends on
+// where the second segment lies.
 TEST(Reservation, WhereTheOrderOfSegmentsDecidesTheWorseOneDoes) {
   const std::vector<Event> events = run_of_either_order();
   const Reservation below(events, {}, {}, {SegmentOrder::descending});

@@ -45,15 +45,23 @@ TEST(Sum, ToTheSameSizesIsNone) {
   EXPECT_TRUE(watch.nothing());
 }
 
+TEST(Sum, OfNothingTakesNothing) { EXPECT_THAT(scratch_of_sum({0, 4096}, {4096}), IsEmpty()); }
+
 // aten/src/ATen/native/cuda/SoftMax.cu: softmax_backward_cuda_out.
 TEST(Softmax, MultipliesGradientAndResultInBackward) {
   Torch t;
+  Tensor y = t.softmax_last(leaf(t, {8, 128, 128}));
   const Watch watch(t);
-  const Tensor gradient = t.softmax_backward({8, 128, 128}, DType::fp32);
-  EXPECT_THAT(watch.sizes(), ElementsAre(8 * 128 * 128 * 4, 8 * 128 * 128 * 4));
+  t.backward(y);
   EXPECT_THAT(watch.scratch(), ElementsAre(8 * 128 * 128 * 4));
-  EXPECT_EQ(watch.net(), 8 * 128 * 128 * 4);
-  EXPECT_NE(bucket_of(t, gradient), Bucket::runtime);
+}
+
+TEST(Softmax, ALogarithmTakesNothing) {
+  Torch t;
+  Tensor y = t.log_softmax_last(leaf(t, {8, 128, 128}));
+  const Watch watch(t);
+  t.backward(y);
+  EXPECT_THAT(watch.scratch(), IsEmpty());
 }
 
 }  // namespace
