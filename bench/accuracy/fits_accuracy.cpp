@@ -62,7 +62,8 @@ int false_fits(const Reservation& reservation, const Truth& truth) {
 }
 
 Outcome compare(const Footprint& footprint, const AllocatorSettings& settings, const Truth& truth) {
-  const Reservation r(footprint.events, settings, {}, {SegmentOrder::ascending});  // as the truth was made
+  const Reservation r(oracle::events_of_tensors(footprint), settings, {},
+                      {SegmentOrder::ascending});  // as the truth was made
   const Reserved& all = r.reserved();
   return {all.peak.count(), all.smallest.count(), percent(all.peak.count(), truth.reserved),
           smallest_error(all.smallest.count(), truth), false_fits(r, truth)};

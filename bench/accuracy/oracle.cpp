@@ -332,6 +332,12 @@ std::vector<std::pair<std::string, Architecture>> read_architectures(const std::
   return out;
 }
 
+std::vector<Event> events_of_tensors(const Footprint& footprint) {
+  std::vector<Event> out = footprint.events;
+  std::erase_if(out, [&](const Event& event) { return event.slot >= footprint.first_scratch; });
+  return out;
+}
+
 Outcome compare(const Footprint& footprint, const Truth& truth) {
   Outcome o;
   o.predicted = footprint.peak.total.count();

@@ -70,6 +70,9 @@ std::vector<Case> read_plans(const std::string& models, const std::string& cases
 std::vector<std::pair<std::string, Architecture>> read_architectures(const std::string& models);
 
 Outcome compare(const Footprint& footprint, const Truth& truth);
+
+/// The footprint's events of tensors: the truth's backend has no kernels, which take memory for themselves.
+std::vector<Event> events_of_tensors(const Footprint& footprint);
 Outcome run(const Case& c);
 
 /// "fwd", "loss", "bwd", "opt", "between" as the files name phases.

@@ -157,7 +157,7 @@ std::vector<Verdict> verdicts() {
   const std::vector<Gpu> gpus = known_gpus();
   std::vector<Verdict> out;
   for (const Estimated& e : estimated()) {
-    const Reservation reservation(e.footprint.events, {}, {}, made_with);
+    const Reservation reservation(events_of_tensors(e.footprint), {}, {}, made_with);
     for (const Gpu& gpu : gpus) {
       const Fit said = fit(reservation, gpu);
       const Bytes needed = Bytes(e.known.truth.peak) + sum(said.runtime);
@@ -194,7 +194,7 @@ TEST(Oracle, TheSmallestMemoryAndWhatIsReservedAreThoseOfPyTorchsAllocator) {
     for (const char* setting : {"default", "expandable"}) {
       const bool expandable = std::string_view(setting) == "expandable";
       const Reserved said =
-          Reservation(e.footprint.events, {.expandable_segments = expandable}, {}, made_with).reserved();
+          Reservation(events_of_tensors(e.footprint), {.expandable_segments = expandable}, {}, made_with).reserved();
       const double true_peak = truth.at("reserved").at(setting);
       ++cases;
       reserved += std::abs(static_cast<double>(said.peak.count()) / true_peak - 1) <= 0.03 ? 1 : 0;
