@@ -23,5 +23,6 @@ function(oomplan_embed target namespace folder except)
     DEPENDS ${paths} oomplan_embed_files
     COMMENT "Embedding ${folder}/"
     VERBATIM)
+  set_source_files_properties("${out}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE "${out}")
 endfunction()
