@@ -14,9 +14,10 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 10> gpu_keys{"title",      "aliases", "generation",    "compute_capability",
+constexpr std::array<std::string_view, 11> gpu_keys{"title",      "aliases", "generation",    "compute_capability",
                                                     "nominal_gb", "total",   "total_highest", "evidence",
-                                                    "assumed",    "apart"};
+                                                    "assumed",    "apart",   "speed"};
+constexpr std::array<std::string_view, 3> speed_keys{"tflops", "link_gb_s", "source"};
 constexpr std::array<std::string_view, 4> generation_keys{"title", "context", "context_source", "cublas_workspace"};
 
 /// "23.52 GiB" as PyTorch prints it is rounded to hundredths. The least of the sizes that print so is the safe one.
@@ -56,6 +57,23 @@ std::int64_t nominal_in(Fields& fields) {
   return 0;
 }
 
+double number_in(Fields& fields, const std::string& key) {
+  const Node* node = fields.required(key);
+  if (node == nullptr) return 0;
+  const std::optional<double> value = node->as_number();
+  if (value && *value > 0) return *value;
+  fields.refuse(*node, shown(key) + " must be a number above 0, not " + shown(*node));
+  return 0;
+}
+
+std::optional<GpuSpeed> speed_in(Fields& fields) {
+  const Node* node = fields.find("speed");
+  if (node == nullptr) return std::nullopt;
+  Fields speed(fields.document(), *node, fields.errors());
+  speed.only(speed_keys);
+  return GpuSpeed{number_in(speed, "tflops"), number_in(speed, "link_gb_s"), speed.text("source")};
+}
+
 std::string total_source(Fields& fields) {
   const std::string highest = fields.text("total_highest", false);
   const std::string assumed = fields.text("assumed", false);
@@ -79,6 +97,7 @@ Gpu gpu_of(Fields& fields, const Generation& generation, std::string name) {
   gpu.context = generation.context;
   gpu.context_source = generation.context_source;
   gpu.cublas_workspace = generation.cublas_workspace;
+  gpu.speed = speed_in(fields);
   gpu.aliases = fields.texts("aliases");
   return gpu;
 }

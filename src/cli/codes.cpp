@@ -306,11 +306,14 @@ constexpr auto rows = std::to_array<CodeRow>({
      "--over takes axes with commas between them, each KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; "
      "the "
      "key is one that --set takes."},
+    {"survey/bad-layout", Verdict::invalid, "A file of models/layouts is not as docs/planner.md has it."},
     {"survey/bad-policy", Verdict::invalid,
      "The policy of a gate has a key that it does not know, or a value of the wrong type. docs/gate.md describes it."},
     {"survey/idle-pattern", Verdict::answered,
      "A pattern of the policy matches none of the configs that were judged: it may be misspelt, or they are "
      "elsewhere."},
+    {"survey/no-bound", Verdict::undecided,
+     "No micro-batch was found that is too large for the GPU, or one on the way there cannot be decided."},
     {"survey/no-rule", Verdict::invalid,
      "A config is to be judged that no rule of the policy is for. Add a rule, or name GPUs at the policy's top for all "
      "the "

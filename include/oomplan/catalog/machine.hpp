@@ -1,12 +1,20 @@
 // The hardware that a run is planned for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "oomplan/core/bytes.hpp"
 
 namespace oomplan {
+
+/// How fast its maker says that a GPU is.
+struct GpuSpeed {
+  double operations = 0;  ///< Of its matrix units in 16 bits, dense, in 10^12 a second.
+  double link = 0;        ///< To another GPU of the machine, in one direction, in GB/s (10^9 bytes).
+  std::string source{};
+};
 
 /// A GPU as CUDA reports it.
 struct Gpu {
@@ -21,6 +29,7 @@ struct Gpu {
   bool total_assumed = false;        ///< No figure of the card itself was found; `total_source` says what was taken.
   std::string apart{};               ///< Why nobody is told to get it ("a slice of an A100"); else empty.
   std::string context_source{};
+  std::optional<GpuSpeed> speed{};
   std::vector<std::string> aliases{};  ///< Other spellings ("4090", "geforce rtx 4090").
 };
 

@@ -1,0 +1,101 @@
+// Ways to spread a run over GPUs: which of them fit, and which is quickest by a stated model of its cost.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/machine.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/core/result.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/plan/plan.hpp"
+#include "oomplan/read/document.hpp"
+
+namespace oomplan {
+
+/// A way to share a model: a file of models/layouts.
+struct LayoutKind {
+  std::string name{};   ///< "fsdp2".
+  std::string title{};  ///< "FSDP2".
+  std::string what{};   ///< What each GPU holds then, in a sentence.
+  std::string
+      launch{};  ///< accelerate's launcher config, with {gpus} (all of them), {each} (of a machine), {machines}.
+  std::int64_t least_gpus = 1;
+  std::int64_t most_gpus = 0;  ///< 0: any number.
+  std::int64_t least_machines = 1;
+};
+
+/// Those of models/layouts. Errors: survey/bad-layout.
+Result<std::vector<LayoutKind>> layout_kinds();
+
+/// The GPUs that there are.
+struct LayoutWorld {
+  std::int64_t each = 1;  ///< In a machine.
+  std::int64_t machines = 1;
+  double network = 0;  ///< Between machines, of one GPU in one direction, in GB/s (10^9 bytes).
+  std::int64_t gpus() const { return each * machines; }
+};
+
+/// What a training step costs a rank, by the model of docs/planner.md.
+struct StepCost {
+  Bytes moved{};                    ///< Received from other ranks: gathered weights, reduced gradients.
+  std::optional<double> seconds{};  ///< Nothing where the card's speed is not known (Gpu::speed), and of a mixture of
+                                    ///< experts, of which a token takes a part.
+};
+
+/// One layout, with the largest micro-batch that it can have.
+struct Layout {
+  LayoutKind kind{};
+  std::string dialect{};  ///< Of the document.
+  bool checkpointing = false;
+  std::int64_t micro_batch = 0;   ///< Rows; 1 where not even one fits.
+  std::int64_t accumulation = 1;  ///< Micro-batches before a step.
+  Bytes needed{};                 ///< As in Fit, of the kind of rank that needs most.
+  bool at_least = false;          ///< As in Fit.
+  bool fits = false;              ///< With the headroom asked for.
+  bool fp32_trained = false;      ///< The optimizer updates fp32 weights; else those that were loaded, in their dtype.
+  StepCost cost{};
+  Diagnostics undecided{};  ///< Why there is no figure; then nothing above but the kind counts.
+};
+
+/// All outlive the question.
+struct LayoutQuestion {
+  const Document& document;
+  const IngestOptions& ingest;  ///< Its loader is asked for every file but the layout's own launcher config.
+  const Architecture& architecture;
+  const Gpu& gpu;
+  LayoutWorld world{};
+  std::int64_t rows = 0;  ///< Of a step, on all GPUs together: as many at least.
+  double headroom = 0;
+};
+
+/// accelerate's launcher config of a layout.
+std::string launch_file(const LayoutKind& kind, const LayoutWorld& world);
+
+/// Whether so many GPUs can be shared so.
+bool is_for(const LayoutKind& kind, const LayoutWorld& world);
+
+/// The settings of a layout, as overrides of the document's own keys.
+std::vector<std::string> settings_of(const Layout& layout);
+
+/// The layout of that kind.
+Layout layout_of(const LayoutQuestion& question, const LayoutKind& kind, bool checkpointing);
+
+/// What fits first, the quickest first of it; of equal ones, and where the card's speed is not known, what computes
+/// nothing twice and moves least; then what needs least.
+void sort_layouts(std::vector<Layout>& layouts);
+
+/// How many of a model's parameters there are.
+struct Counted {
+  std::int64_t all = 0;
+  std::int64_t trained = 0;
+  bool mixture = false;  ///< A token goes through a part of them.
+};
+
+/// Of a plan on all GPUs of `world`.
+StepCost step_cost(const TrainingPlan& plan, const Counted& parameters, const Gpu& gpu, const LayoutWorld& world);
+
+}  // namespace oomplan

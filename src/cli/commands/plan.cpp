@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "../answer.hpp"
+#include "../cards.hpp"
+#include "../codes.hpp"
+#include "../command.hpp"
+#include "../errors.hpp"
+#include "../models_cache.hpp"
+#include "../new_file.hpp"
+#include "../options.hpp"
+#include "../parallel.hpp"
+#include "../recipe.hpp"
+#include "oomplan/estimate/fit_check.hpp"
+#include "oomplan/ingest/ingest.hpp"
+#include "oomplan/report/layouts_view.hpp"
+
+namespace oomplan::cli {
+namespace {
+
+// A GPU's part of what an InfiniBand card of 200 Gb/s brings.
+constexpr double usual_network = 25;
+constexpr std::int64_t most_rows = 1'000'000;
+
+struct Options {
+  Question question{};
+  std::string gpu{};
+  std::string headroom{usual_headroom_text};
+  std::optional<std::int64_t> rows{};
+  std::optional<std::int64_t> network{};
+  std::string write{};
+  bool json = false;
+};
+
+void add_options(const ArgumentParser& app, Options& options) {
+  Question& question = options.question;
+  app.option("MODEL", question.config, "A model, by hub id or folder; or a config of transformers' Trainer or TRL")
+      .required();
+  app.option("--gpu", options.gpu, "How many GPUs of which kind: 8xh100-80gb, on two machines 2x8xh100-80gb")
+      .required()
+      .type_name("NxNAME");
+  app.option("--rows", options.rows,
+             "Rows of a step on all GPUs together; else what the config comes to on as many GPUs")
+      .between(1, static_cast<int>(most_rows))
+      .type_name("ROWS");
+  add_recipe_options(app, question.recipe);
+  app.option("--headroom", options.headroom, "How much of each GPU to leave free (5%)").type_name("PERCENT");
+  app.option("--network", options.network, "Between machines, of one GPU in one direction, in GB/s (25)")
+      .positive()
+      .type_name("GB/S");
+  app.option("--write", options.write, "Write the first layout's config and launcher config to a new folder")
+      .type_name("FOLDER");
+  add_trainer_option(app, question.trainer);
+  add_version_options(app, question.versions);
+  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
+      .repeatable()
+      .type_name("KEY=VALUE");
+  add_models_option(app, question.models);
+  app.flag("--json", options.json, "Print one JSON object (docs/plan.schema.json)");
+}
+
+Outcome refused(const Diagnostics& problems, const Options& options) {
+  Outcome out{.code = exit_code_of(verdict_of(problems))};
+  if (options.json) {
+    out.out = layouts_json(options.question.config, problems);
+    return out;
+  }
+  for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  return out;
+}
+
+/// The layouts that so many GPUs can have, each with checkpointing and without.
+std::vector<Layout> all_layouts(const LayoutQuestion& question, const std::vector<LayoutKind>& kinds) {
+  std::vector<const LayoutKind*> asked;
+  for (const LayoutKind& kind : kinds)
+    if (is_for(kind, question.world)) asked.push_back(&kind);
+  std::vector<Layout> out(2 * asked.size());
+  for_each_index(out.size(), [&](std::size_t i) { out[i] = layout_of(question, *asked[i / 2], i % 2 == 1); });
+  sort_layouts(out);
+  return out;
+}
+
+/// The plan on as many GPUs, each with the whole of the model: for what all layouts have in common.
+Result<TrainingPlan> plan_of_whole(const Document& document, IngestOptions options) {
+  options.launch = {};
+  return ingest(document, options);
+}
+
+/// Of a step of the plan on all GPUs together.
+Result<std::int64_t> rows_of(const TrainingPlan& plan, const LayoutWorld& world) {
+  const std::int64_t of_one = plan.batch.micro_batch_size.value;
+  const std::int64_t times = plan.batch.gradient_accumulation_steps.value;
+  if (of_one <= most_rows && times <= most_rows / of_one && world.gpus() <= most_rows / (of_one * times))
+    return of_one * times * world.gpus();
+  return Diagnostic{.code = "cli/usage",
+                    .message = "the config comes to more than " + std::to_string(most_rows) + " rows a step",
+                    .hint = "--rows says how many there are to be"};
+}
+
+/// A recipe's config with the settings in it.
+std::string config_with(const Document& document, const std::vector<std::string>& settings) {
+  const auto key_of = [](std::string_view line, char mark) { return line.substr(0, line.find(mark)); };
+  std::string out;
+  for (std::size_t at = 0; at < document.text.size();) {
+    const std::size_t end = std::min(document.text.find('\n', at), document.text.size());
+    const std::string_view line = std::string_view(document.text).substr(at, end - at);
+    const bool is_set = std::ranges::any_of(
+        settings, [&](const std::string& setting) { return key_of(setting, '=') == key_of(line, ':'); });
+    if (!is_set) out += std::string(line) + "\n";
+    at = end + 1;
+  }
+  for (const std::string& setting : settings)
+    out += std::string(key_of(setting, '=')) + ": " + setting.substr(setting.find('=') + 1) + "\n";
+  return out;
+}
+
+/// A new folder with what starts the first layout. Error: cli/not-written.
+Diagnostics write_first(const std::string& folder, const Document& document, LayoutsView& view) {
+  const Layout& first = view.layouts.front();
+  std::error_code error;
+  if (!std::filesystem::create_directory(folder, error))
+    return {{.code = "cli/not-written",
+             .message = folder + ": " + (error ? error.message() : "there is such a folder already")}};
+  std::vector<std::pair<std::string, std::string>> files{{"accelerate.yaml", launch_file(first.kind, view.world)}};
+  if (!view.recipe.empty()) files.emplace_back("config.yaml", config_with(document, settings_of(first)));
+  for (const auto& [name, text] : files) {
+    Result<NewFile> file = NewFile::create((std::filesystem::path(folder) / name).string());
+    if (!file) return file.errors();
+    file->write(text);
+    if (Diagnostics problems = file->problems(); !problems.empty()) return problems;
+    view.files.push_back(file->path());
+  }
+  return {};
+}
+
+Outcome run_plan(const Options& options, const Terminal& terminal) {
+  Question question = options.question;
+  question.gpus = {options.gpu};
+  const auto headroom = parse_headroom(options.headroom);
+  if (!headroom) return refused({bad_headroom(options.headroom)}, options);
+  const Result<Catalog> catalog = catalog_here(question.models);
+  if (!catalog) return refused(catalog.errors(), options);
+  if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
+  const Cards cards = cards_of(options.gpu);
+  const Result<Gpu> gpu = find_gpu(cards.name, *catalog);
+  if (!gpu) return refused(gpu.errors(), options);
+  const Result<std::vector<LayoutKind>> kinds = layout_kinds();
+  if (!kinds) return refused(kinds.errors(), options);
+  const Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, *catalog);
+  if (!read) return refused(read.errors(), options);
+  LayoutsView view{.config = question.config, .recipe = read->recipe, .gpu = *gpu, .headroom = *headroom};
+  view.world = {std::max(cards.each, std::int64_t{1}), cards.machines,
+                static_cast<double>(options.network.value_or(usual_network))};
+  question.gpus = {std::to_string(view.world.machines) + "x" + std::to_string(view.world.each) + "x" + cards.name};
+  const IngestOptions how = ingest_options(question);
+  const Result<TrainingPlan> plan = plan_of_whole(read->document, how);
+  if (!plan) return refused(plan.errors(), options);
+  ModelsCache models(*catalog);
+  const Result<Architecture>& architecture = models.find(plan->model.name.value);
+  if (!architecture) return refused(placed(architecture.errors(), plan->model.name.origin), options);
+  const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan, view.world);
+  if (!rows) return refused(rows.errors(), options);
+  view.rows = *rows;
+  view.layouts = all_layouts({read->document, how, *architecture, *gpu, view.world, view.rows, *headroom}, *kinds);
+  const Layout& first = view.layouts.front();
+  if (!first.undecided.empty()) return refused(first.undecided, options);
+  Outcome out{.code = first.fits ? ExitCode::ok : ExitCode::does_not_fit};
+  if (!options.write.empty() && first.fits) {
+    if (const Diagnostics problems = write_first(options.write, read->document, view); !problems.empty())
+      return refused(problems, options);
+  }
+  out.out =
+      options.json ? layouts_json(view) : layouts_text(view, {.colour = terminal.colour, .width = terminal.width});
+  return out;
+}
+
+}  // namespace
+
+Command commands::plan(const ArgumentParser& program) {
+  return command_with(
+      program.command("plan", "Compare ways to spread a run over GPUs: what fits, and which is quickest")
+          .in("Plan")
+          .examples({"oomplan plan meta-llama/Llama-3.1-8B --gpu 8xh100-80gb --method full --length 4096 --rows 128",
+                     "oomplan plan train.yaml --gpu 4xl40s --write run"}),
+      add_options, run_plan);
+}
+
+}  // namespace oomplan::cli

@@ -1,0 +1,60 @@
+#include "../json_values.hpp"
+#include "oomplan/report/layouts_view.hpp"
+
+namespace oomplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json layout_json(const Layout& layout, const LayoutWorld& world) {
+  const bool decided = layout.undecided.empty();
+  const auto where_decided = [&](const auto& value) { return decided ? Json(value) : Json(); };
+  Json out{{"name", layout.kind.name},
+           {"title", layout.kind.title},
+           {"checkpointing", layout.checkpointing},
+           {"micro_batch_size", where_decided(layout.micro_batch)},
+           {"gradient_accumulation_steps", where_decided(layout.accumulation)},
+           {"rows", where_decided(layout.micro_batch * layout.accumulation * world.gpus())},
+           {"needed", where_decided(layout.needed.count())},
+           {"at_least", layout.at_least},
+           {"fits", layout.fits},
+           {"fp32_trained", where_decided(layout.fp32_trained)},
+           {"moved", where_decided(layout.cost.moved.count())},
+           {"seconds", decided && layout.cost.seconds ? Json(*layout.cost.seconds) : Json()},
+           {"launch", launch_file(layout.kind, world)},
+           {"settings", decided ? Json(settings_of(layout)) : Json::array()},
+           {"diagnostics", Json::array()}};
+  for (const Diagnostic& problem : layout.undecided) out["diagnostics"].push_back(report::diagnostic_json(problem));
+  return out;
+}
+
+Json plan_json(const LayoutsView& view) {
+  const bool answered = !view.layouts.empty();
+  Json out{{"schema", "oomplan/plan/1"}, {"oomplan", version()}, {"config", view.config}};
+  out["recipe"] = report::text_or_null(view.recipe);
+  out["gpu"] = answered ? Json{{"name", view.gpu.name}, {"total", view.gpu.total.count()}} : Json();
+  out["machines"] = view.world.machines;
+  out["gpus_of_a_machine"] = view.world.each;
+  out["network_gb_s"] = view.world.machines > 1 ? Json(view.world.network) : Json();
+  out["rows"] = view.rows;
+  out["headroom"] = view.headroom;
+  out["layouts"] = Json::array();
+  for (const Layout& layout : view.layouts) out["layouts"].push_back(layout_json(layout, view.world));
+  out["files"] = view.files;
+  out["diagnostics"] = Json::array();
+  return out;
+}
+
+std::string plan_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string layouts_json(const LayoutsView& view) { return plan_text(plan_json(view)); }
+
+std::string layouts_json(const std::string& config, const Diagnostics& problems) {
+  Json out = plan_json({.config = config});
+  for (const Diagnostic& problem : problems) out["diagnostics"].push_back(report::diagnostic_json(problem));
+  return plan_text(out);
+}
+
+}  // namespace oomplan

@@ -1,0 +1,161 @@
+#include "oomplan/core/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "../layout.hpp"
+#include "oomplan/report/layouts_view.hpp"
+
+namespace oomplan {
+namespace {
+
+using report::Paint;
+using report::Row;
+
+constexpr std::size_t most_shown = 10;
+
+class LayoutsPage {
+ public:
+  LayoutsPage(const LayoutsView& view, const LayoutsViewOptions& options)
+      : view_(view), options_(options), unit_(report::unit_for(view.gpu.total)) {
+    for (const Layout& layout : view.layouts) {
+      if (layout.fits && layout.undecided.empty()) fitting_.push_back(&layout);
+    }
+  }
+
+  std::string text() {
+    out_ = headline();
+    add_table();
+    add_misfits();
+    add_undecided();
+    add_notes();
+    return std::move(out_);
+  }
+
+ private:
+  void add_paragraph(const std::string& text) { out_ += report::wrapped(text, 0, 2, options_.width) + "\n"; }
+
+  std::string gpus() const {
+    const LayoutWorld& world = view_.world;
+    if (world.machines > 1)
+      return fmt::format("{} machines with {} x {} each", world.machines, world.each, view_.gpu.title);
+    return fmt::format("{} x {}", world.each, view_.gpu.title);
+  }
+
+  static std::string named(const Layout& layout) {
+    return layout.kind.title + (layout.checkpointing ? " with checkpointing" : "");
+  }
+
+  std::string headline() const {
+    const std::string on = " on " + gpus();
+    if (fitting_.empty()) return report::painted("nothing fits", Paint::red, options_.colour) + on + "\n";
+    const Layout& best = *fitting_.front();
+    const std::string times = best.accumulation > 1 ? fmt::format(", accumulated {} times", best.accumulation) : "";
+    return fmt::format("{}{}: {}; micro-batch {}{}; {} needed of {}\n",
+                       report::painted("best", Paint::green, options_.colour), on, named(best), best.micro_batch, times,
+                       to_text(best.needed), to_text(view_.gpu.total));
+  }
+
+  bool times() const { return !fitting_.empty() && fitting_.front()->cost.seconds.has_value(); }
+
+  static double seconds_a_row(const Layout& layout) {
+    return layout.cost.seconds.value_or(0) / static_cast<double>(layout.micro_batch * layout.accumulation);
+  }
+
+  void add_table() {
+    if (fitting_.empty()) return;
+    std::vector<Row> rows{{{"", true},
+                           {"layout", false, Paint::dim},
+                           {"checkpointing", false, Paint::dim},
+                           {"micro-batch", true, Paint::dim},
+                           {"accumulated", true, Paint::dim},
+                           {std::string(unit_.name) + " needed", true, Paint::dim},
+                           {"GB moved", true, Paint::dim}}};
+    if (times()) rows.front().push_back({"time", true, Paint::dim});
+    for (std::size_t i = 0; i < std::min(fitting_.size(), most_shown); ++i) {
+      const Layout& layout = *fitting_[i];
+      rows.push_back({{std::to_string(i + 1), true},
+                      {layout.kind.title},
+                      {layout.checkpointing ? "yes" : "no"},
+                      {std::to_string(layout.micro_batch), true},
+                      {std::to_string(layout.accumulation), true},
+                      {report::in_unit(layout.needed, unit_), true, Paint::green},
+                      {fmt::format("{:.1f}", static_cast<double>(layout.cost.moved.count()) / 1e9), true}});
+      if (times())
+        rows.back().push_back({fmt::format("{:.2f}x", seconds_a_row(layout) / seconds_a_row(*fitting_.front())), true});
+    }
+    out_ += "\n" + report::aligned_within(rows, options_.colour, options_.width);
+  }
+
+  void add_misfits() {
+    std::string list;
+    for (const Layout& layout : view_.layouts) {
+      if (layout.fits || !layout.undecided.empty()) continue;
+      list += fmt::format("{}{} ({}{})", list.empty() ? "" : ", ", named(layout), layout.at_least ? "over " : "",
+                          to_text(layout.needed));
+    }
+    if (list.empty()) return;
+    out_ += "\n";
+    add_paragraph("does not fit with a single row at a time: " + list);
+  }
+
+  void add_undecided() {
+    for (const Layout& layout : view_.layouts) {
+      if (layout.undecided.empty()) continue;
+      out_ += "\n";
+      add_paragraph("cannot be decided (" + named(layout) + "): " + printable(layout.undecided.front().message));
+      return;  // The first: the others are mostly of the same reason, and --json has each.
+    }
+  }
+
+  void add_notes() {
+    if (fitting_.empty()) return;
+    out_ += "\n";
+    const auto in_16_bits = [](const Layout* layout) { return !layout->fp32_trained; };
+    const bool differ = std::ranges::any_of(fitting_, in_16_bits) && !std::ranges::all_of(fitting_, in_16_bits);
+    if (differ) add_paragraph("results differ: " + masters());
+    add_paragraph(fmt::format("{} rows a step at least, on all GPUs together; {:g} % of a GPU left free{}", view_.rows,
+                              view_.headroom * 100, times() ? ". " + cost_note() : ""));
+    if (!view_.recipe.empty()) add_paragraph("recipe: " + view_.recipe);
+    add_paragraph(
+        fmt::format("the first: {}; started by {}", fmt::join(settings_of(*fitting_.front()), ", "), starts()));
+  }
+
+  std::string starts() const {
+    if (view_.files.empty()) return "the launcher config that --write FOLDER makes, or --json has";
+    return "accelerate launch --config_file " + printable(view_.files.front());
+  }
+
+  std::string masters() const {
+    std::vector<std::string> titles;
+    for (const Layout* layout : fitting_)
+      if (!layout->fp32_trained && std::ranges::count(titles, layout->kind.title) == 0)
+        titles.push_back(layout->kind.title);
+    std::string out;
+    for (const std::string& title : titles) out += (out.empty() ? "" : ", ") + title;
+    return out + " updates the weights as they were loaded, in 16 bits; the others keep them in 32 bits";
+  }
+
+  std::string cost_note() const {
+    std::string out = "Times are compared by a model of operations and bytes moved, not measured (docs/planner.md)";
+    if (view_.world.machines > 1)
+      out += fmt::format("; between machines {:g} GB/s a GPU are taken (--network)", view_.world.network);
+    return out;
+  }
+
+  const LayoutsView& view_;
+  const LayoutsViewOptions& options_;
+  report::Unit unit_;
+  std::vector<const Layout*> fitting_{};
+  std::string out_{};
+};
+
+}  // namespace
+
+std::string layouts_text(const LayoutsView& view, const LayoutsViewOptions& options) {
+  return LayoutsPage(view, options).text();
+}
+
+}  // namespace oomplan

@@ -1,0 +1,158 @@
+// layout_of: a search over the micro-batch of one layout; sort_layouts.
+#include "oomplan/survey/layouts.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "largest.hpp"
+#include "oomplan/ingest/keys.hpp"
+#include "oomplan/survey/survey.hpp"
+
+namespace oomplan {
+namespace {
+
+const std::string launch_name = "accelerate.yaml";
+constexpr std::string_view micro_batch_fact = "micro_batch_size";
+constexpr std::string_view accumulation_fact = "gradient_accumulation_steps";
+constexpr std::string_view checkpointing_fact = "gradient_checkpointing";
+
+std::string key_of(std::string_view fact, const std::string& dialect) {
+  return key_of_fact(fact, dialect).value_or(std::string(fact));
+}
+
+/// Whether it has an op of models/architectures that sends tokens to some of its experts.
+bool is_mixture(const Architecture& model) {
+  const auto routes = [](const OpSpec& op) { return op.op.ends_with("_moe"); };
+  return std::ranges::any_of(model.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, routes); });
+  });
+}
+
+/// The question's document, started as a layout has it.
+class LayoutSearch {
+ public:
+  LayoutSearch(const LayoutQuestion& question, Layout& layout) : question_(question), layout_(layout) {
+    options_ = question.ingest;
+    options_.launch = {launch_name};
+    options_.loader = [other = question.ingest.loader,
+                       text = launch_file(layout.kind, question.world)](const std::string& path) {
+      if (path != launch_name) return other(path);
+      return parse_document(text, launch_name, Syntax::yaml);
+    };
+  }
+
+  /// All rows of a rank at once, else as many as fit in as few micro-batches as that takes.
+  void find(std::int64_t rows) {
+    const Result<TrainingPlan> as_written = ingest(question_.document, options_);
+    if (!as_written) {
+      leave(as_written.errors());
+      return;
+    }
+    options_.dialect = layout_.dialect = as_written->dialect;
+    options_.overrides.push_back(key_of(checkpointing_fact) + (layout_.checkpointing ? "=true" : "=false"));
+    if (!take(rows, 1) || layout_.fits || rows == 1) return;
+    const std::optional<std::int64_t> most = largest_of(rows);
+    if (!most) return;
+    if (*most == 0) {
+      take(1, rows);
+      return;
+    }
+    const std::int64_t accumulation = divided_up(rows, *most);
+    take(divided_up(rows, accumulation), accumulation);
+  }
+
+ private:
+  IngestOptions with(std::int64_t accumulation) const {
+    IngestOptions out = options_;
+    out.overrides.push_back(key_of(accumulation_fact) + "=" + std::to_string(accumulation));
+    return out;
+  }
+
+  Result<TrainingPlan> plan_of(std::int64_t micro_batch, std::int64_t accumulation) const {
+    IngestOptions options = with(accumulation);
+    options.overrides.push_back(key_of(micro_batch_fact) + "=" + std::to_string(micro_batch));
+    Result<TrainingPlan> plan = ingest(question_.document, options);
+    return plan ? with_model_defaults(std::move(*plan), question_.architecture) : plan;
+  }
+
+  /// Makes it the layout's. False where it cannot be decided.
+  bool take(std::int64_t micro_batch, std::int64_t accumulation) {
+    const Result<TrainingPlan> plan = plan_of(micro_batch, accumulation);
+    if (!plan) return leave(plan.errors());
+    FitCheck check(*plan, question_.architecture);
+    const CheckedFit fit = check.on(question_.gpu, limit_of(question_.gpu, question_.headroom));
+    if (!fit.errors.empty()) return leave(fit.errors);
+    layout_.micro_batch = micro_batch;
+    layout_.accumulation = accumulation;
+    layout_.needed = fit.needed;
+    layout_.at_least = fit.at_least;
+    layout_.fits = fit.fits;
+    layout_.fp32_trained = is_zero(plan->mesh.sharding.value) || plan->mesh.fsdp_fp32_trained.value ||
+                           plan->precision.weights_dtype.value == WeightsDType::fp32;
+    const Counted parameters{check.peaks()->parameters, check.peaks()->trainable_parameters,
+                             is_mixture(question_.architecture)};
+    layout_.cost = step_cost(*plan, parameters, question_.gpu, question_.world);
+    return true;
+  }
+
+  bool leave(Diagnostics why) {
+    layout_.undecided = std::move(why);
+    return false;
+  }
+
+  /// Below `rows`; 0 where not even one fits. More than one micro-batch holds what one of them does not: the sum of
+  /// gradients.
+  std::optional<std::int64_t> largest_of(std::int64_t rows) {
+    const IngestOptions options = with(2);
+    const Result<TrainingPlan> plan = plan_of(1, 2);
+    if (!plan) {
+      leave(plan.errors());
+      return std::nullopt;
+    }
+    const RoomQuestion room{question_.document,     options,       *plan,
+                            question_.architecture, question_.gpu, question_.headroom};
+    const auto found = survey::largest_on(room, {.key = key_of(micro_batch_fact), .first = 1, .most = rows - 1});
+    if (found) return found->value;
+    leave({{.code = "survey/no-bound", .message = "which micro-batch fits cannot be decided"}});
+    return std::nullopt;
+  }
+
+  std::string key_of(std::string_view fact) const { return oomplan::key_of(fact, layout_.dialect); }
+
+  const LayoutQuestion& question_;
+  Layout& layout_;
+  IngestOptions options_{};
+};
+
+}  // namespace
+
+bool is_for(const LayoutKind& kind, const LayoutWorld& world) {
+  return world.gpus() >= kind.least_gpus && (kind.most_gpus == 0 || world.gpus() <= kind.most_gpus) &&
+         world.machines >= kind.least_machines;
+}
+
+std::vector<std::string> settings_of(const Layout& layout) {
+  return {key_of(micro_batch_fact, layout.dialect) + "=" + std::to_string(layout.micro_batch),
+          key_of(accumulation_fact, layout.dialect) + "=" + std::to_string(layout.accumulation),
+          key_of(checkpointing_fact, layout.dialect) + (layout.checkpointing ? "=true" : "=false")};
+}
+
+Layout layout_of(const LayoutQuestion& question, const LayoutKind& kind, bool checkpointing) {
+  Layout out{.kind = kind, .checkpointing = checkpointing};
+  LayoutSearch(question, out).find(divided_up(question.rows, question.world.gpus()));
+  return out;
+}
+
+void sort_layouts(std::vector<Layout>& layouts) {
+  const auto order = [](const Layout& layout) {
+    const bool decided = layout.undecided.empty();
+    if (!decided || !layout.fits) return std::tuple(!decided, true, 0.0, false, Bytes{}, layout.needed);
+    const auto rows = static_cast<double>(layout.micro_batch * layout.accumulation);
+    const double seconds = layout.cost.seconds.value_or(0) / rows;
+    return std::tuple(false, false, seconds, layout.checkpointing, layout.cost.moved, layout.needed);
+  };
+  std::ranges::stable_sort(layouts, {}, order);
+}
+
+}  // namespace oomplan
