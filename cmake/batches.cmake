@@ -1,5 +1,5 @@
-# Batches: the files of a stage that a compiler reads several at a time, and so the headers that they share once. It takes half of
-# the time from nothing. Two files of a batch cannot have a private name in common; a file for which that is natural stands here, and
+# Batches: the files of a stage that a compiler reads several at a time, and so the headers that they share once, which are most
+# of its work. Two files of a batch cannot have a private name in common; a file for which that is natural stands here, and
 # is compiled alone, as are all of the folders below (each command has its `Options`, each recipe its `micro_batch`).
 set(OOMPLAN_ALONE_FOLDERS commands dialects recipes)
 set(OOMPLAN_ALONE_estimate mesh modules/delta_rule_by_rows modules/kimi_delta modules/linear_torchao modules/unsloth_lora

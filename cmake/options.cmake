@@ -5,7 +5,7 @@ include(CMakeDependentOption)
 cmake_dependent_option(OOMPLAN_WATCH "Build `oomplan run`, which needs Linux" ON "CMAKE_SYSTEM_NAME STREQUAL Linux" OFF)
 option(OOMPLAN_WERROR "Make warnings errors; the presets do" OFF)
 option(OOMPLAN_PCH "Precompile the standard library's headers" ON)
-option(OOMPLAN_BATCHES "Compile a stage's files several at a time, which takes a third of the time from nothing" ON)
+option(OOMPLAN_BATCHES "Compile a stage's files several at a time (batches.cmake)" ON)
 option(OOMPLAN_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
 set(OOMPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined)")
 
