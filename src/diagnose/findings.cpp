@@ -31,6 +31,7 @@ void about_request(const Case& c, Findings& out) {
     out.push_back({"per_allocation_limit", "the driver limits one allocation, whatever is free"});
   if (c.root->says == Says::host_alloc_failed && c.number("requested").value_or(0) > std::int64_t{1} << 42)
     out.push_back({"absurd_request", "no host has that much: the size is wrong, not the memory short"});
+  if (asks_negative(c)) out.push_back({"absurd_request", "the size is negative: a count overflowed in the program"});
 }
 
 void about_holders(const Case& c, Findings& out) {
