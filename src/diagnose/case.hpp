@@ -19,6 +19,7 @@ struct GpuNumbers {
   std::optional<std::int64_t> total{};
   std::optional<std::int64_t> limit{};  ///< A fraction set for this process; none where it is 2^60 and more.
   std::optional<std::int64_t> free{};
+  std::optional<std::int64_t> largest_free{};  ///< The largest piece of it, where the allocator prints one.
   std::optional<std::int64_t> allocated{};
   std::optional<std::int64_t> unallocated{};  ///< Reserved by PyTorch, not allocated.
   std::optional<std::int64_t> process{};      ///< This process with all that it holds.
@@ -28,6 +29,8 @@ struct GpuNumbers {
 
   std::int64_t own() const;                     ///< The process, else allocated + unallocated.
   std::optional<std::int64_t> ceiling() const;  ///< min(total, limit).
+  /// The request fits into what is free, and into no piece of it.
+  bool is_in_pieces() const;
   /// total - free - own - listed: held by nobody that the message names.
   std::int64_t hidden() const;
 };

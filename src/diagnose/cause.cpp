@@ -35,7 +35,11 @@ bool request_exceeds_total(const Case& c) {
 
 bool free_contradicts(const Case& c) {
   const GpuNumbers& n = c.gpu;
-  return n.free && n.requested && !n.limit && *n.free - *n.requested >= 32 * mib;
+  return n.free && n.requested && !n.limit && !n.is_in_pieces() && *n.free - *n.requested >= 32 * mib;
+}
+
+bool asks_negative(const Case& c) {
+  return c.root != nullptr && c.root->says <= Says::host_alloc_failed && c.number("requested").value_or(0) < 0;
 }
 
 bool refused_by_limit(const Case& c) {

@@ -22,6 +22,9 @@ std::string shown(std::int64_t bytes);
 /// "33 %" of `part` in `whole`.
 std::string share(std::int64_t part, std::int64_t whole);
 
+/// The size that was refused is below zero.
+bool asks_negative(const Case& c);
+
 /// Whether the root is a failed allocation on the GPU that the run did not survive.
 bool is_gpu_shortage(const Case& c);
 /// The request is larger than the GPU, or than this process may have.

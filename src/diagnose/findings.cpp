@@ -10,6 +10,13 @@ constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 using Findings = std::vector<Finding>;
 
+// What is held and asked is at most three quarters of the card.
+bool is_over_four_gib_on_a_free_xpu(const Case& c) {
+  const GpuNumbers& n = c.gpu;
+  return c.text_of("platform") == "XPU" && n.requested && n.total && n.allocated && *n.requested >= 4 * gib &&
+         saturating_add(n.own(), *n.requested) <= *n.total - *n.total / 4;
+}
+
 void about_request(const Case& c, Findings& out) {
   const GpuNumbers& n = c.gpu;
   if (request_exceeds_total(c))
@@ -29,8 +36,13 @@ void about_request(const Case& c, Findings& out) {
                    "this process is limited to " + shown(*n.limit) + " (a memory fraction), not by the card"});
   if (c.find("per_allocation_limit") != nullptr)
     out.push_back({"per_allocation_limit", "the driver limits one allocation, whatever is free"});
+  else if (is_over_four_gib_on_a_free_xpu(c))
+    out.push_back({"per_allocation_limit",
+                   "there is room for it, but Intel's driver refuses one allocation of 4 GiB and more unless relaxed "
+                   "limits are asked for"});
   if (c.root->says == Says::host_alloc_failed && c.number("requested").value_or(0) > std::int64_t{1} << 42)
     out.push_back({"absurd_request", "no host has that much: the size is wrong, not the memory short"});
+  if (asks_negative(c)) out.push_back({"absurd_request", "the size is negative: a count overflowed in the program"});
 }
 
 void about_holders(const Case& c, Findings& out) {

@@ -174,6 +174,8 @@ std::optional<char> glog_level(std::string_view text) {
 
 bool is_general(const Sentence& sentence) { return has_fact(sentence, "general"); }
 
+bool passes_on(const Sentence& sentence) { return has_fact(sentence, "passes_on"); }
+
 std::optional<std::string_view> exception_below_frame(const std::vector<Line>& lines, std::size_t index) {
   const std::string_view text = lines[index].body;
   const std::string_view name = text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"

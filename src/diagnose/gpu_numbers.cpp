@@ -62,6 +62,10 @@ std::int64_t GpuNumbers::hidden() const {
   return std::max<std::int64_t>(0, *total - *free - own() - listed_others);
 }
 
+bool GpuNumbers::is_in_pieces() const {
+  return requested && free && largest_free && *free >= *requested && *largest_free < *requested;
+}
+
 GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   GpuNumbers out;
   out.requested = bytes(facts, "requested");
@@ -69,6 +73,7 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   out.limit = bytes(facts, "limit");
   if (out.limit && *out.limit >= no_limit) out.limit.reset();
   out.free = bytes(facts, "free");
+  out.largest_free = bytes(facts, "largest_free");
   out.allocated = bytes(facts, "allocated");
   if (!out.allocated) out.allocated = bytes(facts, "in_use");
   out.unallocated = unallocated_in(facts, out.allocated);

@@ -236,10 +236,19 @@ class Reader {
            other.match.begin <= one.match.begin && one.match.end <= other.match.end;
   }
 
+  // "java.lang.OutOfMemoryError: Could not allocate native memory: … RMM failure …": who passes on another allocator's
+  // words is not the one whose memory ran out.
+  static bool carries(const Found& other, const Found& one) {
+    return passes_on(*other.sentence) && one.sentence->says <= Says::host_alloc_failed && !is_general(*one.sentence) &&
+           one.sentence->family != other.sentence->family && other.match.begin < one.match.begin &&
+           one.match.end <= other.match.end;
+  }
+
   // A short sentence inside a longer one, or beside one that says the same, is the statement told with less; of one
   // sentence twice, one is enough.
   static bool covers(const Found& other, const Found& one) {
-    if (is_error_around(other, one)) return false;
+    if (is_error_around(other, one) || carries(other, one)) return false;
+    if (carries(one, other)) return true;
     const Match& a = other.match;
     const Match& b = one.match;
     if (a.begin == b.begin && a.end == b.end) return &other < &one;

@@ -39,6 +39,9 @@ std::optional<char> glog_level(std::string_view text);
 /// Whether a sentence counts only so.
 bool is_general(const Sentence& sentence);
 
+/// An exception whose text may be what another reported.
+bool passes_on(const Sentence& sentence);
+
 /// Whether the line stands as a failure's does: below a frame of a traceback, or as the report of an error in words
 /// that advise nothing, or as a statement that begins with the sentence, which is `match` bytes long from `begin` on.
 /// A sentence that adds `last_word` has to begin one of the log's last lines.

@@ -31,6 +31,7 @@ Judgement causes::gpu_library_alloc(const Case& c) {
   const std::string status = c.root->text_of("status");
   const bool vague = status.find("NOT_INITIALIZED") != std::string::npos ||
                      status.find("INTERNAL") != std::string::npos || status == "no algorithm";
+  const bool other_resources = status == "OUT_OF_RESOURCES";  // threads, queues and events too
   const std::optional<Room> room = room_of(c);
   if (room) out.arithmetic.push_back("free " + shown(room->free) + " of " + shown(room->total));
   if (vague && room && room->is_full()) {
@@ -39,6 +40,10 @@ Judgement causes::gpu_library_alloc(const Case& c) {
   } else if (vague) {
     out.confidence = Confidence::possible;
     out.against.push_back("the same state comes from a driver and a library that do not fit together");
+  }
+  if (other_resources) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the same state is reported of threads, queues and events that could not be made");
   }
   if (const auto asked = c.number("requested"))
     out.arithmetic.push_back("asked " + shown(*asked) + ", so the card was full");

@@ -17,11 +17,22 @@ Judgement from_summary(const Case& c) {
   return out;
 }
 
+// An allocator that prints its largest hole beside what is free in all.
+Judgement from_largest(const Case& c) {
+  Judgement out{.cause = Cause::vram_fragmentation, .weight = 80, .confidence = Confidence::proved};
+  out.reason = "as much as was asked for is free, but not in one piece";
+  out.arithmetic.push_back(fmt::format("free {} >= asked {}, the largest piece {}", shown(*c.gpu.free),
+                                       shown(*c.gpu.requested), shown(*c.gpu.largest_free)));
+  return out;
+}
+
 }  // namespace
 
 Judgement causes::vram_fragmentation(const Case& c) {
   const GpuNumbers& n = c.gpu;
-  if (!is_gpu_shortage(c) || request_exceeds_total(c) || !n.unallocated) return {};
+  if (!is_gpu_shortage(c) || request_exceeds_total(c)) return {};
+  if (n.is_in_pieces()) return from_largest(c);
+  if (!n.unallocated) return {};
   if (c.root->says == Says::memory_state) return from_summary(c);
   const auto ceiling = n.ceiling();
   if (!n.requested || !ceiling || *n.unallocated < *n.requested || *n.unallocated * 20 < *ceiling) return {};
