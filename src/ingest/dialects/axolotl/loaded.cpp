@@ -134,6 +134,51 @@ std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Arch
       plan.images.count.origin.where, {});
 }
 
+bool asks_for(const TrainingPlan& plan, std::string_view feature) {
+  return std::ranges::count(plan.unmodelled, feature, &Unmodelled::feature) > 0;
+}
+
+// axolotl 0.18.0, loaders/patch_manager.py. Of a Llama whose rows are not packed it puts a function in the attention's
+// place that asks for num_heads, which transformers 5.14.1 no longer keeps; GPT-2's config has no num_key_value_heads,
+// which its own function asks for; the others look for the name in a table of their attention's classes.
+std::optional<Diagnostic> refused_by_xformers(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> others{"falcon", "gpt2", "gptj"};
+  const bool llama = model.model_type == "llama" && !plan.loader.packed.value;
+  if (!asks_for(plan, "xformers attention")) return std::nullopt;
+  if (!llama && std::ranges::count(others, model.model_type) == 0) return std::nullopt;
+  const auto asked = std::ranges::find(plan.unmodelled, "xformers attention", &Unmodelled::feature);
+  return refused("attn_implementation: axolotl 0.18.0 stops at xformers on a model of type " + model.model_type +
+                     (llama ? " whose rows are not packed" : "") + ", as transformers 5.14.1 has it",
+                 asked->where, "attn_implementation: flash_attention_2 or sdpa");
+}
+
+bool tokens_of_images_see_each_other(const Architecture& model) {
+  return std::ranges::any_of(model.body, [](const Segment& segment) {
+    return std::ranges::any_of(segment.stem, [](const OpSpec& op) {
+      const Attribute* value = op.find("value");
+      return op.op == "image_blocks_mask" && value != nullptr && *value == *op.find("is");
+    });
+  });
+}
+
+// axolotl 0.18.0, monkeypatch/gemma4_hybrid_mask.py, puts sdpa's mask in the place of every causal mask of the model's
+// file. Where tokens of images see each other, that of the sliding layers is one of them (create_masks_for_vision_model
+// of transformers 5.14.1), and flash attention takes each pair of it for a token's place.
+std::optional<Diagnostic> refused_hybrid_masks(const TrainingPlan& plan, const Architecture& model) {
+  const auto asked = std::ranges::find(plan.unmodelled, "gemma4_hybrid_attn_impl", &Unmodelled::key);
+  if (asked == plan.unmodelled.end() || !tokens_of_images_see_each_other(model)) return std::nullopt;
+  return refused(
+      "gemma4_hybrid_attn_impl: axolotl 0.18.0 stops in the first step of a Gemma 4 whose tokens of images see each "
+      "other (use_bidirectional_attention: vision): flash attention gets sdpa's mask (index out of bounds)",
+      asked->where, "attn_implementation: sdpa, without gemma4_hybrid_attn_impl");
+}
+
+// axolotl 0.18.0, integrations/liger/plugin.py: only what it patches of Qwen3.5 by itself has gated norms.
+void check_gated_norms(TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type.starts_with("qwen3_5")) return;
+  std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "liger_rms_norm_gated"; });
+}
+
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
 // Qwen3.5's text model hold was run and is not understood to the end.
 void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
@@ -164,10 +209,13 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_fused_attention(plan, model);
   check_xielu(plan, model);
   check_gemma4(plan, model);
+  check_gated_norms(plan, model);
   leave_raised_tower(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_by_xformers(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_hybrid_masks(plan, model)) return out;
   return refused_processor(plan, model);
 }
 
