@@ -65,7 +65,7 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-// Held against supervised training alone, on one rank.
+// Held against supervised training alone, on one rank, and of adapters under DDP.
 void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<Offload>& offload = plan.checkpointing.offload;
   if (offload.value == Offload::none) return;
@@ -73,7 +73,8 @@ void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
   if (plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
-  if (plan.mesh.sharding.value != Sharding::none) cannot("of a sharded model");
+  const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;
+  if (plan.mesh.sharding.value != Sharding::none && !copies) cannot("of a sharded model");
 }
 
 // A sharded parameter has hooks of its own on its gradient, and other recipes were not run so.
@@ -388,7 +389,9 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
         plan.recipe.loss.origin));
   }
-  if (sees && plan.mesh.sharding.value != Sharding::none) {
+  // On text alone what is trained of the tower has no gradient, at which DDP stops where it does not look for such.
+  const bool alike = plan.mesh.sharding.value == Sharding::ddp && plan.mesh.ddp_find_unused.value && count == 0;
+  if (sees && plan.mesh.sharding.value != Sharding::none && !alike) {
     errors.push_back(
         unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
   }

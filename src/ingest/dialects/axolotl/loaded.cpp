@@ -36,10 +36,10 @@ void check_fused_attention(TrainingPlan& plan, const Architecture& model) {
   derive(fused.origin, "which does nothing for a model of type " + model.model_type);
 }
 
+// One that is asked for and joins modules without LoRA is off, for a reason of its own (dialects/axolotl/adapter.cpp).
+bool asked(const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); }
+
 bool asks_for_attention_kernels(const TrainingPlan& plan) {
-  // One that is asked for and joins modules without LoRA is off, for a reason of its own
-  // (dialects/axolotl/adapter.cpp).
-  const auto asked = [](const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); };
   const bool adapts = plan.adapter.kind.value == Adapter::lora;
   return adapts && (asked(plan.kernels.lora_qkv) || asked(plan.kernels.lora_o));
 }
@@ -152,13 +152,32 @@ std::optional<Diagnostic> refused_by_xformers(const TrainingPlan& plan, const Ar
                  asked->where, "attn_implementation: flash_attention_2 or sdpa");
 }
 
+// axolotl 0.18.0, monkeypatch/lora_kernels.py: they are for peft's models of causal language modelling alone.
+std::optional<Diagnostic> refused_reward_kernels(const TrainingPlan& plan) {
+  const bool rewards = plan.recipe.kind.value == RecipeKind::reward && plan.adapter.kind.value == Adapter::lora;
+  if (!rewards || !(asks_for_attention_kernels(plan) || asked(plan.kernels.lora_mlp))) return std::nullopt;
+  const Setting<bool>& kernel = plan.kernels.lora_qkv;
+  return refused(
+      "reward_model: axolotl 0.18.0 stops at its LoRA kernels, which are on where nothing is said of them, on a model "
+      "of rewards (TypeError)",
+      kernel.origin.is_said() ? kernel.origin.where : plan.adapter.kind.origin.where,
+      "lora_mlp_kernel: false, lora_qkv_kernel: false and lora_o_kernel: false");
+}
+
+const Attribute* find(const OpSpec& op, std::string_view name) {
+  const auto found = std::ranges::find(op.attributes, name, &std::pair<std::string, Attribute>::first);
+  return found == op.attributes.end() ? nullptr : &found->second;
+}
+
+bool masks_images(const OpSpec& op) {
+  const Attribute* value = find(op, "value");
+  const Attribute* is = find(op, "is");
+  return op.op == "image_blocks_mask" && value != nullptr && is != nullptr && *value == *is;
+}
+
 bool tokens_of_images_see_each_other(const Architecture& model) {
-  return std::ranges::any_of(model.body, [](const Segment& segment) {
-    return std::ranges::any_of(segment.stem, [](const OpSpec& op) {
-      const Attribute* value = op.find("value");
-      return op.op == "image_blocks_mask" && value != nullptr && *value == *op.find("is");
-    });
-  });
+  return std::ranges::any_of(model.body,
+                             [](const Segment& segment) { return std::ranges::any_of(segment.stem, masks_images); });
 }
 
 // axolotl 0.18.0, monkeypatch/gemma4_hybrid_mask.py, puts sdpa's mask in the place of every causal mask of the model's
@@ -215,6 +234,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_by_xformers(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_reward_kernels(plan)) return out;
   if (std::optional<Diagnostic> out = refused_hybrid_masks(plan, model)) return out;
   return refused_processor(plan, model);
 }
