@@ -65,7 +65,7 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-// Held against supervised training alone, on one rank.
+// Held against supervised training alone, on one rank, and of adapters under DDP.
 void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<Offload>& offload = plan.checkpointing.offload;
   if (offload.value == Offload::none) return;
@@ -73,7 +73,8 @@ void check_offload(const TrainingPlan& plan, Diagnostics& errors) {
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
   if (plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
-  if (plan.mesh.sharding.value != Sharding::none) cannot("of a sharded model");
+  const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;
+  if (plan.mesh.sharding.value != Sharding::none && !copies) cannot("of a sharded model");
 }
 
 // A sharded parameter has hooks of its own on its gradient, and other recipes were not run so.
@@ -361,6 +362,26 @@ void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diag
                               plan.mesh.sharding.origin));
 }
 
+// On text alone what is trained of the tower has no gradient, at which DDP stops where it does not look for such: as
+// run, in the second step, with adapters on all linear layers. Without them it was not measured.
+void check_seeing_ranks(const TrainingPlan& plan, bool sees, std::int64_t count, Diagnostics& errors) {
+  const MeshFacts& mesh = plan.mesh;
+  if (!sees || mesh.sharding.value == Sharding::none) return;
+  const bool text = mesh.sharding.value == Sharding::ddp && count == 0;
+  if (text && mesh.ddp_find_unused.value) return;
+  const Setting<std::vector<std::string>>& targets = plan.adapter.targets;
+  const bool all = plan.adapter.kind.value == Adapter::lora && targets.value == std::vector<std::string>{"all-linear"};
+  Diagnostic d =
+      unmodelled("models that see images over more than one rank are not modelled yet", mesh.sharding.origin);
+  if (text && all) {
+    d.code = "estimate/bad-mesh";
+    d.message = "DDP stops at adapters of the tower, which text alone never reaches";
+    d.where = targets.origin.where;
+    d.hint = "find_unused_parameters, or adapters on the language model alone";
+  }
+  errors.push_back(std::move(d));
+}
+
 void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
   if (architecture.rows != Rows::tokens) return check_rows(plan, architecture, errors);
@@ -388,10 +409,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
         plan.recipe.loss.origin));
   }
-  if (sees && plan.mesh.sharding.value != Sharding::none) {
-    errors.push_back(
-        unmodelled("models that see images over more than one rank are not modelled yet", plan.mesh.sharding.origin));
-  }
+  check_seeing_ranks(plan, sees, count, errors);
   if (hears && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
     errors.push_back(unmodelled("fused LoRA kernels over rows with sounds are not modelled yet", k.lora_qkv.origin));
   }

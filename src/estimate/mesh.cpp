@@ -383,7 +383,7 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
 }
 
-// DDP's wrapper is called once a step here; KTO's trainer calls it twice, and of the others no run was measured.
+// DDP's wrapper is called once a micro-batch here; KTO's trainer calls it twice, and of the others no run was measured.
 void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
   // What a reentrant checkpoint hides is marked ready ahead, and again as its gradient comes (reducer.cpp).
   const CheckpointingFacts& checkpointing = plan.checkpointing;
@@ -393,8 +393,10 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                            "for unused",
                            checkpointing.reentrant.origin));
   }
+  constexpr std::array<RecipeKind, 4> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::reward,
+                                               RecipeKind::reference_free};
   const RecipeKind kind = plan.recipe.kind.value;
-  if (kind == RecipeKind::supervised || kind == RecipeKind::dpo) return;
+  if (std::ranges::count(measured, kind) > 0) return;
   errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",
                          plan.recipe.kind.origin));
 }

@@ -6,6 +6,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -69,6 +70,19 @@ TEST(Axolotl, ExpertsAreQuantizedWithTheRest) {
   EXPECT_THAT(features(plan_from(named + "adapter: lora\nload_in_8bit: true\n")), ElementsAre(HasSubstr("8 bits")));
   EXPECT_THAT(errors_from(qlora + "quantize_moe_experts: true\n"), ElementsAre(HasSubstr("lora_target_linear")));
   EXPECT_TRUE(plan_from(full + "fused_attn_kernel: true\n").kernels.fused_norm_rope.value);
+}
+
+TEST(Axolotl, AKernelThatXformersIsBuiltWithoutChangesNothing) {
+  EXPECT_THAT(features(plan_from(full + "flash_attn_fuse_mlp: true\n")), IsEmpty());
+  EXPECT_THAT(errors_from(qlora + "flash_attn_fuse_mlp: true\n"), ElementsAre(HasSubstr("beside LoRA")));
+}
+
+TEST(Axolotl, CodeThatComesWithAModelHasAnAttentionOfItsOwn) {
+  for (const std::string asked : {"attn_implementation: xformers\n", "xformers_attention: true\n"}) {
+    EXPECT_THAT(features(plan_from(full + asked)), ElementsAre(EndsWith(": xformers attention")));
+    EXPECT_THAT(features(plan_from(full + asked + "trust_remote_code: true\n")),
+                ElementsAre(EndsWith(": xformers attention in code that comes with the model")));
+  }
 }
 
 TEST(Axolotl, UnfrozenParametersAreExpressionsWhoseDotsAreDots) {

@@ -14,8 +14,8 @@ bool holds(const Names& names, std::string_view text) {
 }
 
 bool is_other_attention(const Node& node) {
-  constexpr std::array<std::string_view, 6> others{
-      "flash_attention_3", "flash_attention_4", "flex_attention", "xformers", "sage", "fp8"};
+  constexpr std::array<std::string_view, 5> others{"flash_attention_3", "flash_attention_4", "flex_attention", "sage",
+                                                   "fp8"};
   return holds(others, node.text) || node.text.find('/') != std::string::npos;
 }
 

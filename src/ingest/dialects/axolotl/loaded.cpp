@@ -36,10 +36,10 @@ void check_fused_attention(TrainingPlan& plan, const Architecture& model) {
   derive(fused.origin, "which does nothing for a model of type " + model.model_type);
 }
 
+// One that is asked for and joins modules without LoRA is off, for a reason of its own (dialects/axolotl/adapter.cpp).
+bool asked(const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); }
+
 bool asks_for_attention_kernels(const TrainingPlan& plan) {
-  // One that is asked for and joins modules without LoRA is off, for a reason of its own
-  // (dialects/axolotl/adapter.cpp).
-  const auto asked = [](const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); };
   const bool adapts = plan.adapter.kind.value == Adapter::lora;
   return adapts && (asked(plan.kernels.lora_qkv) || asked(plan.kernels.lora_o));
 }
@@ -134,6 +134,42 @@ std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Arch
       plan.images.count.origin.where, {});
 }
 
+bool asks_for(const TrainingPlan& plan, std::string_view feature) {
+  return std::ranges::count(plan.unmodelled, feature, &Unmodelled::feature) > 0;
+}
+
+// axolotl 0.18.0, loaders/patch_manager.py. Of a Llama whose rows are not packed it puts a function in the attention's
+// place that asks for num_heads, which transformers 5.14.1 no longer keeps; GPT-2's config has no num_key_value_heads,
+// which its own function asks for; the others look for the name in a table of their attention's classes.
+std::optional<Diagnostic> refused_by_xformers(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> others{"falcon", "gpt2", "gptj"};
+  const bool llama = model.model_type == "llama" && !plan.loader.packed.value;
+  if (!asks_for(plan, "xformers attention")) return std::nullopt;
+  if (!llama && std::ranges::count(others, model.model_type) == 0) return std::nullopt;
+  const auto asked = std::ranges::find(plan.unmodelled, "xformers attention", &Unmodelled::feature);
+  return refused("attn_implementation: axolotl 0.18.0 stops at xformers on a model of type " + model.model_type +
+                     (llama ? " whose rows are not packed" : "") + ", as transformers 5.14.1 has it",
+                 asked->where, "attn_implementation: flash_attention_2 or sdpa");
+}
+
+// axolotl 0.18.0, monkeypatch/lora_kernels.py: they are for peft's models of causal language modelling alone.
+std::optional<Diagnostic> refused_reward_kernels(const TrainingPlan& plan) {
+  const bool rewards = plan.recipe.kind.value == RecipeKind::reward && plan.adapter.kind.value == Adapter::lora;
+  if (!rewards || !(asks_for_attention_kernels(plan) || asked(plan.kernels.lora_mlp))) return std::nullopt;
+  const Setting<bool>& kernel = plan.kernels.lora_qkv;
+  return refused(
+      "reward_model: axolotl 0.18.0 stops at its LoRA kernels, which are on where nothing is said of them, on a model "
+      "of rewards (TypeError)",
+      kernel.origin.is_said() ? kernel.origin.where : plan.adapter.kind.origin.where,
+      "lora_mlp_kernel: false, lora_qkv_kernel: false and lora_o_kernel: false");
+}
+
+// axolotl 0.18.0, integrations/liger/plugin.py: only what it patches of Qwen3.5 by itself has gated norms.
+void check_gated_norms(TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type.starts_with("qwen3_5")) return;
+  std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "liger_rms_norm_gated"; });
+}
+
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
 // Qwen3.5's text model hold was run and is not understood to the end.
 void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
@@ -164,10 +200,13 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_fused_attention(plan, model);
   check_xielu(plan, model);
   check_gemma4(plan, model);
+  check_gated_norms(plan, model);
   leave_raised_tower(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_by_xformers(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_reward_kernels(plan)) return out;
   return refused_processor(plan, model);
 }
 
