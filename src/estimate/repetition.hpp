@@ -18,7 +18,7 @@ struct Unit {
 };
 
 /// Whether layer `number` is the last of so many, counted from the first layer on.
-constexpr bool is_last_of(std::int64_t number, std::int64_t many) { return number % many == many - 1; }
+constexpr bool is_last_of(std::int64_t number, std::int64_t many) { return many <= 1 || number % many == many - 1; }
 
 /// Whether layer `number` of so many is one of those that RecipeFacts::trained_layers names.
 bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained);

@@ -69,7 +69,8 @@ class MicroBatches {
   /// `last`: of those before an optimizer step.
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    const bool holds = stage_.facts().objective->of_output != nullptr;
+    const Objective& objective = *stage_.facts().objective;
+    const bool holds = objective.of_output != nullptr || objective.in_loop;
     // Unsloth's buffers make the first one unlike the second.
     const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value;
     const bool repeats = model_.policy->repeats() && !holds && alike;

@@ -22,7 +22,8 @@ constexpr Objective held_logits{.loss = Loss::held_logits,
                                 .task = Task::causal_lm,
                                 .evaluated = Loss::held_logits,
                                 .play = play_logits,
-                                .of_output = of_output};
+                                .of_output = of_output,
+                                .in_loop = true};
 
 }  // namespace
 
@@ -31,6 +32,7 @@ const Objective summed_logits{.loss = Loss::summed_logits,
                               .task = Task::causal_lm,
                               .evaluated = Loss::held_logits,
                               .other_version = &held_logits,
-                              .of_logits = of_logits};
+                              .of_logits = of_logits,
+                              .in_loop = true};
 
 }  // namespace oomplan::estimator::objectives

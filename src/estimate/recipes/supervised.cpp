@@ -31,9 +31,27 @@ std::int64_t labelled(const Facts& facts) {
   return saturating_mul(facts.batch, facts.labelled == 0 ? most : std::min(facts.labelled, most));
 }
 
+/// The autocast of a loop that makes the loss itself, around the model's.
+class InLoop {
+ public:
+  InLoop(Torch& torch, const Facts& facts, const Objective& objective) : torch_(torch), is_(objective.in_loop) {
+    if (is_) torch_.enter_autocast(facts.autocast);
+  }
+  InLoop(const InLoop&) = delete;
+  InLoop& operator=(const InLoop&) = delete;
+  ~InLoop() {
+    if (is_) torch_.exit_autocast();
+  }
+
+ private:
+  Torch& torch_;
+  bool is_;
+};
+
 void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
   if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
+  const InLoop around(stage.torch(), facts, objective);
   stage.call(Role::policy, facts, logits_alone, s);
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
   s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
@@ -50,6 +68,7 @@ Stream next_batch(Stage& stage, const Facts& facts, Stream& held) {
 /// The model's output takes the place of the batch's before, and the loss is made of it.
 void lose_output(Stage& stage, const Facts& facts, const Objective& objective, Stream& s, Stream& held) {
   Torch& t = stage.torch();
+  const InLoop around(t, facts, objective);
   stage.call(Role::policy, facts, objective, s);
   InBucket bucket(t, Bucket::logits_and_loss);
   if (stage.plan().precision.outputs_to_fp32.value) {
@@ -103,7 +122,12 @@ void fetch_others(Stage& stage) {
 void micro_batch(Stage& stage) {
   if (stage.facts().objective->of_output != nullptr) return loop_micro_batch(stage);
   stage.begin(Phase::between);
+  stage.held() = {};
   Stream s = stage.batch(stage.facts());
+  if (stage.facts().objective->in_loop) {
+    stage.held().input_ids = s.input_ids;
+    stage.held().labels = s.labels;
+  }
   stage.begin(Phase::forward);
   lose(stage, stage.facts(), *stage.facts().objective, s);
   if (!stage.plan().recipe.outputs_kept.value) s.drop_output();
