@@ -329,7 +329,8 @@ constexpr std::array run_rows{
                  "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
                  "logits that are all there (`chunked_output`) or of one chunk "
                  "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
-                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or torchtitan's "
+                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or "
+                 "torchtitan's "
                  "over the whole logits, by labels that come shifted (`summed_logits`)",
                  {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(

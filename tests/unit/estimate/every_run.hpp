@@ -79,9 +79,14 @@ inline example::Keys torchtune() {
 
 /// Whose norms are torch's fused kernel.
 inline example::Keys torchtitan() {
-  return {{"model_type", "\"torchtitan_llama3\""}, {"hidden_size", "256"},       {"intermediate_size", "512"},
-          {"num_hidden_layers", "4"},              {"num_attention_heads", "4"}, {"num_key_value_heads", "2"},
-          {"head_dim", "64"},                      {"vocab_size", "1000"}};
+  return {{"model_type", "\"torchtitan_llama3\""},
+          {"hidden_size", "256"},
+          {"intermediate_size", "512"},
+          {"num_hidden_layers", "4"},
+          {"num_attention_heads", "4"},
+          {"num_key_value_heads", "2"},
+          {"head_dim", "64"},
+          {"vocab_size", "1000"}};
 }
 
 /// Its trainer, which checkpoints every second layer and keeps products of it.
