@@ -133,7 +133,6 @@ void refuse_unknown(Draft& draft) {
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
   const Arguments args = read_arguments("torchtitan", {}, inputs, draft);
-  refuse_unknown(draft);
   begin(draft, stack(), args);
   draft.plan.framework = stack().name_of("torchtitan");
   plan_supervised(draft.plan);
@@ -141,6 +140,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_dtype(args, draft, document);
   plan_optimizer(args, draft, document);
   plan_checkpointing(args, draft, document);
+  if (draft.plan.unmodelled.empty()) refuse_unknown(draft);  // Else a class of its own may have it.
   return draft;
 }
 
