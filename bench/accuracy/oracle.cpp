@@ -215,6 +215,7 @@ TrainingPlan plan_of(const json& c) {
   p.optimizer.clip_gradients.value = c.value("clip_grad", false);
   p.checkpointing.on.value = c.value("gradient_checkpointing", false);
   p.checkpointing.reentrant.value = c.value("use_reentrant", false);
+  p.checkpointing.early_stop.value = true;
   p.kernels.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
   p.kernels.experts.value = experts_of(c.value("experts", "grouped_mm"));
   p.kernels.routing.value = Routing::balanced;  // As the cases assume it.

@@ -26,8 +26,9 @@ def estimate(program, case, models, folder, more=()):
     if "teacher" in case:
         (folder / "teacher").mkdir(exist_ok=True)
         (folder / "teacher/config.json").write_text(json.dumps(models[case["teacher"]] | case["teacher_keys"]))
-    config = "train.py" if "script" in case else "config.yaml"
-    (folder / config).write_text(case["script"] if "script" in case else json.dumps(case["config"]))
+    texts = {"train.py": case.get("script"), "config.toml": case.get("toml"), "config.yaml": json.dumps(case.get("config"))}
+    config = next(name for name, text in texts.items() if text is not None)
+    (folder / config).write_text(texts[config])
     command = [program, "estimate", config, "--json"]
     if "trainer" in case:
         command += ["--trainer", case["trainer"]]

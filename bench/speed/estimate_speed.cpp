@@ -32,7 +32,7 @@ TrainingPlan full() {
 
 TrainingPlan checkpointed() {
   TrainingPlan p = full();
-  p.checkpointing.on.value = true;
+  p.checkpointing.on.value = p.checkpointing.early_stop.value = true;
   return p;
 }
 

@@ -25,8 +25,9 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
   // DeepSpeed's buckets are full at some layer, wherever that is.
   const bool folds = !is_zero(plan.mesh.sharding.value);
   for (const bool fold : {folds, false}) {
-    Repetition repetition =
-        fold ? Repetition::folded(architecture, plan.recipe.trained_layers.value) : Repetition::whole_of(architecture);
+    Repetition repetition = fold ? Repetition::folded(architecture, plan.recipe.trained_layers.value,
+                                                      plan.checkpointing.on.value ? plan.checkpointing.every.value : 1)
+                                 : Repetition::whole_of(architecture);
     auto run = play_run(plan, *facts, architecture, repetition, shard);
     if (!run) return run.errors();
     Timeline timeline((*run)->recorder(), std::move(repetition));

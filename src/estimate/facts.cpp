@@ -168,6 +168,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
   f.reentrant = plan.checkpointing.reentrant.value;
+  f.checkpoint_every = plan.checkpointing.every.value;
+  f.early_stop = plan.checkpointing.early_stop.value;
+  f.keeps_products = plan.checkpointing.keeps.value == CheckpointKeeps::products;
   f.attention = plan.kernels.attention.value;
   f.experts = plan.kernels.experts.value;
   f.routing = plan.kernels.routing.value;

@@ -260,8 +260,7 @@ void check_units_of_adapters(const TrainingPlan& plan, Diagnostics& errors) {
 
 void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   check_classes(plan, architecture, errors);
-  const bool units =
-      plan.mesh.sharding.value == Sharding::fsdp1 || plan.mesh.fsdp_units.value == ShardUnits::accelerate;
+  const bool units = plan.mesh.sharding.value == Sharding::fsdp1 || has_tail_unit(plan.mesh.fsdp_units.value);
   if (units) check_units(plan, architecture, errors);
   if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, architecture, errors);
   check_optimizer(plan, errors);
@@ -279,7 +278,9 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool fused = loss == Loss::liger_0_8_0_fused_linear || loss == Loss::cut_cross_entropy;
   const bool returned = loss == Loss::linear_cross_entropy && plan.mesh.sharding.value == Sharding::fsdp2 &&
                         plan.mesh.fsdp_units.value == ShardUnits::blocks;
-  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned) {
+  const bool summed = loss == Loss::summed_logits && plan.mesh.sharding.value == Sharding::fsdp2;
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned &&
+      !summed) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);

@@ -72,31 +72,34 @@ void take_beside(Torch& t, Stream& s) {
   s.arguments.cross_bias = std::move(second);
 }
 
-/// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
-/// are trained alone, and asks what goes into one for a gradient.
-bool checkpoints(const Play& play, bool trained_alone, bool trains, Tensor& x) {
-  if (!play.facts.checkpointing || !trained_alone) return play.facts.checkpointing;
-  if (trains && play.torch.grad_enabled) x->requires_grad = true;
-  return trains;
-}
-
 /// A block of a segment, and whether some parameter of it is trained.
 struct Layer {
   const Modules& block;
   bool trains = false;
   bool trained_alone = false;  ///< As Model::checkpoints_trained.
+  bool checkpointed = true;    ///< Where layers are.
 };
+
+/// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
+/// are trained alone, and asks what goes into one for a gradient.
+bool checkpoints(const Play& play, const Layer& called, Tensor& x) {
+  const auto [block, trains, trained_alone, checkpointed] = called;
+  if (!play.facts.checkpointing || !checkpointed) return false;
+  if (!trained_alone) return true;
+  if (trains && play.torch.grad_enabled) x->requires_grad = true;
+  return trains;
+}
 
 void play_layer(Play& play, const Layer& called, Stream& s) {
   const Modules& block = called.block;
   Tensor x = s.hidden;
-  if (!checkpoints(play, called.trained_alone, called.trains, x)) {
+  if (!checkpoints(play, called, x)) {
     s.hidden = play_block(play, s.arguments, block, x, Hooks::here);
     return take_beside(play.torch, s);
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
   const auto arguments = std::make_shared<Arguments>(s.arguments);
-  const bool outside = play.facts.reentrant && play.policy.stands_around_checkpoints();
+  const bool outside = play.policy.stands_around_checkpoints(play.facts.reentrant);
   const Hooks hooks = outside ? Hooks::outside : Hooks::here;
   const auto forward = [play, &block, arguments, hooks](const Tensor& input) mutable {
     return play_block(play, *arguments, block, input, hooks);
@@ -107,7 +110,8 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
   }
   const int layer = play.torch.recorder.scope.layer;
   const Tensor input = outside ? play.policy.enter_block(play.torch, layer, x) : x;
-  s.hidden = play.torch.checkpoint(input, forward, play.facts.reentrant, std::move(tracked));
+  const CheckpointStyle style{play.facts.reentrant, play.facts.early_stop, play.facts.keeps_products};
+  s.hidden = play.torch.checkpoint(input, forward, style, std::move(tracked));
   if (outside) s.hidden = play.policy.leave_block(play.torch, layer, s.hidden);
   take_beside(play.torch, s);
 }
@@ -170,7 +174,7 @@ void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
     for (const auto& step : tower.before[i]) step->forward(play, v);
-    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone}, v);
+    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i]}, v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
@@ -185,7 +189,7 @@ void play_segment(Play& play, const Model::Segment& segment, bool trained_alone,
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
-    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone}, s);
+    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i]}, s);
     s.layer_output.reset();
     for (const auto& step : segment.after[i]) step->forward(play, s);
     if (s.all_hidden) s.all_hidden->push_back(s.hidden);
@@ -327,6 +331,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
     made.before.push_back(make_beside(segment, segment.before, unit, unit.number + i, builder));
     made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
+    made.checkpointed.push_back(is_last_of(unit.number + i, builder.facts.checkpoint_every));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
       made.trains.push_back(made.trains[static_cast<std::size_t>(owner)]);

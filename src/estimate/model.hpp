@@ -20,6 +20,7 @@ struct Model {
     std::vector<Modules> before{};                         ///< What is done before each block is called,
     std::vector<Modules> after{};                          ///< … and with what it gives.
     std::vector<bool> trains{};                            ///< Of each block, whether some parameter of it is trained.
+    std::vector<bool> checkpointed{};                      ///< Of each block, whether it is where blocks are.
     bool decodes = false;
     Modules tail{};
     bool tower = false;

@@ -28,6 +28,8 @@ struct Objective {
   void (*of_output)(Torch& torch, Stream& stream) = nullptr;
   /// Whether a loop of the framework's own makes it, head and all, of the hidden states that the model has returned.
   bool after_model = false;
+  /// Whether such a loop makes it before it leaves autocast, and holds the batch until the next one is made.
+  bool in_loop = false;
 };
 
 /// Of a model that is given no labels: its logits, and no loss.

@@ -89,6 +89,9 @@ struct Facts {
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
   bool reentrant = false;
+  std::int64_t checkpoint_every = 1;  ///< As CheckpointingFacts has it.
+  bool early_stop = true;             ///< The same.
+  bool keeps_products = false;        ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
   Routing routing = Routing::any;

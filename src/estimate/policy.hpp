@@ -36,8 +36,8 @@ class Policy {
   /// Around a block's forward function, and again around its recomputation: what goes in, what comes out.
   virtual Tensor enter_block(Torch&, int /*layer*/, const Tensor& input) { return input; }
   virtual Tensor leave_block(Torch&, int /*layer*/, const Tensor& output) { return output; }
-  /// Whether that is outside of reentrant checkpoints, so that recomputation does not come by.
-  virtual bool stands_around_checkpoints() const { return false; }
+  /// Whether that is outside of such checkpoints, so that recomputation does not come by.
+  virtual bool stands_around_checkpoints(bool /*reentrant*/) const { return false; }
   /// Around the forward function of a module outside the blocks.
   virtual Tensor enter_module(Torch&, Site, const Tensor& input) { return input; }
   virtual Tensor leave_module(Torch&, Site, const Tensor& output) { return output; }

@@ -53,13 +53,17 @@ std::vector<const Segment*> segments_of(const Architecture& architecture) {
   return out;
 }
 
-/// A segment's kinds, twice as many where some layers are trained and others are not.
-Kinds kinds_of(const Segment& segment, std::int64_t trained_layers) {
+/// A segment's kinds, twice as many where some layers are trained, or checkpointed, and others are not.
+Kinds kinds_of(const Segment& segment, std::int64_t trained_layers, std::int64_t checkpoint_every) {
   Kinds out = segment.layers;
   const std::int64_t count = std::ssize(out);
   for (std::int64_t i = 0; i < count && trained_layers != 0; ++i) {
     std::uint8_t& kind = out[static_cast<std::size_t>(i)];
     kind = static_cast<std::uint8_t>(2 * kind + (in_trained_layers(i, count, trained_layers) ? 1 : 0));
+  }
+  for (std::int64_t i = 0; i < count && checkpoint_every > 1; ++i) {
+    std::uint8_t& kind = out[static_cast<std::size_t>(i)];
+    kind = static_cast<std::uint8_t>(2 * kind + (is_last_of(i, checkpoint_every) ? 1 : 0));
   }
   return out;
 }
@@ -85,15 +89,16 @@ Repetition Repetition::whole_of(const Architecture& architecture) {
   return out;
 }
 
-Repetition Repetition::folded(const Architecture& architecture, std::int64_t trained_layers) {
+Repetition Repetition::folded(const Architecture& architecture, std::int64_t trained_layers,
+                              std::int64_t checkpoint_every) {
   Repetition out;
   int segment = 0;
-  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, trained_layers);
+  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, trained_layers, checkpoint_every);
   return out;
 }
 
-void Repetition::fold(int segment, const Segment& layers, std::int64_t trained_layers) {
-  const Kinds kinds = kinds_of(layers, trained_layers);
+void Repetition::fold(int segment, const Segment& layers, std::int64_t trained_layers, std::int64_t checkpoint_every) {
+  const Kinds kinds = kinds_of(layers, trained_layers, checkpoint_every);
   const Run run = layers.groups == 0 ? longest_run(kinds) : Run{};
   const auto period = static_cast<int>(run.period);
   const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;

@@ -17,6 +17,9 @@ struct Unit {
   std::int64_t times = 1;   ///< How many equal units of the model it stands for.
 };
 
+/// Whether layer `number` is the last of so many, counted from the first layer on.
+constexpr bool is_last_of(std::int64_t number, std::int64_t many) { return many <= 1 || number % many == many - 1; }
+
 /// Whether layer `number` of so many is one of those that RecipeFacts::trained_layers names.
 bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained);
 
@@ -29,7 +32,9 @@ class Repetition {
   /// Of each segment's longest run of equal periods five are built: two at each end, which may differ (the first has no
   /// gradient to give, the last hands on to the head), one in the middle for all the others, and its neighbours to
   /// check it by. Layers of which some are trained by their number alone are alike where that agrees.
-  static Repetition folded(const Architecture& architecture, std::int64_t trained_layers = 0);
+  /// So are those of which one in so many is checkpointed.
+  static Repetition folded(const Architecture& architecture, std::int64_t trained_layers = 0,
+                           std::int64_t checkpoint_every = 1);
 
   const std::vector<Unit>& units() const { return units_; }
   const Unit& unit(int index) const { return units_[static_cast<std::size_t>(index)]; }
@@ -44,7 +49,7 @@ class Repetition {
 
  private:
   Repetition() = default;
-  void fold(int segment, const Segment& layers, std::int64_t trained_layers);
+  void fold(int segment, const Segment& layers, std::int64_t trained_layers, std::int64_t checkpoint_every);
   void add(int segment, std::int64_t number, int layers, std::int64_t times);
   void add_each(int segment, std::int64_t from, std::int64_t to);
 

@@ -19,15 +19,19 @@ namespace {
 constexpr int fewest_rounds = 2;
 constexpr int most_rounds = 8;
 
-void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
-  t.recorder.mark(Phase::optimizer_step);
-  model.policy->step(t, optimizer, plan.optimizer, model.parameters);
-  t.recorder.mark(Phase::between);
+/// optimizer.zero_grad()
+void zero_gradients(Torch& t, const Model& model, const TrainingPlan& plan) {
   if (!plan.optimizer.set_grads_to_none.value) return;
   for (const Parameter& p : model.parameters) {
     Restore layer(t.recorder.scope.layer, std::int16_t{p.layer()});
     p.held->grad.reset();
   }
+}
+
+void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
+  t.recorder.mark(Phase::optimizer_step);
+  model.policy->step(t, optimizer, plan.optimizer, model.parameters);
+  t.recorder.mark(Phase::between);
 }
 
 bool any_gradient(const Parameters& parameters) {
@@ -69,7 +73,8 @@ class MicroBatches {
   /// `last`: of those before an optimizer step.
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
-    const bool holds = stage_.facts().objective->of_output != nullptr;
+    const Objective& objective = *stage_.facts().objective;
+    const bool holds = objective.of_output != nullptr || objective.in_loop;
     // Unsloth's buffers make the first one unlike the second.
     const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value;
     const bool repeats = model_.policy->repeats() && !holds && alike;
@@ -169,9 +174,15 @@ class Steps {
     // From the third micro-batch on every one is the second over again, but the last, where a policy reduces gradients.
     const std::int64_t enough = stage_.model(Role::policy).policy->repeats() ? 2 : 3;
     const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
+    const Model& model = stage_.model(Role::policy);
+    const bool zeroes_first = stage_.facts().objective->in_loop;  // So that evaluation meets the gradients.
+    if (zeroes_first) zero_gradients(torch, model, plan);
     if (recipe_.prepare != nullptr) prepare(length);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
-    if (!plan.optimizer.in_backward.value) optimizer_step(torch, stage_.model(Role::policy), plan, optimizer_);
+    if (!plan.optimizer.in_backward.value) {
+      optimizer_step(torch, model, plan, optimizer_);
+      if (!zeroes_first) zero_gradients(torch, model, plan);
+    }
     if (torch.recorder.step == evaluated_after() && evaluates()) evaluate();
   }
 

@@ -73,6 +73,8 @@ struct Dialect {
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
   std::optional<Diagnostic> (*adapt_to_model)(TrainingPlan& plan, const Architecture& model) = nullptr;
   const ScriptForm* of_script = nullptr;  ///< Its configs are scripts; none: they are files.
+  /// What follows from how many ranks there are, once that is known; none: nothing that other dialects do not have too.
+  void (*spread)(const Inputs& inputs, const Document& document, Draft& draft) = nullptr;
 
   std::vector<std::string_view> keys() const;
   bool has(std::string_view key) const;

@@ -110,6 +110,7 @@ Reading read_by(const Document& document, const IngestOptions& options) {
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);
   ingestion::choose_recipe(**dialect, document, draft);
+  if ((*dialect)->spread != nullptr) (*dialect)->spread(composed->inputs, document, draft);
   ingestion::plan_zero_precision(draft, document);
   ingestion::check_zero_world(draft, document);
   ingestion::note_early_evaluation(composed->inputs, draft);

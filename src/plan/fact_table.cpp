@@ -279,6 +279,22 @@ constexpr std::array run_rows{
          "`activation_checkpointing`",
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::every, as::positive>(
+        "checkpoint_every", {"of so many layers the last is checkpointed, and the others are not; 1: each layer is",
+                             {{{activations, 3}}},
+                             [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.every.value > 1; }}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::keeps, as::checkpoint_keeps>(
+        "checkpoint_keeps", {"what a checkpointed layer keeps: its input, or beside it what attention kernels return "
+                             "and every second matrix product, from the first on (torchtitan's selective `op`)",
+                             {{{activations, 3}}},
+                             [](const Plan& plan) {
+                               return checkpoints(plan) && plan.checkpointing.keeps.value != CheckpointKeeps::inputs;
+                             }}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::early_stop, as::boolean>(
+        "checkpoint_early_stop",
+        {"computing a layer again ends with the last tensor that backward needs of it",
+         {},
+         [](const Plan& plan) { return checkpoints(plan) && !plan.checkpointing.early_stop.value; }}),
     fact<&Plan::checkpointing, &CheckpointingFacts::offload, as::offload>(
         "activation_offload", {"what backward needs waits on the host: `streamed`, by TRL's `OffloadActivations`; "
                                "`streamed_clones`, which clones "
@@ -313,7 +329,9 @@ constexpr std::array run_rows{
                  "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
                  "logits that are all there (`chunked_output`) or of one chunk "
                  "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
-                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`)",
+                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or "
+                 "torchtitan's "
+                 "over the whole logits, by labels that come shifted (`summed_logits`)",
                  {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
         "loss_part",

@@ -34,7 +34,8 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::fsdp_units, as::shard_units>(
         "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
                        "embedding and of the last norm with the head, which stays whole from forward to backward; or "
-                       "as Axolotl has it, blocks with units of each of LoRA's matrices",
+                       "as Axolotl has it, blocks with units of each of LoRA's matrices; or as torchtitan has it, "
+                       "accelerate's around checkpoints",
                        {{{gathered, 4}}},
                        is_fsdp2}),
     fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(

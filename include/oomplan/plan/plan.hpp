@@ -72,6 +72,8 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// sliced_logits: litgpt's in evaluation, one cross entropy of all rows but the last of each.
 /// unsloth_fused: unsloth_zoo's (fused_losses/cross_entropy_loss.py), compiled, over parts of at most 4 GiB of fp32
 /// logits.
+/// summed_logits: torchtitan's, the sum of all rows' cross entropies, whose labels come as they are.
+/// held_logits: the same in its validation, which holds a batch's logits until the next ones are made.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -86,13 +88,15 @@ enum class Loss : std::uint8_t {
   chunked_head,
   chunked_rows,
   sliced_logits,
-  unsloth_fused
+  unsloth_fused,
+  summed_logits,
+  held_logits
 };
-inline constexpr std::array<std::string_view, 14> loss_names{
+inline constexpr std::array<std::string_view, 16> loss_names{
     "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
     "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
     "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
-    "sliced_logits",     "unsloth_fused"};
+    "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
@@ -197,9 +201,14 @@ constexpr bool is_fsdp(Sharding sharding) { return sharding == Sharding::fsdp2 |
 inline constexpr std::int64_t by_hidden_size = -1;
 
 /// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
-/// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model).
-enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters };
-inline constexpr std::array<std::string_view, 3> shard_units_names{"blocks", "accelerate", "adapters"};
+/// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model). torchtitan: the same,
+/// around checkpoints, where reshard_after_forward is the last one's too (models/llama3/infra/parallelize.py).
+enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters, torchtitan };
+inline constexpr std::array<std::string_view, 4> shard_units_names{"blocks", "accelerate", "adapters", "torchtitan"};
+/// Whether the last norm and the head are a unit.
+constexpr bool has_tail_unit(ShardUnits units) {
+  return units == ShardUnits::accelerate || units == ShardUnits::torchtitan;
+}
 
 /// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
 /// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
@@ -387,10 +396,18 @@ enum class Offload : std::uint8_t { none, streamed, streamed_clones, synchronous
 inline constexpr std::array<std::string_view, 5> offload_names{"none", "streamed", "streamed_clones", "synchronous",
                                                                "buffered"};
 
+/// What of a checkpointed layer is kept beside its input. inputs: nothing. products: what attention kernels return and
+/// every second matrix product, from the first on, by torch's selective checkpointing as torchtitan asks for it.
+enum class CheckpointKeeps : std::uint8_t { inputs, products };
+inline constexpr std::array<std::string_view, 2> checkpoint_keeps_names{"inputs", "products"};
+
 struct CheckpointingFacts {
   Setting<bool> on{};
   Setting<bool> reentrant{};
-  Setting<bool> wrapped{};  ///< By torch's checkpoint_wrapper around blocks, of which the model knows nothing.
+  Setting<std::int64_t> every{};  ///< Of so many layers the last is checkpointed; 1: each.
+  Setting<CheckpointKeeps> keeps{};
+  Setting<bool> early_stop{};  ///< Recomputing ends with the last tensor that backward needs.
+  Setting<bool> wrapped{};     ///< By torch's checkpoint_wrapper around blocks, of which the model knows nothing.
   Setting<Offload> offload{};
   friend bool operator==(const CheckpointingFacts&, const CheckpointingFacts&) = default;
 };

@@ -3,12 +3,13 @@
 #include <array>
 
 #include "modules/liger.hpp"
+#include "torch/fused_norm.hpp"
 
 namespace oomplan::estimator {
 
 RmsStyle rms_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 9> names{"llama",      "gemma", "in_fp32",      "t5",           "raised",
-                                                  "functional", "named", "named_offset", "raised_weight"};
+  constexpr std::array<std::string_view, 10> names{
+      "llama", "gemma", "in_fp32", "t5", "raised", "functional", "named", "named_offset", "raised_weight", "fused"};
   return static_cast<RmsStyle>(attributes.choice(name, names));
 }
 
@@ -34,6 +35,8 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
   const auto output = [&] {
     if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, !play.facts.liger_norm_copies);
+    if (style_ == RmsStyle::fused && entered->dtype == weight_->dtype) return fused_rms_norm(t, entered, weight_);
+    if (style_ == RmsStyle::fused) return functional(t, entered);
     if (style_ == RmsStyle::gemma) return gemma(t, entered);
     if (style_ == RmsStyle::t5) return t5(t, entered);
     if (style_ == RmsStyle::raised) return raised(t, entered);

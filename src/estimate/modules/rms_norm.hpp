@@ -18,10 +18,11 @@ enum class RmsStyle {
   named,          ///< (x_normed * weight.float()).to(dtype), each line with a name of its own, as litgpt
   named_offset,   ///< The same of 1 + weight.
   raised_weight,  ///< (weight.float() * hidden).to(input_dtype), as Nemotron H
+  fused,          ///< torch.nn.RMSNorm over an input in its weight's dtype, as torchtitan
 };
 
 /// The style of that name ("llama", "gemma", "in_fp32", "t5", "raised", "functional", "named",
-/// "named_offset", "raised_weight").
+/// "named_offset", "raised_weight", "fused").
 RmsStyle rms_style(const Attributes& attributes, std::string_view name);
 
 class RmsNorm {

@@ -86,7 +86,8 @@ class Fsdp2 final : public Policy, NodeHook {
       if (reduced != p.whole->dtype) member.reduce_dtype = reduced;
     }
     for (const std::size_t number : places_.order) unit(number).resharded = mesh_.fsdp_reshard.value != Reshard::never;
-    if (places_.tail != 0) unit(places_.tail).resharded = false;
+    const bool tail_too = mesh_.fsdp_units.value == ShardUnits::torchtitan && mesh_.fsdp_reshard.value == Reshard::all;
+    if (places_.tail != 0 && !tail_too) unit(places_.tail).resharded = false;
     // _lazy_init: the root's would be freed and gathered again at once. accelerate leaves it to that.
     const bool said = mesh_.fsdp_reshard.value != Reshard::automatic && places_.tail == 0;
     if (!said && !one_unit_) root().resharded = false;
@@ -95,7 +96,10 @@ class Fsdp2 final : public Policy, NodeHook {
   void enter_model(Torch& t) override { pre_forward(t, root()); }
 
   /// transformers 5.23 checkpoints a layer's forward function (modeling_layers.py: GradientCheckpointingLayer).
-  bool stands_around_checkpoints() const override { return true; }
+  /// torchtitan shards what checkpoint_wrapper has made of a block.
+  bool stands_around_checkpoints(bool reentrant) const override {
+    return reentrant || mesh_.fsdp_units.value == ShardUnits::torchtitan;
+  }
 
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
     post_forward(t, root());

@@ -34,10 +34,12 @@ std::size_t blocks_of(const Parameters& parameters) {
 }
 
 /// fsdp2_prepare_model: where the head is the embedding, that is of the norm's unit.
-void carve(const Parameters& parameters, Units& out) {
+void carve(const Parameters& parameters, ShardUnits kind, Units& out) {
   const std::string_view embedding = module_with(parameters, Part::embedding);
   const std::string_view head = module_with(parameters, Part::head);
-  const std::string_view norm = final_norm(parameters);
+  const std::string_view norm = kind == ShardUnits::torchtitan
+                                    ? module_with(std::ranges::reverse_view(parameters), Part::norm)
+                                    : final_norm(parameters);
   const std::size_t last = blocks_of(parameters) + 2;
   out.tail = last;
   out.of_site = {head.empty() ? last : last - 1, norm.empty() ? 0 : last, last};
@@ -82,7 +84,7 @@ Units one_unit(const Parameters& parameters) {
 Units units_of(const Parameters& parameters, ShardUnits kind) {
   Units out;
   for (const Parameter& p : parameters) out.of_parameter.push_back(static_cast<std::size_t>(p.layer() + 1));
-  if (kind == ShardUnits::accelerate) carve(parameters, out);
+  if (has_tail_unit(kind)) carve(parameters, kind, out);
   if (kind == ShardUnits::adapters) part_adapters(parameters, out);
   out.order = {0};
   const std::size_t embedding = out.at(Site::embedding);

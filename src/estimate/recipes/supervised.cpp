@@ -31,9 +31,27 @@ std::int64_t labelled(const Facts& facts) {
   return saturating_mul(facts.batch, facts.labelled == 0 ? most : std::min(facts.labelled, most));
 }
 
+/// The autocast of a loop that makes the loss itself, around the model's.
+class InLoop {
+ public:
+  InLoop(Torch& torch, const Facts& facts, const Objective& objective) : torch_(torch), is_(objective.in_loop) {
+    if (is_) torch_.enter_autocast(facts.autocast);
+  }
+  InLoop(const InLoop&) = delete;
+  InLoop& operator=(const InLoop&) = delete;
+  ~InLoop() {
+    if (is_) torch_.exit_autocast();
+  }
+
+ private:
+  Torch& torch_;
+  bool is_;
+};
+
 void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
   if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
+  const InLoop around(stage.torch(), facts, objective);
   stage.call(Role::policy, facts, logits_alone, s);
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
   s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
@@ -50,6 +68,7 @@ Stream next_batch(Stage& stage, const Facts& facts, Stream& held) {
 /// The model's output takes the place of the batch's before, and the loss is made of it.
 void lose_output(Stage& stage, const Facts& facts, const Objective& objective, Stream& s, Stream& held) {
   Torch& t = stage.torch();
+  const InLoop around(t, facts, objective);
   stage.call(Role::policy, facts, objective, s);
   InBucket bucket(t, Bucket::logits_and_loss);
   if (stage.plan().precision.outputs_to_fp32.value) {
@@ -80,7 +99,8 @@ void evaluate_in_loop(Stage& stage, const Facts& facts) {
 }
 
 /// Trainer.get_batch_samples (transformers 5.23.0) fetches all micro-batches of a step before the first, and holds them
-/// until the next step's are there: here those beside the one at hand, each kind of tensor in one piece.
+/// until the next step's are there: here those beside the one at hand, each kind of tensor in one piece. torchtitan's
+/// list has them on the host, but for the ids of those that were played.
 void fetch_others(Stage& stage) {
   const std::int64_t others = stage.plan().batch.gradient_accumulation_steps.value - 1;
   const bool trainer = stage.facts().objective->of_output == nullptr && !stage.plan().framework.empty();
@@ -88,7 +108,9 @@ void fetch_others(Stage& stage) {
   Torch& t = stage.torch();
   Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
   const Stream one = stage.batch(stage.facts());
-  std::vector<Tensor> kinds{one.input_ids, one.attention_mask, one.labels, one.pixels};
+  std::vector<Tensor> kinds{one.input_ids};
+  if (stage.facts().objective->loss != Loss::summed_logits)
+    kinds.insert(kinds.end(), {one.attention_mask, one.labels, one.pixels});
   kinds.insert(kinds.end(), one.sent.begin(), one.sent.end());
   std::vector<Tensor> held;
   for (const Tensor& kind : kinds) {
@@ -100,7 +122,12 @@ void fetch_others(Stage& stage) {
 void micro_batch(Stage& stage) {
   if (stage.facts().objective->of_output != nullptr) return loop_micro_batch(stage);
   stage.begin(Phase::between);
+  stage.held() = {};
   Stream s = stage.batch(stage.facts());
+  if (stage.facts().objective->in_loop) {
+    stage.held().input_ids = s.input_ids;
+    stage.held().labels = s.labels;
+  }
   stage.begin(Phase::forward);
   lose(stage, stage.facts(), *stage.facts().objective, s);
   if (!stage.plan().recipe.outputs_kept.value) s.drop_output();

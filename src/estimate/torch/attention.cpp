@@ -117,10 +117,12 @@ Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value,
   save(node, 0, q);
   save(node, 1, k);
   save(node, 2, v);
-  Tensor out = kernel_output(*this, q, q->sizes[3], op);
-  const Tensor lse = empty({q->sizes[0], q->sizes[1], q->sizes[2]}, DType::fp32, op);
-  const Tensor seed = empty({2}, DType::int64, op);
-  const Tensor unused = empty({}, DType::int64, op);
+  CheckpointFrame* frame = selecting();
+  const auto through = [&](const auto& make) { return frame != nullptr ? through_checkpoint(*frame, make) : make(); };
+  Tensor out = through([&] { return kernel_output(*this, q, q->sizes[3], op); });
+  const Tensor lse = through([&] { return empty({q->sizes[0], q->sizes[1], q->sizes[2]}, DType::fp32, op); });
+  const Tensor seed = through([&] { return empty({2}, DType::int64, op); });
+  const Tensor unused = through([&] { return empty({}, DType::int64, op); });
   save_output(node, 3, out);
   save_output(node, 4, lse);
   save_output(node, 5, seed);

@@ -125,7 +125,7 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   const std::vector<bool>& forgotten = recomputing_->forgotten;
   const std::size_t at = recomputing_->tensors.size();
   recomputing_->tensors.push_back(at < forgotten.size() && forgotten[at] ? Tensor() : detach(tensor));
-  if (++recomputing_->recomputed == recomputing_->saved) recorder.mute();
+  if (++recomputing_->recomputed == recomputing_->saved && recomputing_->style.early_stop) recorder.mute();
 }
 
 void Torch::hold(const NodeRef& node, const Tensor& tensor) {

@@ -97,15 +97,16 @@ void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
   offload->pack(frame.offloaded, input);
 }
 
-Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrantly,
+Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,
                          std::vector<Tensor*> tracked) {
   auto* frame = new CheckpointFrame;
   frame->refs = 1;
+  frame->style = style;
   frame->forward = std::move(forward);
   frame->autocast = autocast_;
   frame->tracked = std::move(tracked);
   Tensor output;
-  if (reentrantly) {
+  if (style.reentrant) {
     output = reentrant(input, *frame);
   } else {
     keep_input(*frame, input);
@@ -130,6 +131,7 @@ void Torch::recompute(CheckpointFrame& frame) {
   Restore packing(packing_, static_cast<CheckpointFrame*>(nullptr));
   enter_autocast(frame.autocast);
   frame.tensors.reserve(static_cast<std::size_t>(frame.saved));
+  frame.products = 0;
   // torch stops at the last save; here the block plays on unheard, which is cheaper than throwing.
   frame.forward(input_of(frame));
   beside = {};

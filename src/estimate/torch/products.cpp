@@ -44,6 +44,12 @@ void product_backward(Torch& t, Node& n, Grads& g, int left, int right, bool lef
 
 }  // namespace
 
+Tensor Torch::product(const Dims& sizes, DType dtype) {
+  const auto make = [&] { return empty(sizes, dtype, "aten::mm"); };
+  CheckpointFrame* frame = selecting();
+  return frame != nullptr && ++frame->products % 2 == 1 ? through_checkpoint(*frame, make) : make();
+}
+
 Tensor Torch::mm(const Tensor& x, const Tensor& y) {
   const Tensor b = lowered(y);
   const Tensor a = lowered(x);
@@ -52,7 +58,7 @@ Tensor Torch::mm(const Tensor& x, const Tensor& y) {
   keep_layout(node, a, b);
   if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
-  return attach(node, empty({a->sizes[0], b->sizes[1]}, a->dtype, "aten::mm"));
+  return attach(node, product({a->sizes[0], b->sizes[1]}, a->dtype));
 }
 
 Tensor Torch::addmm(const Tensor& c, const Tensor& x, const Tensor& y) {

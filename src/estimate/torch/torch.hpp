@@ -23,11 +23,22 @@
 
 namespace oomplan::estimator {
 
+/// How a block is checkpointed.
+struct CheckpointStyle {
+  bool reentrant = false;
+  bool early_stop = true;       ///< Running again ends with the last tensor that backward needs.
+  bool keeps_products = false;  ///< As CheckpointKeeps::products has it.
+};
+
 /// A non-reentrant checkpoint (torch/utils/checkpoint.py): what was saved inside is a promise to run again.
 struct CheckpointFrame {
   int refs = 0;
-  int saved = 0;       ///< How many tensors the forward saved.
-  int recomputed = 0;  ///< How many the recomputation has saved so far.
+  CheckpointStyle style{};
+  std::vector<Tensor> kept{};  ///< What ops returned, by selective checkpointing, until running again takes it.
+  std::size_t taken = 0;       ///< How many of these were.
+  int products = 0;            ///< Matrix products of this run.
+  int saved = 0;               ///< How many tensors the forward saved.
+  int recomputed = 0;          ///< How many the recomputation has saved so far.
   bool done = false;
   std::vector<Tensor> tensors{};
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
@@ -174,7 +185,7 @@ class Torch {
   void backward_from(const Tensor& root, Tensor gradient, std::span<std::pair<Tensor, Tensor>> others);
   /// Runs `forward` so that what it saves is recomputed in backward. `tracked`: tensors within `forward` that stand
   /// beside `input` among its arguments.
-  Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, bool reentrant,
+  Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,
                     std::vector<Tensor*> tracked = {});
 
   bool grad_enabled = true;
@@ -238,6 +249,21 @@ class Torch {
   void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);
+  /// What an op returns, through a selective checkpoint: kept in its forward run, or that again in the second.
+  template <class Make>
+  Tensor through_checkpoint(CheckpointFrame& frame, const Make& make) {
+    if (&frame == recomputing_) return std::move(frame.kept[frame.taken++]);
+    Tensor out = make();
+    frame.kept.push_back(detach(out));
+    keep_for_backward(out);
+    return out;
+  }
+  /// The selective checkpoint that runs, if any.
+  CheckpointFrame* selecting() const {
+    CheckpointFrame* frame = recomputing_ != nullptr ? recomputing_ : grad_enabled ? packing_ : nullptr;
+    return frame != nullptr && frame->style.keeps_products ? frame : nullptr;
+  }
+  Tensor product(const Dims& sizes, DType dtype);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
   Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double dropout);
   Tensor repeat_heads(const Tensor& x, std::int64_t times);

@@ -77,6 +77,29 @@ inline example::Keys torchtune() {
           {"max_position_embeddings", "128"}};
 }
 
+/// Whose norms are torch's fused kernel.
+inline example::Keys torchtitan() {
+  return {{"model_type", "\"torchtitan_llama3\""},
+          {"hidden_size", "256"},
+          {"intermediate_size", "512"},
+          {"num_hidden_layers", "4"},
+          {"num_attention_heads", "4"},
+          {"num_key_value_heads", "2"},
+          {"head_dim", "64"},
+          {"vocab_size", "1000"}};
+}
+
+/// Its trainer, which checkpoints every second layer and keeps products of it.
+inline void by_torchtitan(TrainingPlan& p) {
+  p.framework = "torchtitan 0.2.2";
+  p.kernels.attention.value = Attention::sdpa;
+  p.recipe.loss.value = Loss::summed_logits;
+  p.checkpointing.on.value = p.checkpointing.wrapped.value = true;
+  p.checkpointing.early_stop.value = false;
+  p.checkpointing.every.value = 2;
+  p.checkpointing.keeps.value = CheckpointKeeps::products;
+}
+
 /// Whose loop makes the loss itself, of what the model returned.
 inline example::Keys litgpt() {
   return {{"model_type", "\"litgpt\""}, {"hidden_size", "256"},       {"intermediate_size", "512"},
@@ -106,6 +129,7 @@ inline std::vector<Named> runs() {
          p.optimizer.in_backward.value = true;
        }),
        torchtune(), false},
+      {"torchtitan's selective checkpoints", changed(by_torchtitan), torchtitan()},
       {"litgpt's whole model", changed(by_litgpt), litgpt()},
       {"litgpt's adapters", changed([](TrainingPlan& p) {
          by_litgpt(p);

@@ -97,6 +97,8 @@ inline TrainingPlan plan(std::int64_t batch, std::int64_t length) {
   p.adapter.targets.value = {"q_proj", "v_proj"};
   p.quantization.double_quantization.value = true;
   p.quantization.compute_dtype.value = DType::bf16;
+  p.checkpointing.every.value = 1;
+  p.checkpointing.early_stop.value = true;
   return p;
 }
 

@@ -23,7 +23,8 @@ Loader files(const std::map<std::string, std::string>& all) {
 }
 
 TEST(Recognise, Dialects) {
-  EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "oomplan", "torchtune", "unsloth"));
+  EXPECT_THAT(dialects(),
+              ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "oomplan", "torchtitan", "torchtune", "unsloth"));
 }
 
 TEST(Recognise, ByTheKeys) {
@@ -52,18 +53,18 @@ TEST(Recognise, KeysThatOnlyOneKnowsBreakATie) {
 TEST(Recognise, ATieIsSaid) {
   EXPECT_THAT(errors_from("micro_batch_size: 1\n"),
               ElementsAre("c.yaml: ingest/ambiguous-dialect: these keys are as much axolotl's as oomplan's (say which "
-                          "with --dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtune)"));
+                          "with --dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
   EXPECT_THAT(errors_from("micro_batch_size: 1\n", {"oomplan", {}, {}}), SizeIs(2));
 }
 
 TEST(Recognise, NothingKnown) {
   EXPECT_THAT(errors_from("a: 1\nb: 2\n"),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect knows enough of these keys (say which with "
-                          "--dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtune)"));
+                          "--dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
   EXPECT_THAT(errors_from("{}"), ElementsAre(HasSubstr("no dialect knows enough")));
   EXPECT_THAT(errors_from(least, {"axolotol", {}, {}}),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect is called \"axolotol\" (known: axolotl, hf, "
-                          "litgpt, llamafactory, oomplan, torchtune)"));
+                          "litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
 }
 
 TEST(Recognise, OtherKindsOfFileAreNamed) {

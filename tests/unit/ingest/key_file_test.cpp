@@ -89,7 +89,7 @@ TEST_P(KeyFiles, GiveAFactValuesOfItsOwnType) {
 
 INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles,
                          testing::Values("accelerate", "axolotl", "deepspeed", "deepspeed_plugin", "fsdp", "hf",
-                                         "litgpt", "llamafactory", "torchtune", "trainer", "unsloth"));
+                                         "litgpt", "llamafactory", "torchtitan", "torchtune", "trainer", "unsloth"));
 
 // ---- Against the frameworks' own argument classes (scripts/framework_keys.py writes them) --------------------------
 
