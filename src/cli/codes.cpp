@@ -318,6 +318,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "A config is to be judged that no rule of the policy is for. Add a rule, or name GPUs at the policy's top for all "
      "the "
      "others; a config that nobody looks at must not pass."},
+    {"survey/other-layout", Verdict::undecided,
+     "`oomplan plan` starts a config in several ways. What this one says itself, or --set, leads to another plan than "
+     "was asked "
+     "for, or it is of a framework that is started otherwise."},
     {"survey/too-many-points", Verdict::usage,
      "The grid of --over is larger than any answer that could be read. Take larger steps or fewer axes."},
     {"watch/not-found", Verdict::invalid,

@@ -17,8 +17,8 @@ std::span<const EmbeddedFile> embedded_files();  // of models/layouts/
 namespace {
 
 constexpr std::string_view yaml = ".yaml";
-constexpr std::array<std::string_view, 7> layout_keys{"title",      "what",      "source",        "launch",
-                                                      "least_gpus", "most_gpus", "least_machines"};
+constexpr std::array<std::string_view, 9> layout_keys{
+    "title", "what", "source", "launch", "sharding", "least_gpus", "most_gpus", "least_machines", "least_each"};
 
 class LayoutReader {
  public:
@@ -33,6 +33,8 @@ class LayoutReader {
     out.least_gpus = count("least_gpus", out.least_gpus);
     out.most_gpus = count("most_gpus", out.most_gpus);
     out.least_machines = count("least_machines", out.least_machines);
+    out.least_each = count("least_each", out.least_each);
+    out.sharding = sharding();
     return errors_.empty() ? Result<LayoutKind>(std::move(out)) : errors_;
   }
 
@@ -46,6 +48,13 @@ class LayoutReader {
     if (node != nullptr && node->is_scalar() && !node->text.empty()) return node->text;
     refuse(node != nullptr ? *node : document_.root, "\"" + key + "\" is a text");
     return {};
+  }
+
+  Sharding sharding() {
+    const auto found = std::ranges::find(sharding_names, text("sharding"));
+    if (found != sharding_names.end()) return static_cast<Sharding>(found - sharding_names.begin());
+    refuse(document_.root, "\"sharding\" is none of those that there are");
+    return Sharding::none;
   }
 
   std::int64_t count(const std::string& key, std::int64_t otherwise) {
@@ -77,12 +86,14 @@ Result<std::vector<LayoutKind>> layout_kinds() {
 }
 
 std::string launch_file(const LayoutKind& kind, const LayoutWorld& world) {
-  const std::array<std::pair<std::string_view, std::int64_t>, 3> numbers{
-      {{"{gpus}", world.gpus()}, {"{each}", world.each}, {"{machines}", world.machines}}};
+  const std::array<std::pair<std::string_view, std::string>, 4> values{{{"{gpus}", std::to_string(world.gpus())},
+                                                                        {"{each}", std::to_string(world.each)},
+                                                                        {"{machines}", std::to_string(world.machines)},
+                                                                        {"{precision}", world.precision}}};
   std::string out = kind.launch;
-  for (const auto& [name, number] : numbers)
-    for (std::size_t at = out.find(name); at != out.npos; at = out.find(name, at))
-      out.replace(at, name.size(), std::to_string(number));
+  for (const auto& [name, value] : values)
+    for (std::size_t at = out.find(name); at != out.npos; at = out.find(name, at + value.size()))
+      out.replace(at, name.size(), value);
   return out;
 }
 

@@ -21,6 +21,16 @@ std::string key_of(std::string_view fact, const std::string& dialect) {
   return key_of_fact(fact, dialect).value_or(std::string(fact));
 }
 
+/// What the optimizer updates.
+bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
+  const WeightsDType held = plan.precision.weights_dtype.value;
+  const bool whole =
+      held == WeightsDType::fp32 || (held == WeightsDType::checkpoint && model.checkpoint_dtype == DType::fp32);
+  if (is_zero(plan.mesh.sharding.value) || plan.mesh.fsdp_fp32_trained.value) return true;
+  if (plan.adapter.kind.value == Adapter::none || plan.adapter.dtype.value == AdapterDType::as_base) return whole;
+  return plan.adapter.dtype.value == AdapterDType::fp32;
+}
+
 /// Whether it has an op of models/architectures that sends tokens to some of its experts.
 bool is_mixture(const Architecture& model) {
   const auto routes = [](const OpSpec& op) { return op.op.ends_with("_moe"); };
@@ -42,6 +52,16 @@ class LayoutSearch {
     };
   }
 
+  /// What the document needs as it stands, where that is the layout.
+  std::optional<Bytes> as_written() const {
+    Result<TrainingPlan> plan = ingest(question_.document, options_);
+    if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
+    if (!plan || !is_asked(*plan, layout_.micro_batch, layout_.accumulation)) return std::nullopt;
+    const CheckedFit fit =
+        FitCheck(*plan, question_.architecture).on(question_.gpu, limit_of(question_.gpu, question_.headroom));
+    return fit.errors.empty() ? std::optional(fit.needed) : std::nullopt;
+  }
+
   /// All rows of a rank at once, else as many as fit in as few micro-batches as that takes.
   void find(std::int64_t rows) {
     const Result<TrainingPlan> as_written = ingest(question_.document, options_);
@@ -59,7 +79,8 @@ class LayoutSearch {
       return;
     }
     const std::int64_t accumulation = divided_up(rows, *most);
-    take(divided_up(rows, accumulation), accumulation);
+    // Fewer rows can need more, by how the allocator rounds: then those that were found.
+    if (take(divided_up(rows, accumulation), accumulation) && !layout_.fits) take(*most, accumulation);
   }
 
  private:
@@ -80,6 +101,7 @@ class LayoutSearch {
   bool take(std::int64_t micro_batch, std::int64_t accumulation) {
     const Result<TrainingPlan> plan = plan_of(micro_batch, accumulation);
     if (!plan) return leave(plan.errors());
+    if (!is_asked(*plan, micro_batch, accumulation)) return leave({other_layout()});
     FitCheck check(*plan, question_.architecture);
     const CheckedFit fit = check.on(question_.gpu, limit_of(question_.gpu, question_.headroom));
     if (!fit.errors.empty()) return leave(fit.errors);
@@ -88,12 +110,26 @@ class LayoutSearch {
     layout_.needed = fit.needed;
     layout_.at_least = fit.at_least;
     layout_.fits = fit.fits;
-    layout_.fp32_trained = is_zero(plan->mesh.sharding.value) || plan->mesh.fsdp_fp32_trained.value ||
-                           plan->precision.weights_dtype.value == WeightsDType::fp32;
+    layout_.fp32_trained = is_fp32_trained(*plan, question_.architecture);
+    const DType checkpoint = question_.architecture.checkpoint_dtype;
     const Counted parameters{check.peaks()->parameters, check.peaks()->trainable_parameters,
-                             is_mixture(question_.architecture)};
+                             is_mixture(question_.architecture), checkpoint == DType::fp32 ? 4 : 2};
     layout_.cost = step_cost(*plan, parameters, question_.gpu, question_.world);
     return true;
+  }
+
+  bool is_asked(const TrainingPlan& plan, std::int64_t micro_batch, std::int64_t accumulation) const {
+    return plan.mesh.sharding.value == layout_.kind.sharding && plan.batch.micro_batch_size.value == micro_batch &&
+           plan.batch.gradient_accumulation_steps.value == accumulation &&
+           plan.checkpointing.on.value == layout_.checkpointing;
+  }
+
+  static Diagnostic other_layout() {
+    return {.code = "survey/other-layout",
+            .message =
+                "the config, or --set, makes another plan of this layout's micro-batch, accumulation, checkpointing or "
+                "sharding "
+                "than was asked for"};
   }
 
   bool leave(Diagnostics why) {
@@ -129,7 +165,7 @@ class LayoutSearch {
 
 bool is_for(const LayoutKind& kind, const LayoutWorld& world) {
   return world.gpus() >= kind.least_gpus && (kind.most_gpus == 0 || world.gpus() <= kind.most_gpus) &&
-         world.machines >= kind.least_machines;
+         world.machines >= kind.least_machines && world.each >= kind.least_each;
 }
 
 std::vector<std::string> settings_of(const Layout& layout) {
@@ -144,13 +180,18 @@ Layout layout_of(const LayoutQuestion& question, const LayoutKind& kind, bool ch
   return out;
 }
 
+std::optional<Bytes> needed_as_written(const LayoutQuestion& question, Layout layout) {
+  return LayoutSearch(question, layout).as_written();
+}
+
 void sort_layouts(std::vector<Layout>& layouts) {
   const auto order = [](const Layout& layout) {
     const bool decided = layout.undecided.empty();
-    if (!decided || !layout.fits) return std::tuple(!decided, true, 0.0, false, Bytes{}, layout.needed);
+    if (!decided || !layout.fits) return std::tuple(!decided, true, 0.0, false, 0.0, layout.needed);
     const auto rows = static_cast<double>(layout.micro_batch * layout.accumulation);
     const double seconds = layout.cost.seconds.value_or(0) / rows;
-    return std::tuple(false, false, seconds, layout.checkpointing, layout.cost.moved, layout.needed);
+    const double moved = static_cast<double>(layout.cost.moved.count()) / rows;
+    return std::tuple(false, false, seconds, layout.checkpointing, moved, layout.needed);
   };
   std::ranges::stable_sort(layouts, {}, order);
 }

@@ -12,7 +12,7 @@ namespace oomplan {
 /// How fast its maker says that a GPU is.
 struct GpuSpeed {
   double operations = 0;  ///< Of its matrix units in 16 bits, dense, in 10^12 a second.
-  double link = 0;        ///< To another GPU of the machine, in one direction, in GB/s (10^9 bytes).
+  double link = 0;        ///< With the other GPUs of its machine, in one direction, in GB/s (10^9 bytes).
   std::string source{};
 };
 

@@ -21,29 +21,33 @@ struct LayoutKind {
   std::string name{};   ///< "fsdp2".
   std::string title{};  ///< "FSDP2".
   std::string what{};   ///< What each GPU holds then, in a sentence.
-  std::string
-      launch{};  ///< accelerate's launcher config, with {gpus} (all of them), {each} (of a machine), {machines}.
+  /// accelerate's launcher config, with {gpus} (all of them), {each} (of a machine), {machines}, {precision}.
+  std::string launch{};
+  Sharding sharding = Sharding::none;  ///< What a plan that is started so has.
   std::int64_t least_gpus = 1;
   std::int64_t most_gpus = 0;  ///< 0: any number.
   std::int64_t least_machines = 1;
+  std::int64_t least_each = 1;  ///< GPUs of a machine.
 };
 
 /// Those of models/layouts. Errors: survey/bad-layout.
 Result<std::vector<LayoutKind>> layout_kinds();
 
-/// The GPUs that there are.
+/// The GPUs that there are, and in what precision they train.
 struct LayoutWorld {
   std::int64_t each = 1;  ///< In a machine.
   std::int64_t machines = 1;
-  double network = 0;  ///< Between machines, of one GPU in one direction, in GB/s (10^9 bytes).
+  double network = 0;             ///< Between machines, of one GPU in one direction, in GB/s (10^9 bytes).
+  std::string precision{"bf16"};  ///< accelerate's mixed_precision: "no", "bf16", "fp16".
   std::int64_t gpus() const { return each * machines; }
 };
 
 /// What a training step costs a rank, by the model of docs/planner.md.
 struct StepCost {
-  Bytes moved{};                    ///< Received from other ranks: gathered weights, reduced gradients.
-  std::optional<double> seconds{};  ///< Nothing where the card's speed is not known (Gpu::speed), and of a mixture of
-                                    ///< experts, of which a token takes a part.
+  Bytes moved{};                    ///< In a step, from other ranks: gathered weights, reduced gradients.
+  std::optional<double> seconds{};  ///< Of a step. Nothing where the card's speed is not known (Gpu::speed), of a
+                                    ///< mixture of experts, of which a token takes a part, and of recipes other than
+                                    ///< RecipeKind::supervised, which call the model more than once.
 };
 
 /// One layout, with the largest micro-batch that it can have.
@@ -58,7 +62,9 @@ struct Layout {
   bool fits = false;              ///< With the headroom asked for.
   bool fp32_trained = false;      ///< The optimizer updates fp32 weights; else those that were loaded, in their dtype.
   StepCost cost{};
-  Diagnostics undecided{};  ///< Why there is no figure; then nothing above but the kind counts.
+  /// Why there is no figure; then nothing above but the kind counts. survey/other-layout: what the config says
+  /// itself, or --set, makes another plan of the layout's settings than was asked for.
+  Diagnostics undecided{};
 };
 
 /// All outlive the question.
@@ -84,6 +90,10 @@ std::vector<std::string> settings_of(const Layout& layout);
 /// The layout of that kind.
 Layout layout_of(const LayoutQuestion& question, const LayoutKind& kind, bool checkpointing);
 
+/// What the question's document needs as it stands, started as the layout has it; nothing where that makes another plan
+/// than the layout's, and where it cannot be decided.
+std::optional<Bytes> needed_as_written(const LayoutQuestion& question, Layout layout);
+
 /// What fits first, the quickest first of it; of equal ones, and where the card's speed is not known, what computes
 /// nothing twice and moves least; then what needs least.
 void sort_layouts(std::vector<Layout>& layouts);
@@ -92,7 +102,8 @@ void sort_layouts(std::vector<Layout>& layouts);
 struct Counted {
   std::int64_t all = 0;
   std::int64_t trained = 0;
-  bool mixture = false;  ///< A token goes through a part of them.
+  bool mixture = false;               ///< A token goes through a part of them.
+  std::int64_t checkpoint_bytes = 2;  ///< Of one, as the checkpoint holds it.
 };
 
 /// Of a plan on all GPUs of `world`.

@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -12,8 +9,8 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
+#include "../layout_files.hpp"
 #include "../models_cache.hpp"
-#include "../new_file.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
 #include "../recipe.hpp"
@@ -55,6 +52,7 @@ void add_options(const ArgumentParser& app, Options& options) {
       .positive()
       .type_name("GB/S");
   app.option("--write", options.write, "Write the first layout's config and launcher config to a new folder")
+      .checked([](const std::string& folder) { return folder.empty() ? "expected a folder" : std::string(); })
       .type_name("FOLDER");
   add_trainer_option(app, question.trainer);
   add_version_options(app, question.versions);
@@ -93,6 +91,12 @@ Result<TrainingPlan> plan_of_whole(const Document& document, IngestOptions optio
   return ingest(document, options);
 }
 
+/// accelerate's name for it.
+std::string precision_of(const TrainingPlan& plan) {
+  const Autocast autocast = plan.precision.autocast.value;
+  return autocast == Autocast::none ? "no" : std::string(autocast_names[static_cast<std::size_t>(autocast)]);
+}
+
 /// Of a step of the plan on all GPUs together.
 Result<std::int64_t> rows_of(const TrainingPlan& plan, const LayoutWorld& world) {
   const std::int64_t of_one = plan.batch.micro_batch_size.value;
@@ -104,40 +108,26 @@ Result<std::int64_t> rows_of(const TrainingPlan& plan, const LayoutWorld& world)
                     .hint = "--rows says how many there are to be"};
 }
 
-/// A recipe's config with the settings in it.
-std::string config_with(const Document& document, const std::vector<std::string>& settings) {
-  const auto key_of = [](std::string_view line, char mark) { return line.substr(0, line.find(mark)); };
-  std::string out;
-  for (std::size_t at = 0; at < document.text.size();) {
-    const std::size_t end = std::min(document.text.find('\n', at), document.text.size());
-    const std::string_view line = std::string_view(document.text).substr(at, end - at);
-    const bool is_set = std::ranges::any_of(
-        settings, [&](const std::string& setting) { return key_of(setting, '=') == key_of(line, ':'); });
-    if (!is_set) out += std::string(line) + "\n";
-    at = end + 1;
-  }
-  for (const std::string& setting : settings)
-    out += std::string(key_of(setting, '=')) + ": " + setting.substr(setting.find('=') + 1) + "\n";
-  return out;
+/// Why the layouts of models/layouts are not this config's.
+Diagnostics not_for_layouts(const TrainingPlan& plan, const LayoutWorld& world) {
+  if (plan.dialect != "hf")
+    return {{.code = "survey/other-layout",
+             .message = "layouts are compared for configs of transformers' Trainer and TRL, and this is read as " +
+                        plan.dialect,
+             .hint = "oomplan estimate and fix take it"}};
+  const Sharding whole = world.gpus() > 1 ? Sharding::ddp : Sharding::none;
+  if (plan.mesh.sharding.value == whole) return {};
+  return {{.code = "survey/other-layout",
+           .message = "the config says itself how its model is shared among GPUs",
+           .where = plan.mesh.sharding.origin.where,
+           .hint = "without that it can be started in every layout"}};
 }
 
-/// A new folder with what starts the first layout. Error: cli/not-written.
-Diagnostics write_first(const std::string& folder, const Document& document, LayoutsView& view) {
-  const Layout& first = view.layouts.front();
-  std::error_code error;
-  if (!std::filesystem::create_directory(folder, error))
-    return {{.code = "cli/not-written",
-             .message = folder + ": " + (error ? error.message() : "there is such a folder already")}};
-  std::vector<std::pair<std::string, std::string>> files{{"accelerate.yaml", launch_file(first.kind, view.world)}};
-  if (!view.recipe.empty()) files.emplace_back("config.yaml", config_with(document, settings_of(first)));
-  for (const auto& [name, text] : files) {
-    Result<NewFile> file = NewFile::create((std::filesystem::path(folder) / name).string());
-    if (!file) return file.errors();
-    file->write(text);
-    if (Diagnostics problems = file->problems(); !problems.empty()) return problems;
-    view.files.push_back(file->path());
-  }
-  return {};
+/// 0 where a layout fits, 1 where none does; where one that cannot be decided may, that is the answer.
+ExitCode code_of(const std::vector<Layout>& layouts) {
+  if (layouts.front().fits) return ExitCode::ok;
+  const auto open = [](const Layout& layout) { return !layout.undecided.empty(); };
+  return std::ranges::any_of(layouts, open) ? ExitCode::undecided : ExitCode::does_not_fit;
 }
 
 Outcome run_plan(const Options& options, const Terminal& terminal) {
@@ -162,20 +152,24 @@ Outcome run_plan(const Options& options, const Terminal& terminal) {
   const IngestOptions how = ingest_options(question);
   const Result<TrainingPlan> plan = plan_of_whole(read->document, how);
   if (!plan) return refused(plan.errors(), options);
+  if (const Diagnostics other = not_for_layouts(*plan, view.world); !other.empty()) return refused(other, options);
   ModelsCache models(*catalog);
   const Result<Architecture>& architecture = models.find(plan->model.name.value);
   if (!architecture) return refused(placed(architecture.errors(), plan->model.name.origin), options);
   const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan, view.world);
   if (!rows) return refused(rows.errors(), options);
   view.rows = *rows;
-  view.layouts = all_layouts({read->document, how, *architecture, *gpu, view.world, view.rows, *headroom}, *kinds);
+  view.world.precision = precision_of(*plan);
+  const LayoutQuestion asked{read->document, how, *architecture, *gpu, view.world, view.rows, *headroom};
+  view.layouts = all_layouts(asked, *kinds);
   const Layout& first = view.layouts.front();
   if (!first.undecided.empty()) return refused(first.undecided, options);
-  Outcome out{.code = first.fits ? ExitCode::ok : ExitCode::does_not_fit};
   if (!options.write.empty() && first.fits) {
-    if (const Diagnostics problems = write_first(options.write, read->document, view); !problems.empty())
-      return refused(problems, options);
+    Result<std::vector<std::string>> files = write_layout(options.write, asked, question.overrides, first);
+    if (!files) return refused(files.errors(), options);
+    view.files = std::move(*files);
   }
+  Outcome out{.code = code_of(view.layouts)};
   out.out =
       options.json ? layouts_json(view) : layouts_text(view, {.colour = terminal.colour, .width = terminal.width});
   return out;

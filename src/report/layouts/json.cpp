@@ -33,10 +33,10 @@ Json plan_json(const LayoutsView& view) {
   Json out{{"schema", "oomplan/plan/1"}, {"oomplan", version()}, {"config", view.config}};
   out["recipe"] = report::text_or_null(view.recipe);
   out["gpu"] = answered ? Json{{"name", view.gpu.name}, {"total", view.gpu.total.count()}} : Json();
-  out["machines"] = view.world.machines;
-  out["gpus_of_a_machine"] = view.world.each;
+  out["machines"] = answered ? Json(view.world.machines) : Json();
+  out["gpus_of_a_machine"] = answered ? Json(view.world.each) : Json();
   out["network_gb_s"] = view.world.machines > 1 ? Json(view.world.network) : Json();
-  out["rows"] = view.rows;
+  out["rows"] = answered ? Json(view.rows) : Json();
   out["headroom"] = view.headroom;
   out["layouts"] = Json::array();
   for (const Layout& layout : view.layouts) out["layouts"].push_back(layout_json(layout, view.world));

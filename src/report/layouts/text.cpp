@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "../layout.hpp"
 #include "oomplan/report/layouts_view.hpp"
@@ -50,12 +52,22 @@ class LayoutsPage {
 
   std::string headline() const {
     const std::string on = " on " + gpus();
-    if (fitting_.empty()) return report::painted("nothing fits", Paint::red, options_.colour) + on + "\n";
+    if (fitting_.empty()) {
+      const bool all =
+          std::ranges::all_of(view_.layouts, [](const Layout& layout) { return layout.undecided.empty(); });
+      return report::painted(all ? "nothing fits" : "cannot be decided: nothing that was decided fits", Paint::red,
+                             options_.colour) +
+             on + "\n";
+    }
     const Layout& best = *fitting_.front();
     const std::string times = best.accumulation > 1 ? fmt::format(", accumulated {} times", best.accumulation) : "";
     return fmt::format("{}{}: {}; micro-batch {}{}; {} needed of {}\n",
                        report::painted("best", Paint::green, options_.colour), on, named(best), best.micro_batch, times,
                        to_text(best.needed), to_text(view_.gpu.total));
+  }
+
+  std::int64_t rows_of(const Layout& layout) const {
+    return layout.micro_batch * layout.accumulation * view_.world.gpus();
   }
 
   bool times() const { return !fitting_.empty() && fitting_.front()->cost.seconds.has_value(); }
@@ -68,9 +80,10 @@ class LayoutsPage {
     if (fitting_.empty()) return;
     std::vector<Row> rows{{{"", true},
                            {"layout", false, Paint::dim},
-                           {"checkpointing", false, Paint::dim},
-                           {"micro-batch", true, Paint::dim},
+                           {"checkpoints", false, Paint::dim},
+                           {"batch", true, Paint::dim},
                            {"accumulated", true, Paint::dim},
+                           {"rows", true, Paint::dim},
                            {std::string(unit_.name) + " needed", true, Paint::dim},
                            {"GB moved", true, Paint::dim}}};
     if (times()) rows.front().push_back({"time", true, Paint::dim});
@@ -81,6 +94,7 @@ class LayoutsPage {
                       {layout.checkpointing ? "yes" : "no"},
                       {std::to_string(layout.micro_batch), true},
                       {std::to_string(layout.accumulation), true},
+                      {std::to_string(rows_of(layout)), true},
                       {report::in_unit(layout.needed, unit_), true, Paint::green},
                       {fmt::format("{:.1f}", static_cast<double>(layout.cost.moved.count()) / 1e9), true}});
       if (times())
@@ -93,21 +107,29 @@ class LayoutsPage {
     std::string list;
     for (const Layout& layout : view_.layouts) {
       if (layout.fits || !layout.undecided.empty()) continue;
-      list += fmt::format("{}{} ({}{})", list.empty() ? "" : ", ", named(layout), layout.at_least ? "over " : "",
-                          to_text(layout.needed));
+      list += fmt::format("{}{} ({}{} at micro-batch {})", list.empty() ? "" : "; ", named(layout),
+                          layout.at_least ? "over " : "", to_text(layout.needed), layout.micro_batch);
     }
     if (list.empty()) return;
     out_ += "\n";
-    add_paragraph("does not fit with a single row at a time: " + list);
+    add_paragraph("does not fit: " + list);
   }
 
+  /// Each reason with all that it is of.
   void add_undecided() {
+    std::vector<std::pair<std::string, std::string>> reasons;
     for (const Layout& layout : view_.layouts) {
       if (layout.undecided.empty()) continue;
-      out_ += "\n";
-      add_paragraph("cannot be decided (" + named(layout) + "): " + printable(layout.undecided.front().message));
-      return;  // The first: the others are mostly of the same reason, and --json has each.
+      const std::string& why = layout.undecided.front().message;
+      const auto known = std::ranges::find(reasons, why, &std::pair<std::string, std::string>::first);
+      if (known == reasons.end()) {
+        reasons.emplace_back(why, named(layout));
+      } else {
+        known->second += "; " + named(layout);
+      }
     }
+    if (!reasons.empty()) out_ += "\n";
+    for (const auto& [why, titles] : reasons) add_paragraph("cannot be decided (" + titles + "): " + printable(why));
   }
 
   void add_notes() {
@@ -125,7 +147,9 @@ class LayoutsPage {
 
   std::string starts() const {
     if (view_.files.empty()) return "the launcher config that --write FOLDER makes, or --json has";
-    return "accelerate launch --config_file " + printable(view_.files.front());
+    const std::string script = view_.recipe.empty() ? "with your script and" : "-m trl.scripts.sft --config";
+    return fmt::format("accelerate launch --config_file {} {} {}", printable(view_.files.front()), script,
+                       printable(view_.files.back()));
   }
 
   std::string masters() const {
@@ -135,7 +159,7 @@ class LayoutsPage {
         titles.push_back(layout->kind.title);
     std::string out;
     for (const std::string& title : titles) out += (out.empty() ? "" : ", ") + title;
-    return out + " updates the weights as they were loaded, in 16 bits; the others keep them in 32 bits";
+    return "in " + out + " the optimizer updates weights of 16 bits; in the others it has them in 32 bits";
   }
 
   std::string cost_note() const {

@@ -124,6 +124,7 @@ void refuse_unknown(Draft& draft) {
   for (Diagnostic& one : draft.plan.warnings) {
     if (one.code != "ingest/unknown-key") continue;
     one.severity = Severity::error;
+    one.code = "ingest/refused";
     one.message = "torchtitan 0.2.2 stops at the " + one.message.substr(0, one.message.rfind(','));
     draft.errors.push_back(one);
   }
