@@ -12,9 +12,9 @@ using ::testing::ElementsAre;
 class Checkpoint : public ::testing::Test {
  protected:
   /// silu(silu(x)): saves x and what lies between.
-  Tensor twice(bool reentrant) {
+  Tensor twice(CheckpointStyle style) {
     return t.checkpoint(
-        x, [this](Tensor in) { return t.silu(t.silu(in)); }, reentrant);
+        x, [this](Tensor in) { return t.silu(t.silu(in)); }, style);
   }
 
   Torch t{};
@@ -27,14 +27,14 @@ TEST_F(Checkpoint, KeepsNothingOfWhatItRan) {
   EXPECT_EQ(plain.net(), 2 * 512);
   for (const bool reentrant : {false, true}) {
     const Watch watch(t);
-    const Tensor out = twice(reentrant);
+    const Tensor out = twice({.reentrant = reentrant});
     EXPECT_EQ(watch.net(), 512) << reentrant;
     EXPECT_EQ(watch.peak(), 2 * 512) << reentrant;
   }
 }
 
 TEST_F(Checkpoint, RecomputesUpToTheLastThingSavedAndNoFurther) {
-  const Tensor out = twice(false);
+  const Tensor out = twice({});
   const Watch watch(t);
   t.backward(out);
   EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
@@ -42,15 +42,22 @@ TEST_F(Checkpoint, RecomputesUpToTheLastThingSavedAndNoFurther) {
 }
 
 TEST_F(Checkpoint, RecomputesNothingWhereOnlyTheInputWasSaved) {
-  const Tensor out = t.checkpoint(
-      x, [this](Tensor in) { return t.mul_scalar(t.silu(in)); }, false);
+  const Tensor out = t.checkpoint(x, [this](Tensor in) { return t.mul_scalar(t.silu(in)); }, {});
   const Watch watch(t);
   t.backward(out);
   EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::mul", "aten::silu_backward"));
 }
 
+TEST_F(Checkpoint, RunsTheWholeFunctionAgainWithoutEarlyStop) {
+  const Tensor out = twice({.early_stop = false});
+  const Watch watch(t);
+  t.backward(out);
+  EXPECT_THAT(watch.made(),
+              ElementsAre("aten::ones_like", "aten::silu", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
+}
+
 TEST_F(Checkpoint, ReentrantRunsTheWholeFunctionAgain) {
-  const Tensor out = twice(true);
+  const Tensor out = twice({.reentrant = true});
   const Watch watch(t);
   t.backward(out);
   EXPECT_THAT(watch.made(),
@@ -64,7 +71,7 @@ TEST_F(Checkpoint, ReentrantGivesASecondOutputAGradientOfZeros) {
     t.beside[0] = t.silu(in);
     return t.silu(t.beside[0]);
   };
-  const Tensor out = t.checkpoint(x, two, true);
+  const Tensor out = t.checkpoint(x, two, {.reentrant = true});
   const Tensor second = std::exchange(t.beside[0], {});
   EXPECT_EQ(second->grad_fn.get(), out->grad_fn.get());
   const Watch watch(t);
@@ -76,13 +83,12 @@ TEST_F(Checkpoint, ReentrantGivesASecondOutputAGradientOfZeros) {
 }
 
 TEST_F(Checkpoint, RecomputationLetsGoOfASecondOutput) {
-  const Tensor out = t.checkpoint(
-      x,
-      [this](Tensor in) {
-        t.beside[0] = t.silu(in);
-        return t.silu(t.beside[0]);
-      },
-      false);
+  const Tensor out = t.checkpoint(x,
+                                  [this](Tensor in) {
+                                    t.beside[0] = t.silu(in);
+                                    return t.silu(t.beside[0]);
+                                  },
+                                  {});
   t.beside[0].reset();
   t.backward(out);
   EXPECT_FALSE(t.beside[0]);
@@ -94,7 +100,7 @@ TEST_F(Checkpoint, GivesTrackedArgumentsTheirGradients) {
   for (const bool reentrant : {false, true}) {
     auto argument = std::make_shared<Tensor>(t.silu(leaf_beside));
     const auto product = [this, argument](Tensor in) { return t.mul(t.silu(in), *argument); };
-    t.backward(t.checkpoint(x, product, reentrant, {argument.get()}));
+    t.backward(t.checkpoint(x, product, {.reentrant = reentrant}, {argument.get()}));
     EXPECT_TRUE(leaf_beside->grad) << reentrant;
     leaf_beside->grad.reset();
     x->grad.reset();
@@ -110,7 +116,7 @@ TEST_F(Checkpoint, ReentrantReturnsATrackedArgumentAsAView) {
     t.beside[1] = *argument;
     return t.mul(t.silu(in), *argument);
   };
-  const Tensor out = t.checkpoint(x, product, true, {argument.get()});
+  const Tensor out = t.checkpoint(x, product, {.reentrant = true}, {argument.get()});
   const Tensor handed_on = std::exchange(t.beside[1], {});
   EXPECT_EQ(handed_on->storage, storage);
   EXPECT_EQ(handed_on->grad_fn.get(), out->grad_fn.get());
@@ -124,7 +130,7 @@ TEST_F(Checkpoint, LeavesNothingBehindButTheGradient) {
   for (const bool reentrant : {false, true}) {
     x->grad.reset();
     const Watch watch(t);
-    Tensor out = twice(reentrant);
+    Tensor out = twice({.reentrant = reentrant});
     t.backward(out);
     out.reset();
     EXPECT_EQ(watch.net(), 512) << reentrant;
@@ -135,8 +141,7 @@ TEST_F(Checkpoint, HoldsItsInputUntilBackward) {
   for (const bool reentrant : {false, true}) {
     Tensor in = t.mul_scalar(x);
     const StorageId storage = in->storage;
-    Tensor out = t.checkpoint(
-        in, [this](Tensor y) { return t.silu(t.silu(y)); }, reentrant);
+    Tensor out = t.checkpoint(in, [this](Tensor y) { return t.silu(t.silu(y)); }, {.reentrant = reentrant});
     in.reset();
     EXPECT_TRUE(alive(t, storage)) << reentrant;
     out.reset();
@@ -147,16 +152,15 @@ TEST_F(Checkpoint, HoldsItsInputUntilBackward) {
 TEST_F(Checkpoint, OfAnInputWithoutGradientReentrantGivesTheWeightsNone) {
   const Tensor plain = input(t, {128});
   const auto scaled = [this](Tensor in) { return t.mul(in, x); };
-  t.backward(t.checkpoint(plain, scaled, true));
+  t.backward(t.checkpoint(plain, scaled, {.reentrant = true}));
   EXPECT_FALSE(x->grad);
-  t.backward(t.checkpoint(plain, scaled, false));
+  t.backward(t.checkpoint(plain, scaled, {}));
   EXPECT_TRUE(x->grad);
 }
 
 TEST_F(Checkpoint, EachFrameIsRecomputedOnce) {
-  Tensor out = twice(false);
-  out = t.checkpoint(
-      out, [this](Tensor in) { return t.silu(t.silu(t.silu(in))); }, false);
+  Tensor out = twice({});
+  out = t.checkpoint(out, [this](Tensor in) { return t.silu(t.silu(t.silu(in))); }, {});
   const Watch watch(t);
   t.backward(out);
   const std::vector<std::string> made = watch.made();
@@ -167,8 +171,7 @@ TEST_F(Checkpoint, RecomputationCastsTheWeightsAgain) {
   const Tensor w = leaf(t, {256, 128});
   const Tensor in = leaf(t, {16, 128});
   t.enter_autocast(DType::bf16);
-  Tensor out = t.checkpoint(
-      in, [&](Tensor y) { return t.silu(t.silu(t.linear(y, w, {}))); }, false);
+  Tensor out = t.checkpoint(in, [&](Tensor y) { return t.silu(t.silu(t.linear(y, w, {}))); }, {});
   t.exit_autocast();
   const std::int64_t copy = 256 * 128 * 2;
   const Watch watch(t);
