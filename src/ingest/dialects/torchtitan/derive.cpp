@@ -121,14 +121,15 @@ void plan_checkpointing(const Arguments& args, Draft& draft, const Document& doc
 
 /// A key that its dataclass does not have stops torchtitan (ConfigManager._dict_to_dataclass).
 void refuse_unknown(Draft& draft) {
-  for (Diagnostic& one : draft.plan.warnings) {
-    if (one.code != "ingest/unknown-key") continue;
+  const auto unknown = [](const Diagnostic& one) { return one.code == "ingest/unknown-key"; };
+  for (Diagnostic one : draft.plan.warnings) {
+    if (!unknown(one)) continue;
     one.severity = Severity::error;
     one.code = "ingest/refused";
     one.message = "torchtitan 0.2.2 stops at the " + one.message.substr(0, one.message.rfind(','));
-    draft.errors.push_back(one);
+    draft.errors.push_back(std::move(one));
   }
-  std::erase_if(draft.plan.warnings, [](const Diagnostic& one) { return one.code == "ingest/unknown-key"; });
+  std::erase_if(draft.plan.warnings, unknown);
 }
 
 Draft read(const Inputs& inputs, const Document& document) {
