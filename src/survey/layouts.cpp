@@ -13,6 +13,7 @@ namespace oomplan {
 namespace {
 
 const std::string launch_name = "accelerate.yaml";
+constexpr int most_tries = 8;
 constexpr std::string_view micro_batch_fact = "micro_batch_size";
 constexpr std::string_view accumulation_fact = "gradient_accumulation_steps";
 constexpr std::string_view checkpointing_fact = "gradient_checkpointing";
@@ -78,9 +79,10 @@ class LayoutSearch {
       take(1, rows);
       return;
     }
-    const std::int64_t accumulation = divided_up(rows, *most);
-    // Fewer rows can need more, by how the allocator rounds: then those that were found.
-    if (take(divided_up(rows, accumulation), accumulation) && !layout_.fits) take(*most, accumulation);
+    // By how the allocator rounds, fewer rows can need more, and more micro-batches too: then a few more are tried.
+    std::int64_t accumulation = divided_up(rows, *most);
+    for (int tries = 0; tries < most_tries; ++tries, ++accumulation)
+      if (!take(divided_up(rows, accumulation), accumulation) || layout_.fits || layout_.micro_batch == 1) return;
   }
 
  private:

@@ -182,10 +182,11 @@ TEST(Gpus, ABrokenFileSaysAllThatIsWrong) {
   const Result<Gpu> out = find_gpu("mine", with_gpu("title: My card\ngeneration: ada\ntotal: 24GB\ncolour: red\n"));
   ASSERT_FALSE(out.ok());
   ASSERT_EQ(out.errors().size(), 1U);
-  EXPECT_EQ(to_text(out.errors()[0]),
-            "mine.yaml:4:1: error: unknown key \"colour\" [catalog/bad-file]\n    colour: red\n    ^\nhint: known "
-            "keys: title, aliases, generation, compute_capability, nominal_gb, total, total_highest, evidence, assumed "
-            "and apart\n");
+  EXPECT_EQ(
+      to_text(out.errors()[0]),
+      "mine.yaml:4:1: error: unknown key \"colour\" [catalog/bad-file]\n    colour: red\n    ^\nhint: known "
+      "keys: title, aliases, generation, compute_capability, nominal_gb, total, total_highest, evidence, assumed, "
+      "apart and speed\n");
 }
 
 TEST(Gpus, AValueOfTheWrongKindIsPointedAt) {

@@ -54,7 +54,7 @@ TEST(Models, EveryPresetIsReadable) {
       const auto preset = catalog::find_preset(id, {});
       ASSERT_TRUE(preset && preset->ok()) << id;
       EXPECT_EQ((*preset)->id, id);
-      EXPECT_GT((*preset)->parameters, 10'000'000) << id;
+      EXPECT_GT((*preset)->parameters, 5'000'000) << id;
       EXPECT_NE((*preset)->config.root.find("model_type"), nullptr) << id;
     }
   }

@@ -129,7 +129,7 @@ inline std::vector<Named> runs() {
          p.optimizer.in_backward.value = true;
        }),
        torchtune(), false},
-      {"torchtitan's selective checkpoints", changed(by_torchtitan), torchtitan()},
+      {"torchtitan's selective checkpoints", changed(by_torchtitan), torchtitan(), false},
       {"litgpt's whole model", changed(by_litgpt), litgpt()},
       {"litgpt's adapters", changed([](TrainingPlan& p) {
          by_litgpt(p);

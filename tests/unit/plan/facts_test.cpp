@@ -65,6 +65,9 @@ const std::vector<std::string> values{"true",
                                       "ddp",
                                       "fsdp2",
                                       "adapters",
+                                      "torchtitan",
+                                      "inputs",
+                                      "products",
                                       "fsdp1",
                                       "blocks",
                                       "accelerate",
@@ -166,7 +169,8 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "gradient_checkpointing",
-                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
+                          "checkpoint_every", "checkpoint_keeps", "activation_offload", "attention", "dora",
+                          "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss),
@@ -228,27 +232,28 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.checkpointing.offload.value = Offload::streamed;
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
-                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
-                          "quantized_experts", "quantization_storage", "fake_quantization_group", "loss_part",
-                          "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
-                          "fused_norm_rope", "unsloth_layers", "evaluation_rows", "evaluation_length"));
-  plan.evaluation.rows.value = 8;
-  plan.evaluation.length.value = 64;
   EXPECT_THAT(
       without_effect(plan),
       ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "joined_rows",
                   "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                  "quantization_storage", "fake_quantization_group", "loss_part", "optimizer_in_backward",
-                  "trained_layers", "layer_parts", "label_smoothing", "fused_norm_rope", "unsloth_layers"));
+                  "quantization_storage", "fake_quantization_group", "checkpoint_every", "checkpoint_keeps",
+                  "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
+                  "fused_norm_rope", "unsloth_layers", "evaluation_rows", "evaluation_length"));
+  plan.evaluation.rows.value = 8;
+  plan.evaluation.length.value = 64;
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
+                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
+                          "quantized_experts", "quantization_storage", "fake_quantization_group", "checkpoint_every",
+                          "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
+                          "label_smoothing", "fused_norm_rope", "unsloth_layers"));
   plan.loader.map_processes.value = 4;
   EXPECT_THAT(without_effect(plan),
               ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
                           "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
-                          "quantized_experts", "quantization_storage", "fake_quantization_group", "loss_part",
-                          "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
-                          "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
+                          "quantized_experts", "quantization_storage", "fake_quantization_group", "checkpoint_every",
+                          "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
+                          "label_smoothing", "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
