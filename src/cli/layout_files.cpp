@@ -40,7 +40,7 @@ std::string with_settings(std::string_view text, const std::vector<std::string>&
 Result<std::vector<std::string>> write_layout(const std::string& folder, const LayoutQuestion& question,
                                               const std::vector<std::string>& overrides, const Layout& layout) {
   std::vector<std::string> settings = overrides;
-  for (std::string& setting : settings_of(layout)) settings.push_back(std::move(setting));
+  settings.insert(settings.end(), layout.settings.begin(), layout.settings.end());
   const std::string text = with_settings(question.document.text, settings);
   const Result<Document> document = parse_document(text, "config.yaml", Syntax::yaml);
   IngestOptions plain = question.ingest;
@@ -59,7 +59,7 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
   if (!std::filesystem::create_directory(folder, error))
     return not_written(folder + ": " + (error ? error.message() : "there is such a folder already"));
   const std::array<std::pair<std::string, std::string>, 2> files{
-      {{"accelerate.yaml", launch_file(layout.kind, question.world)}, {"config.yaml", text}}};
+      {{"accelerate.yaml", layout.launcher}, {"config.yaml", text}}};
   std::vector<std::string> out;
   for (const auto& [name, content] : files) {
     Result<NewFile> file = NewFile::create((std::filesystem::path(folder) / name).string());

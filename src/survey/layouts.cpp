@@ -46,8 +46,7 @@ class LayoutSearch {
   LayoutSearch(const LayoutQuestion& question, Layout& layout) : question_(question), layout_(layout) {
     options_ = question.ingest;
     options_.launch = {launch_name};
-    options_.loader = [other = question.ingest.loader,
-                       text = launch_file(layout.kind, question.world)](const std::string& path) {
+    options_.loader = [other = question.ingest.loader, text = layout.launcher](const std::string& path) {
       if (path != launch_name) return other(path);
       return parse_document(text, launch_name, Syntax::yaml);
     };
@@ -109,6 +108,9 @@ class LayoutSearch {
     if (!fit.errors.empty()) return leave(fit.errors);
     layout_.micro_batch = micro_batch;
     layout_.accumulation = accumulation;
+    layout_.settings = {key_of(micro_batch_fact) + "=" + std::to_string(micro_batch),
+                        key_of(accumulation_fact) + "=" + std::to_string(accumulation),
+                        key_of(checkpointing_fact) + (layout_.checkpointing ? "=true" : "=false")};
     layout_.needed = fit.needed;
     layout_.at_least = fit.at_least;
     layout_.fits = fit.fits;
@@ -170,14 +172,8 @@ bool is_for(const LayoutKind& kind, const LayoutWorld& world) {
          world.machines >= kind.least_machines && world.each >= kind.least_each;
 }
 
-std::vector<std::string> settings_of(const Layout& layout) {
-  return {key_of(micro_batch_fact, layout.dialect) + "=" + std::to_string(layout.micro_batch),
-          key_of(accumulation_fact, layout.dialect) + "=" + std::to_string(layout.accumulation),
-          key_of(checkpointing_fact, layout.dialect) + (layout.checkpointing ? "=true" : "=false")};
-}
-
 Layout layout_of(const LayoutQuestion& question, const LayoutKind& kind, bool checkpointing) {
-  Layout out{.kind = kind, .checkpointing = checkpointing};
+  Layout out{.kind = kind, .checkpointing = checkpointing, .launcher = launch_file(kind, question.world)};
   LayoutSearch(question, out).find(divided_up(question.rows, question.world.gpus()));
   return out;
 }

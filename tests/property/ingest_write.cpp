@@ -149,6 +149,9 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
     plan.precision.weights_dtype.value = WeightsDType::fp32;
   plan.precision.outputs_to_fp32.value = plan.precision.autocast.value != Autocast::none;
   plan.optimizer.set_grads_to_none.value = true;
+  plan.checkpointing.every.value = 1;  // Of torchtitan alone, as what its checkpoints keep.
+  plan.checkpointing.keeps.value = CheckpointKeeps::inputs;
+  plan.checkpointing.early_stop.value = true;
   plan.optimizer.in_backward.value = false;  // Of torchtune alone, as fake quantization.
   plan.quantization.fake_group.value = 0;
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.

@@ -7,7 +7,7 @@
 
 #include "oomplan/core/result.hpp"
 #include "oomplan/report/report.hpp"
-#include "oomplan/survey/layouts.hpp"
+#include "oomplan/survey/layout.hpp"
 
 namespace oomplan {
 

@@ -21,8 +21,8 @@ Json layout_json(const Layout& layout, const LayoutWorld& world) {
            {"fp32_trained", where_decided(layout.fp32_trained)},
            {"moved", where_decided(layout.cost.moved.count())},
            {"seconds", decided && layout.cost.seconds ? Json(*layout.cost.seconds) : Json()},
-           {"launch", launch_file(layout.kind, world)},
-           {"settings", decided ? Json(settings_of(layout)) : Json::array()},
+           {"launch", layout.launcher},
+           {"settings", decided ? Json(layout.settings) : Json::array()},
            {"diagnostics", Json::array()}};
   for (const Diagnostic& problem : layout.undecided) out["diagnostics"].push_back(report::diagnostic_json(problem));
   return out;

@@ -141,8 +141,7 @@ class LayoutsPage {
     add_paragraph(fmt::format("{} rows a step at least, on all GPUs together; {:g} % of a GPU left free{}", view_.rows,
                               view_.headroom * 100, times() ? ". " + cost_note() : ""));
     if (!view_.recipe.empty()) add_paragraph("recipe: " + view_.recipe);
-    add_paragraph(
-        fmt::format("the first: {}; started by {}", fmt::join(settings_of(*fitting_.front()), ", "), starts()));
+    add_paragraph(fmt::format("the first: {}; started by {}", fmt::join(fitting_.front()->settings, ", "), starts()));
   }
 
   std::string starts() const {

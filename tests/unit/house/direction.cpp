@@ -22,7 +22,8 @@ const Names values{"plan/plan.hpp",           "plan/phase.hpp",
                    "advise/advice.hpp",       "survey/sweep.hpp",
                    "survey/gate.hpp",         "survey/other_version.hpp",
                    "survey/room.hpp",         "survey/lengths.hpp",
-                   "survey/worlds.hpp",       "report/outlook.hpp"};
+                   "survey/worlds.hpp",       "survey/layout.hpp",
+                   "report/outlook.hpp"};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
