@@ -1,13 +1,13 @@
 #include "layout_files.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string_view>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "new_file.hpp"
+#include "oomplan/advise/advise.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -16,21 +16,15 @@ Diagnostic not_written(std::string message, std::string hint = {}) {
   return {.code = "cli/not-written", .message = std::move(message), .hint = std::move(hint)};
 }
 
-std::string_view key_of(std::string_view text, char mark) { return text.substr(0, text.find(mark)); }
-
-/// The lines of a mapping with each setting ("key=value") in place of the line of its key, or behind them.
-std::string with_settings(std::string_view text, const std::vector<std::string>& settings) {
-  std::string out;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    const auto sets = [&](const std::string& setting) { return key_of(setting, '=') == key_of(line, ':'); };
-    if (std::ranges::none_of(settings, sets)) out += std::string(line) + "\n";
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    const auto again = [&](const std::string& later) { return key_of(later, '=') == key_of(settings[i], '='); };
-    if (std::any_of(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(), again)) continue;
-    out += std::string(key_of(settings[i], '=')) + ": " + settings[i].substr(settings[i].find('=') + 1) + "\n";
+/// Settings ("key=value") as changes of the document's own keys, of one key the last. Nothing where one is of the plan.
+std::optional<std::vector<KeyChange>> changes_of(const std::vector<std::string>& settings) {
+  std::vector<KeyChange> out;
+  for (const std::string& setting : settings) {
+    const std::size_t at = setting.find('=');
+    const std::string key = setting.substr(0, at);
+    if (at == setting.npos || key.starts_with("plan.")) return std::nullopt;
+    std::erase_if(out, [&](const KeyChange& before) { return before.key == key; });
+    out.push_back({key, setting.substr(at + 1)});
   }
   return out;
 }
@@ -41,8 +35,13 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
                                               const std::vector<std::string>& overrides, const Layout& layout) {
   std::vector<std::string> settings = overrides;
   settings.insert(settings.end(), layout.settings.begin(), layout.settings.end());
-  const std::string text = with_settings(question.document.text, settings);
-  const Result<Document> document = parse_document(text, "config.yaml", Syntax::yaml);
+  const Diagnostic cannot =
+      not_written("what --set changes cannot be put into this config", "leave --set out, or change the config itself");
+  const std::optional<std::vector<KeyChange>> changes = changes_of(settings);
+  if (!changes) return cannot;
+  const Result<std::string> text = patched(question.document, *changes);
+  if (!text) return text.errors();
+  const Result<Document> document = parse_document(*text, question.document.file, question.document.syntax);
   IngestOptions plain = question.ingest;
   plain.overrides = {};
   const LayoutQuestion written{document ? *document : question.document,
@@ -52,14 +51,13 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
                                question.world,
                                question.rows,
                                question.headroom};
-  if (!document || needed_as_written(written, layout) != layout.needed)
-    return not_written("the settings of the first layout, or of --set, cannot be put into this config",
-                       "config.yaml has keys of its first level; leave --set out, or change the config itself");
+  if (!document || needed_as_written(written, layout) != layout.needed) return cannot;
   std::error_code error;
   if (!std::filesystem::create_directory(folder, error))
     return not_written(folder + ": " + (error ? error.message() : "there is such a folder already"));
+  const char* config = question.document.syntax == Syntax::json ? "config.json" : "config.yaml";
   const std::array<std::pair<std::string, std::string>, 2> files{
-      {{"accelerate.yaml", layout.launcher}, {"config.yaml", text}}};
+      {{"accelerate.yaml", layout.launcher}, {config, *text}}};
   std::vector<std::string> out;
   for (const auto& [name, content] : files) {
     Result<NewFile> file = NewFile::create((std::filesystem::path(folder) / name).string());

@@ -9,9 +9,9 @@
 
 namespace oomplan::cli {
 
-/// A new folder with accelerate.yaml and config.yaml: the question's document with the layout's settings and
-/// `overrides` in it, which is held against the layout before anything is written. The paths, in that order. Error:
-/// cli/not-written.
+/// A new folder with accelerate.yaml and config.yaml (config.json where it is JSON): the question's document with the
+/// layout's settings and `overrides` in it, which is held against the layout before anything is written. The paths, in
+/// that order. Error: cli/not-written.
 Result<std::vector<std::string>> write_layout(const std::string& folder, const LayoutQuestion& question,
                                               const std::vector<std::string>& overrides, const Layout& layout);
 

@@ -18,10 +18,6 @@ constexpr std::string_view micro_batch_fact = "micro_batch_size";
 constexpr std::string_view accumulation_fact = "gradient_accumulation_steps";
 constexpr std::string_view checkpointing_fact = "gradient_checkpointing";
 
-std::string key_of(std::string_view fact, const std::string& dialect) {
-  return key_of_fact(fact, dialect).value_or(std::string(fact));
-}
-
 /// What the optimizer updates.
 bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
   const WeightsDType held = plan.precision.weights_dtype.value;
@@ -54,8 +50,7 @@ class LayoutSearch {
 
   /// What the document needs as it stands, where that is the layout.
   std::optional<Bytes> as_written() const {
-    Result<TrainingPlan> plan = ingest(question_.document, options_);
-    if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
+    const Result<TrainingPlan> plan = plan_with({});
     if (!plan || !is_asked(*plan, layout_.micro_batch, layout_.accumulation)) return std::nullopt;
     const CheckedFit fit =
         FitCheck(*plan, question_.architecture).on(question_.gpu, limit_of(question_.gpu, question_.headroom));
@@ -64,13 +59,6 @@ class LayoutSearch {
 
   /// All rows of a rank at once, else as many as fit in as few micro-batches as that takes.
   void find(std::int64_t rows) {
-    const Result<TrainingPlan> as_written = ingest(question_.document, options_);
-    if (!as_written) {
-      leave(as_written.errors());
-      return;
-    }
-    options_.dialect = layout_.dialect = as_written->dialect;
-    options_.overrides.push_back(key_of(checkpointing_fact) + (layout_.checkpointing ? "=true" : "=false"));
     if (!take(rows, 1) || layout_.fits || rows == 1) return;
     const std::optional<std::int64_t> most = largest_of(rows);
     if (!most) return;
@@ -85,22 +73,37 @@ class LayoutSearch {
   }
 
  private:
-  IngestOptions with(std::int64_t accumulation) const {
-    IngestOptions out = options_;
-    out.overrides.push_back(key_of(accumulation_fact) + "=" + std::to_string(accumulation));
+  std::string key_of(std::string_view fact) const {
+    return key_of_fact(fact, options_.dialect).value_or(std::string(fact));
+  }
+
+  /// But the micro-batch.
+  std::vector<std::string> settings(std::int64_t accumulation) const {
+    return {key_of(accumulation_fact) + "=" + std::to_string(accumulation),
+            key_of(checkpointing_fact) + (layout_.checkpointing ? "=true" : "=false")};
+  }
+
+  std::vector<std::string> settings(std::int64_t micro_batch, std::int64_t accumulation) const {
+    std::vector<std::string> out = settings(accumulation);
+    out.insert(out.begin(), key_of(micro_batch_fact) + "=" + std::to_string(micro_batch));
     return out;
   }
 
-  Result<TrainingPlan> plan_of(std::int64_t micro_batch, std::int64_t accumulation) const {
-    IngestOptions options = with(accumulation);
-    options.overrides.push_back(key_of(micro_batch_fact) + "=" + std::to_string(micro_batch));
-    Result<TrainingPlan> plan = ingest(question_.document, options);
+  IngestOptions with(const std::vector<std::string>& settings) const {
+    IngestOptions out = options_;
+    out.overrides.insert(out.overrides.end(), settings.begin(), settings.end());
+    return out;
+  }
+
+  Result<TrainingPlan> plan_with(const std::vector<std::string>& settings) const {
+    Result<TrainingPlan> plan = ingest(question_.document, with(settings));
     return plan ? with_model_defaults(std::move(*plan), question_.architecture) : plan;
   }
 
   /// Makes it the layout's. False where it cannot be decided.
   bool take(std::int64_t micro_batch, std::int64_t accumulation) {
-    const Result<TrainingPlan> plan = plan_of(micro_batch, accumulation);
+    layout_.settings = settings(micro_batch, accumulation);
+    const Result<TrainingPlan> plan = plan_with(layout_.settings);
     if (!plan) return leave(plan.errors());
     if (!is_asked(*plan, micro_batch, accumulation)) return leave({other_layout()});
     FitCheck check(*plan, question_.architecture);
@@ -108,9 +111,6 @@ class LayoutSearch {
     if (!fit.errors.empty()) return leave(fit.errors);
     layout_.micro_batch = micro_batch;
     layout_.accumulation = accumulation;
-    layout_.settings = {key_of(micro_batch_fact) + "=" + std::to_string(micro_batch),
-                        key_of(accumulation_fact) + "=" + std::to_string(accumulation),
-                        key_of(checkpointing_fact) + (layout_.checkpointing ? "=true" : "=false")};
     layout_.needed = fit.needed;
     layout_.at_least = fit.at_least;
     layout_.fits = fit.fits;
@@ -144,8 +144,8 @@ class LayoutSearch {
   /// Below `rows`; 0 where not even one fits. More than one micro-batch holds what one of them does not: the sum of
   /// gradients.
   std::optional<std::int64_t> largest_of(std::int64_t rows) {
-    const IngestOptions options = with(2);
-    const Result<TrainingPlan> plan = plan_of(1, 2);
+    const IngestOptions options = with(settings(2));
+    const Result<TrainingPlan> plan = plan_with(settings(1, 2));
     if (!plan) {
       leave(plan.errors());
       return std::nullopt;
@@ -157,8 +157,6 @@ class LayoutSearch {
     leave({{.code = "survey/no-bound", .message = "which micro-batch fits cannot be decided"}});
     return std::nullopt;
   }
-
-  std::string key_of(std::string_view fact) const { return oomplan::key_of(fact, layout_.dialect); }
 
   const LayoutQuestion& question_;
   Layout& layout_;

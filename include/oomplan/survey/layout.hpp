@@ -46,7 +46,6 @@ struct StepCost {
 /// One layout, with the largest micro-batch that it can have.
 struct Layout {
   LayoutKind kind{};
-  std::string dialect{};  ///< Of the document.
   bool checkpointing = false;
   std::int64_t micro_batch = 0;   ///< Rows; 1 where not even one fits.
   std::int64_t accumulation = 1;  ///< Micro-batches before a step.

@@ -23,7 +23,8 @@ Result<std::vector<LayoutKind>> layout_kinds();
 /// All outlive the question.
 struct LayoutQuestion {
   const Document& document;
-  const IngestOptions& ingest;  ///< Its loader is asked for every file but the layout's own launcher config.
+  const IngestOptions& ingest;  ///< With the document's dialect. Its loader is asked for every file but the layout's
+                                ///< own launcher config.
   const Architecture& architecture;
   const Gpu& gpu;
   LayoutWorld world{};

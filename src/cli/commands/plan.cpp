@@ -10,7 +10,6 @@
 #include "../command.hpp"
 #include "../errors.hpp"
 #include "../layout_files.hpp"
-#include "../models_cache.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
 #include "../recipe.hpp"
@@ -85,12 +84,6 @@ std::vector<Layout> all_layouts(const LayoutQuestion& question, const std::vecto
   return out;
 }
 
-/// The plan on as many GPUs, each with the whole of the model: for what all layouts have in common.
-Result<TrainingPlan> plan_of_whole(const Document& document, IngestOptions options) {
-  options.launch = {};
-  return ingest(document, options);
-}
-
 /// accelerate's name for it.
 std::string precision_of(const TrainingPlan& plan) {
   const Autocast autocast = plan.precision.autocast.value;
@@ -149,12 +142,12 @@ Outcome run_plan(const Options& options, const Terminal& terminal) {
   view.world = {std::max(cards.each, std::int64_t{1}), cards.machines,
                 static_cast<double>(options.network.value_or(usual_network))};
   question.gpus = {std::to_string(view.world.machines) + "x" + std::to_string(view.world.each) + "x" + cards.name};
-  const IngestOptions how = ingest_options(question);
-  const Result<TrainingPlan> plan = plan_of_whole(read->document, how);
+  IngestOptions how = ingest_options(question);
+  const Result<TrainingPlan> plan = ingest(read->document, how);  // Each GPU with the whole of the model.
   if (!plan) return refused(plan.errors(), options);
   if (const Diagnostics other = not_for_layouts(*plan, view.world); !other.empty()) return refused(other, options);
-  ModelsCache models(*catalog);
-  const Result<Architecture>& architecture = models.find(plan->model.name.value);
+  how.dialect = plan->dialect;
+  const Result<Architecture> architecture = find_model(plan->model.name.value, *catalog);
   if (!architecture) return refused(placed(architecture.errors(), plan->model.name.origin), options);
   const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan, view.world);
   if (!rows) return refused(rows.errors(), options);

@@ -31,6 +31,7 @@ class Asked {
   explicit Asked(const std::string& gpu, std::vector<std::string> overrides = {}) : gpu_(*find_gpu(gpu)) {
     options_.world = {world_.each, world_.machines, "--gpu"};
     options_.overrides = std::move(overrides);
+    options_.dialect = "hf";
   }
 
   Layout layout(std::string_view kind, std::int64_t rows, bool checkpointing = false) const {
@@ -105,6 +106,7 @@ TEST(Layouts, TakeWhatWasFoundWhereFewerRowsNeedMore) {
   const Gpu gpu = *find_gpu("rtx-3090");
   const LayoutWorld world{.each = 2};
   IngestOptions options;
+  options.dialect = "hf";
   options.world = {world.each, world.machines, "--gpu"};
   const Layout layout = layout_of({document, options, model, gpu, world, 256, 0.05}, kind_named("ddp"), true);
   ASSERT_TRUE(layout.undecided.empty());
