@@ -6,7 +6,7 @@ what transformers' models say of themselves, for the tests of models/architectur
 
 FOLDER holds the packages beside their .dist-info, as site-packages does or an unpacked wheel. Each class that is found
 there becomes OUT/PACKAGE-VERSION.CLASS.txt, a field a line; OUT/transformers-VERSION.models.txt has the model_types without sdpa
-and those whose config has output_router_logits. Nothing is imported: sources are parsed, base classes
+and those whose config has output_router_logits and router_aux_loss_coef. Nothing is imported: sources are parsed, base classes
 followed through imports within FOLDER.
 """
 
@@ -165,8 +165,9 @@ def model_lines(package, folder):
             model_type = ast.literal_eval(values["model_type"])
             if without_sdpa(package, modeling):
                 yield f"{model_type} no_sdpa"
-            if "output_router_logits" in values:
-                yield f"{model_type} output_router_logits"
+            for key in ("output_router_logits", "router_aux_loss_coef"):
+                if key in values:
+                    yield f"{model_type} {key}"
 
 
 def main(folder, out):

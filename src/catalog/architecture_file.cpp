@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 40> known_keys{"model_types",
+constexpr std::array<std::string_view, 43> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -54,6 +54,9 @@ constexpr std::array<std::string_view, 40> known_keys{"model_types",
                                                       "features",
                                                       "embedded",
                                                       "caches_unasked",
+                                                      "functional_dropout",
+                                                      "no_router_loss",
+                                                      "router_loss",
                                                       "shifts_logits",
                                                       "older_loss",
                                                       "older_code",
@@ -226,6 +229,10 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
   if (fields.find("unsloth") != nullptr)
     out.unsloth = value_as<bool>(fields, values, "unsloth", "true or false").value_or(false);
+  if (fields.find("functional_dropout") != nullptr)
+    out.functional_dropout = value_as<bool>(fields, values, "functional_dropout", "true or false").value_or(false);
+  if (fields.find("router_loss") != nullptr)
+    out.router_loss = value_as<double>(fields, values, "router_loss", "a number").value_or(0);
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
@@ -280,6 +287,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (fields.find("block_class") != nullptr) out.block_class = fields.text("block_class");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");
   if (fields.find("no_checkpointing") != nullptr) out.no_checkpointing = fields.text("no_checkpointing");
+  if (fields.find("no_router_loss") != nullptr) out.no_router_loss = fields.text("no_router_loss");
   out.expert_names = fields.texts("expert_names");
   if (errors.empty()) {
     fields.find("language") == nullptr ? read_body(out, fields, values)

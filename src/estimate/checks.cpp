@@ -246,6 +246,27 @@ void check_cut_cross_entropy(const TrainingPlan& plan, const Architecture& archi
                               plan.recipe.loss.origin));
 }
 
+/// Whether an op hands on what its router makes of each token.
+bool gives_router_logits(const Architecture& architecture) {
+  constexpr std::array<std::string_view, 2> giving{"sparse_moe", "biased_moe"};
+  const auto gives = [&](const OpSpec& op) { return std::ranges::count(giving, op.op) > 0; };
+  return std::ranges::any_of(architecture.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, gives); });
+  });
+}
+
+void check_router_loss(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<bool>& added = plan.recipe.router_loss;
+  if (!added.value) return;
+  const RecipeKind kind = plan.recipe.kind.value;
+  const bool played = kind == RecipeKind::supervised || kind == RecipeKind::dpo || kind == RecipeKind::kto;
+  if (!played || plan.recipe.loss.value != Loss::chunked_logprob)
+    errors.push_back(unmodelled("the load-balancing loss of routers beside this loss is not modelled", added.origin));
+  if (!gives_router_logits(architecture))
+    errors.push_back(
+        unmodelled("the load-balancing loss of " + architecture.model_type + " is not modelled", added.origin));
+}
+
 // What of GRPO no run was held against.
 void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
@@ -438,6 +459,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_liger(plan, architecture, errors);
   check_head(plan, architecture, errors);
   check_cut_cross_entropy(plan, architecture, errors);
+  check_router_loss(plan, architecture, errors);
   if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }

@@ -125,6 +125,18 @@ KeyValues::~KeyValues() {
   }
 }
 
+void RouterLogits::let_go() {
+  for (Router& router : routers_) {
+    Restore in_layer(torch_.recorder.scope.layer, std::int16_t{router.layer});
+    router.logits.reset();
+  }
+  routers_.clear();
+}
+
+void RouterLogits::take(const Tensor& logits, std::int64_t per_token) {
+  if (open_) routers_.push_back({torch_.recorder.scope.layer, logits, per_token});
+}
+
 Tensor KeyValues::add(const Tensor& states) {
   Tensor out = torch_.cat({states}, 2);
   held_.emplace_back(torch_.recorder.scope.layer, out);
@@ -216,6 +228,7 @@ void Model::collate(Torch& torch, const Facts& facts, Stream& s) const {
 void Model::base(Play& play, Stream& s) const {
   std::int16_t built = first_layer;
   Play* at_work = &play;
+  if (play.facts.router_loss) s.arguments.router_logits = std::make_shared<RouterLogits>(play.torch);
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
@@ -239,6 +252,7 @@ void Model::base(Play& play, Stream& s) const {
   }
   // The last one's place in what is returned is the last norm's (transformers: utils/generic.py).
   if (s.returns_hidden && s.all_hidden) s.all_hidden->back() = s.hidden;
+  if (s.arguments.router_logits) s.arguments.router_logits->close();
   s.leave_base();
 }
 

@@ -119,6 +119,7 @@ struct Facts {
   bool fills_cache = false;   ///< Where it is not checkpointed.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
+  bool router_loss = false;   ///< The model is asked for its routers' logits, of which a loss is made.
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
   std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
@@ -151,6 +152,31 @@ struct SharedStates {
   std::array<std::array<Tensor, 2>, span_names.size()> of{};
 };
 
+/// What a model that is asked for its routers' logits collects until its forward function returns (transformers 5.23.0:
+/// utils/output_capturing.py).
+class RouterLogits {
+ public:
+  struct Router {
+    std::int16_t layer = 0;
+    Tensor logits{};  ///< Tokens × experts.
+    std::int64_t per_token = 0;
+  };
+  explicit RouterLogits(Torch& torch) : torch_(torch) {}
+  RouterLogits(const RouterLogits&) = delete;
+  RouterLogits& operator=(const RouterLogits&) = delete;
+  ~RouterLogits() { let_go(); }
+  void take(const Tensor& logits, std::int64_t per_token);
+  /// The base model has returned: blocks that a checkpoint plays again leave nothing.
+  void close() { open_ = false; }
+  void let_go();
+  const std::vector<Router>& routers() const { return routers_; }
+
+ private:
+  Torch& torch_;
+  std::vector<Router> routers_{};
+  bool open_ = true;
+};
+
 /// What every block is called with besides the hidden states; a checkpoint holds on to it.
 struct Arguments {
   template <class T>
@@ -169,7 +195,8 @@ struct Arguments {
   Tensor cross_bias{};           ///< … and this bias.
   Tensor per_layer{};            ///< An input of this block alone, beside the hidden states.
   std::shared_ptr<SharedStates> shared{};
-  std::shared_ptr<KeyValues> cache{};  ///< Which the attention of each block fills, where there is one.
+  std::shared_ptr<KeyValues> cache{};             ///< Which the attention of each block fills, where there is one.
+  std::shared_ptr<RouterLogits> router_logits{};  ///< None where nobody asks for them.
 
   Tensor& mask(Span span) { return masks[static_cast<std::size_t>(span)]; }
   bool& may_go(Span span) { return optional[static_cast<std::size_t>(span)]; }
@@ -209,6 +236,7 @@ struct Stream {
   Tensor decoder_ids{};
   Tensor logits{};
   Tensor loss{};
+  Tensor router_loss{};  ///< What the trainer adds to it.
   std::vector<Tensor>
       returned{};  ///< What else the model's output holds (image_hidden_states, encoder_last_hidden_state).
   bool returns_hidden = false;  ///< It is asked to return all_hidden (output_hidden_states).
@@ -253,6 +281,9 @@ class Builder {
  public:
   Builder(Torch& with, const Facts& plan_facts, const Architecture& model, Policy& plan_policy)
       : torch(with), facts(plan_facts), architecture(model), policy(plan_policy) {}
+  /// How the architecture's code calls its dropouts.
+  using Dropout = Tensor (Torch::*)(const Tensor&, double);
+  Dropout dropout() const { return architecture.functional_dropout ? &Torch::functional_dropout : &Torch::dropout; }
   /// Names of modules begin with whose they are, after those of the models built before.
   void own_modules(std::string owner, std::vector<std::string> before);
 

@@ -136,7 +136,7 @@ Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows
   const Role role = other ? Role::reference : Role::policy;
   Facts facts = other ? Stage::facts_of(role, policy_facts) : policy_facts;
   facts.adapters_off = true;
-  facts.checkpointing = false;
+  facts.checkpointing = facts.router_loss = false;
   Restore no_grad(stage.torch().grad_enabled, false);
   if (stage.torch().recorder.scope.phase != Phase::evaluation) stage.begin(Phase::reference);
   ScoredRows batch = rows;

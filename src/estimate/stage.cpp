@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "modules/router_loss.hpp"
 #include "recipe.hpp"
 
 namespace oomplan::estimator {
@@ -18,6 +19,7 @@ Stream after_forward(const Stream& s) {
   kept.returned = s.returned;
   kept.arguments.cache = s.arguments.cache;
   kept.loss = s.loss;
+  kept.router_loss = s.router_loss;
   return kept;
 }
 
@@ -39,7 +41,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
     return out;
   }
   facts.lora = false;
-  facts.liger_rms_norm = facts.liger_glu = false;
+  facts.liger_rms_norm = facts.liger_glu = facts.router_loss = false;
   facts.trained_to_fp32 = false;
   return facts;
 }
@@ -91,6 +93,10 @@ void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<v
   model.base(play, s);
   if (after_model) model.policy->leave_model(torch_, {&s.hidden});
   head_and_loss(play, *model.head);
+  if (RouterLogits* collected = s.arguments.router_logits.get()) {
+    s.router_loss = router_loss(torch_, *collected, s.attention_mask || facts.mask_sent);
+    collected->let_go();  // Checkpoints hold on to what their blocks were called with.
+  }
   s = after_forward(s);
   torch_.exit_autocast();
   if (!after_model) model.policy->leave_model(torch_, {&s.loss, &s.logits});
@@ -114,6 +120,7 @@ void Stage::without_training(const std::function<void()>& body) {
 }
 
 void Stage::backward(Stream& s) {
+  if (s.router_loss) s.loss = torch_.add(s.loss, torch_.mul_scalar(s.router_loss));
   if (plan_.batch.gradient_accumulation_steps.value > 1) s.loss = torch_.div_scalar(s.loss);
   begin(Phase::backward);
   torch_.backward(s.loss);

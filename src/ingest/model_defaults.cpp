@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "dialect.hpp"
@@ -14,15 +15,6 @@
 
 namespace oomplan {
 namespace {
-
-Diagnostic no_default(const std::string& model_type) {
-  return {Severity::error,
-          "ingest/missing-fact",
-          "no LoRA targets are given, and oomplan knows no default of peft for " + model_type,
-          {},
-          "give the framework's key for target modules, or --set plan.lora_targets=[…]",
-          {}};
-}
 
 Diagnostic no_sdpa(const std::string& model_type, const Origin& origin) {
   return {Severity::error,
@@ -49,33 +41,59 @@ Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Sett
   return {};
 }
 
-constexpr std::string_view router_loss = "router_aux_loss_coef";
-
-// trl 1.16.0: SFTTrainer, of which GKDTrainer is one, DPOTrainer and KTOTrainer switch the load-balancing loss of a
-// mixture's router on, unless the coefficient is 0; which of the two a config says is not kept, so what it gives up is
-// the answer.
-void add_router_loss(TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 4> adding{"sft", "dpo", "kto", "gkd"};
-  const bool trl = plan.framework.starts_with("trl ") && std::ranges::count(adding, plan.recipe.trainer.value) > 0;
-  const bool said = std::ranges::count(plan.unmodelled, router_loss, &Unmodelled::key) > 0;
-  if (!trl || said || !model.router_logits) return;
-  plan.unmodelled.push_back({"the load-balancing loss of a mixture's router, which TRL adds by default",
-                             std::string(router_loss), plan.model.name.origin.where});
+Diagnostic refused(std::string message, const Location& where, std::string hint = {}) {
+  return {Severity::error, "ingest/refused", std::move(message), where, {}, std::move(hint)};
 }
 
-// trl 1.16.0: SFTTrainer.__init__ refuses a coefficient other than 0 where the model's config has no
-// output_router_logits.
-std::optional<Diagnostic> refused_by_dense(const TrainingPlan& plan, const Architecture& model) {
-  const auto found = std::ranges::find(plan.unmodelled, router_loss, &Unmodelled::key);
-  if (found == plan.unmodelled.end() || plan.recipe.trainer.value != "sft") return std::nullopt;
-  if (model.router_logits) return std::nullopt;
-  return Diagnostic{Severity::error,
-                    "ingest/refused",
-                    std::string(router_loss) + ": trl 1.16.0 refuses it where the model (" + model.model_type +
-                        ") is no mixture of experts",
-                    found->where,
-                    {},
-                    {}};
+// peft's table of targets by model_type (utils/constants.py) has no row for others, and its tuners raise a ValueError.
+Diagnostic no_default(const ingestion::Stack& peft, const std::string& model_type, const Location& where) {
+  return refused(
+      "no LoRA targets are given, and " + peft.name_of("peft") + " has no default for " + model_type + ": it stops",
+      where, "give the framework's key for target modules, or --set plan.lora_targets=[…]");
+}
+
+// trl 1.16.0: SFTTrainer, of which GKDTrainer is one, DPOTrainer and KTOTrainer add the load-balancing loss of a
+// mixture's routers, unless its coefficient, the config's or else the model's, is 0. TRL has done so since 1.7.
+void add_router_loss(TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 4> adding{"sft", "dpo", "kto", "gkd"};
+  const std::string_view trl = ingestion::version_behind("trl", plan.framework);
+  const bool adds = !trl.empty() && std::ranges::count(adding, plan.recipe.trainer.value) > 0;
+  Setting<bool>& added = plan.recipe.router_loss;
+  if (!adds || added.origin.is_said() || ingestion::is_older(trl, "1.7")) return;
+  added = {model.router_loss != 0,
+           {Origin::Kind::framework_default, "trl " + std::string(trl) + ": router_aux_loss_coef"}};
+}
+
+// What of that loss nobody ran.
+void check_router_loss(TrainingPlan& plan, const Architecture& model) {
+  const Setting<bool>& added = plan.recipe.router_loss;
+  if (!added.value) return;
+  const Location& where = added.origin.is_said() ? added.origin.where : plan.model.name.origin.where;
+  const auto cannot = [&](const std::string& what) {
+    plan.unmodelled.push_back({"the load-balancing loss of a mixture's routers" + what, "router_aux_loss_coef", where});
+  };
+  const std::string trl(ingestion::version_behind("trl", plan.framework));
+  const std::string& played = ingestion::stack_of("trl-1.16").layers().front().version;
+  if (!trl.empty() && ingestion::is_older(trl, played)) cannot(" by trl " + trl);
+  if (model.router_loss == 0) cannot(" of a model whose config has no coefficient for it");
+  if (plan.recipe.trainer.value == "gkd") cannot(" in distillation");
+  if (plan.recipe.label_smoothing.value) cannot(" beside label smoothing");
+}
+
+// trl 1.16.0: the trainers refuse a coefficient other than 0 where the model's config has no output_router_logits, and
+// their head stops at some that have it.
+std::optional<Diagnostic> refused_router_loss(const TrainingPlan& plan, const Architecture& model) {
+  const Setting<bool>& added = plan.recipe.router_loss;
+  if (!added.value || ingestion::version_behind("trl", plan.framework).empty()) return std::nullopt;
+  if (!model.router_logits)
+    return refused("router_aux_loss_coef: trl 1.16.0 refuses it where the model (" + model.model_type +
+                       ") is no mixture of experts",
+                   added.origin.where);
+  if (model.no_router_loss.empty()) return std::nullopt;
+  return refused("the load-balancing loss, which TRL adds for " + model.model_type +
+                     " by itself, stops the run: " + model.no_router_loss,
+                 added.origin.is_said() ? added.origin.where : plan.model.name.origin.where,
+                 "router_aux_loss_coef: 0 switches it off");
 }
 
 std::int64_t vocabulary(const Architecture& model) {
@@ -87,14 +105,10 @@ std::int64_t vocabulary(const Architecture& model) {
 // trl 1.16.0: GKDTrainer.__init__.
 std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Architecture& model) {
   if (model.teacher == nullptr || vocabulary(model) == vocabulary(*model.teacher)) return std::nullopt;
-  return Diagnostic{Severity::error,
-                    "ingest/refused",
-                    "the teacher has a vocabulary of " + std::to_string(vocabulary(*model.teacher)) +
-                        " and the student one of " + std::to_string(vocabulary(model)) +
-                        ": TRL's GKDTrainer compares whole distributions, and refuses them",
-                    plan.model.teacher.origin.where,
-                    {},
-                    {}};
+  return refused("the teacher has a vocabulary of " + std::to_string(vocabulary(*model.teacher)) +
+                     " and the student one of " + std::to_string(vocabulary(model)) +
+                     ": TRL's GKDTrainer compares whole distributions, and refuses them",
+                 plan.model.teacher.origin.where);
 }
 
 /// Whether a layer scans its tokens in Python's code that is played only as the source's version has it.
@@ -115,6 +129,27 @@ const std::string& played_transformers() { return ingestion::stack_of("transform
 bool runs_before(const TrainingPlan& plan, std::string_view version) {
   const std::string_view read = transformers_in(plan.framework);
   return !read.empty() && ingestion::is_older(read, version);
+}
+
+bool has_op(const Architecture& model, std::span<const std::string_view> ops) {
+  const auto is_one = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
+  return std::ranges::any_of(model.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is_one); });
+  });
+}
+
+// transformers 5.23.0, integrations/hub_kernels.py: use_kernel_func_from_hub_with_fallback. TRL hands on where packed
+// rows begin, unless it cuts them as they come (packing_strategy: wrapped), which leaves no mask to send.
+std::optional<Diagnostic> refused_packed_scan(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> ops{"gated_delta_net", "mamba2_mixer", "short_conv"};
+  const bool trl = !ingestion::version_behind("trl", plan.framework).empty();
+  const bool apart = plan.batch.padding_mask.value || !plan.batch.mask_sent.value;
+  if (!trl || !plan.loader.packed.value || !apart || plan.kernels.scan_packages.value) return std::nullopt;
+  if (!has_op(model, ops) || runs_before(plan, played_transformers())) return std::nullopt;
+  return refused("transformers stops at packed rows of " + model.model_type +
+                     " where causal-conv1d, mamba-ssm or flash-linear-attention is not installed",
+                 plan.loader.packed.origin.where,
+                 "with them installed, --set plan.scan_packages=true; packing_strategy: wrapped runs without them");
 }
 
 // Older versions have loops and products of other sizes there, and no fallback functions.
@@ -180,6 +215,7 @@ void resolve_zero(TrainingPlan& plan, const Architecture& model) {
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
   if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
   add_router_loss(plan, model);
+  check_router_loss(plan, model);
   check_scans(plan, model);
   check_stacks(plan, model);
   if (runs_before(plan, played_transformers())) check_family(plan, model);
@@ -187,7 +223,8 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);
   }
-  if (std::optional<Diagnostic> refused = refused_by_dense(plan, model)) return *std::move(refused);
+  if (std::optional<Diagnostic> refused = refused_router_loss(plan, model)) return *std::move(refused);
+  if (std::optional<Diagnostic> refused = refused_packed_scan(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
   auto& targets = plan.adapter.targets;
@@ -196,7 +233,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   const ingestion::Stack& peft = ingestion::stack_of("peft-0.21");
   const auto& by_type = peft.layers().front().targets;
   const auto found = std::ranges::find(by_type, model.model_type, [](const auto& row) { return row.first; });
-  if (found == by_type.end()) return no_default(model.model_type);
+  if (found == by_type.end()) return no_default(peft, model.model_type, plan.adapter.kind.origin.where);
   targets = {found->second, peft.origin("peft", "target modules of " + model.model_type)};
   return plan;
 }

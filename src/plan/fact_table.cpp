@@ -378,6 +378,10 @@ constexpr std::array run_rows{
                             "LabelSmoother)",
                             {},
                             is_supervised}),
+    fact<&Plan::recipe, &RecipeFacts::router_loss, as::boolean>(
+        "router_loss", {"the load-balancing loss of a mixture's routers is added, as TRL's trainers do by themselves",
+                        {},
+                        [](const Plan& plan) { return plan.recipe.router_loss.value; }}),
     fact<&Plan::runtime, &RuntimeFacts::alloc_conf, as::text_or_nothing>(
         "alloc_conf", {"how PyTorch's caching allocator is set, as `PYTORCH_ALLOC_CONF` (`expandable_segments:True`); "
                        "empty: torch's defaults",

@@ -106,6 +106,10 @@ struct Architecture {
   std::string no_sdpa{};           ///< Where transformers says that it has no sdpa for the model; empty: it has.
   bool router_logits =
       false;  ///< Its config has output_router_logits: a mixture of experts, with a loss of the router.
+  bool functional_dropout =
+      false;                     ///< Its dropouts are calls of a function, which no trainer finds to switch them off.
+  double router_loss = 0;        ///< By how much it counts by the config; 0: the config has no such key.
+  std::string no_router_loss{};  ///< Where TRL's head that makes it stops at the model; empty: it does not.
   /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward
   /// hands no use_cache on.
   bool caches_unasked = false;

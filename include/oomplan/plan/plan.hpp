@@ -185,6 +185,7 @@ struct RecipeFacts {
   Setting<std::int64_t> trained_layers{};
   Setting<std::vector<std::string>> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
+  Setting<bool> router_loss{};      ///< The load-balancing loss of a mixture's routers is added to the trainer's.
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 

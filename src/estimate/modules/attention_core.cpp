@@ -103,7 +103,7 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
       weights = t.softmax_last(weights);
     }
     if (kind.softmax == Softmax::cast_to_values) weights = t.to(weights, value->dtype);
-    weights = t.dropout(weights, kind.dropout);
+    weights = t.functional_dropout(weights, kind.dropout);
   }
   Tensor out = t.matmul(weights, value);
   out = t.contiguous(t.transpose(out, 1, 2));

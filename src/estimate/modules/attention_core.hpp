@@ -13,7 +13,7 @@ enum class Softmax {
 };
 
 struct AttentionKind {
-  double dropout = 0.0;
+  double dropout = 0.0;  ///< By a function, or of the module that says it.
   bool causal = true;
   Softmax softmax = Softmax::in_fp32;
   Span span = Span::full;        ///< Whose mask it is given.

@@ -110,15 +110,16 @@ Routed Router::routed(Play& play, const Tensor& hidden, const Tensor& weight) co
 }
 
 Routed Router::of_highest(Torch& t, const Tensor& hidden, const Tensor& logits) const {
-  const auto [highest, index] = t.topk_last(t.to(logits, DType::fp32), each_);
-  return {t.to(t.softmax_last(highest), hidden->dtype), index, {}};
+  const Tensor raised = t.to(logits, DType::fp32);
+  const auto [highest, index] = t.topk_last(raised, each_);
+  return {t.to(t.softmax_last(highest), hidden->dtype), index, raised};
 }
 
 Routed Router::of_softmax(Torch& t, const Tensor& logits) const {
   auto [weights, index] = t.topk_last(t.softmax_last(t.to(logits, DType::fp32)), each_);
   if (divided_) weights = t.div_(weights, t.sum_dim(weights, 1, true));
   if (style_ != Style::softmax) weights = t.to(weights, logits->dtype);
-  return {std::move(weights), std::move(index), {}};
+  return {std::move(weights), std::move(index), logits};
 }
 
 // Autocast takes the sum in fp32 (autocast_mode.cpp: sum sets its dtype).

@@ -13,7 +13,7 @@ namespace oomplan::estimator {
 struct Routed {
   Tensor weights{};  ///< Tokens × experts of each token.
   Tensor index{};
-  Tensor logits{};  ///< Where the caller holds on to them (`_, weights, index = self.gate(...)`).
+  Tensor logits{};  ///< Tokens × experts: the caller holds on to them (`_, weights, index = self.gate(...)`).
 };
 
 class Router {

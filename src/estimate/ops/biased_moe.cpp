@@ -30,6 +30,7 @@ class BiasedMoe final : public Module {
     const Dims sizes = s.hidden->sizes;
     const Tensor hidden = t.reshape(s.hidden, {-1, sizes.back()});
     const Routed routed = route(play, hidden);
+    if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, each_);
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     Weight down(play, down_);
     Weight gate_up(play, gate_up_);

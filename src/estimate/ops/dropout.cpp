@@ -1,4 +1,4 @@
-// torch.nn.Dropout in training.
+// torch.nn.Dropout in training, or the function.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,10 +6,11 @@ namespace {
 
 class Dropout final : public Module {
  public:
-  Dropout(const Attributes& a, Builder&) : p_(a.number("p", 0.0)) {}
-  void forward(Play& play, Stream& s) const override { s.hidden = play.torch.dropout(s.hidden, p_); }
+  Dropout(const Attributes& a, Builder& b) : dropout_(b.dropout()), p_(a.number("p", 0.0)) {}
+  void forward(Play& play, Stream& s) const override { s.hidden = (play.torch.*dropout_)(s.hidden, p_); }
 
  private:
+  Builder::Dropout dropout_;
   double p_;
 };
 

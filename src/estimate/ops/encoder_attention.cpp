@@ -39,7 +39,8 @@ class EncoderAttention final : public Module {
     const Tensor q = heads(play, query_, x);
     const Tensor k = heads(play, key_, x);
     const Tensor v = heads(play, value_, x);
-    const Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .causal = false, .softmax = Softmax::as_is});
+    const Tensor out =
+        attend(play, s, q, k, v, {.dropout = t.drops ? dropout_ : 0.0, .causal = false, .softmax = Softmax::as_is});
     return t.reshape(out, {x->sizes[0], x->sizes[1], -1});
   }
 

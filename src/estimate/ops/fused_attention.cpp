@@ -32,7 +32,8 @@ class FusedAttention final : public Module {
     const Tensor k = heads_of(t, parts[1], head_dim_);
     const Tensor v = heads_of(t, parts[2], head_dim_);
     const Tensor q = heads_of(t, parts[0], head_dim_);
-    Tensor out = attend(play, s, q, k, v, {.dropout = dropout_, .softmax = Softmax::cast_to_values, .upcast = upcast_});
+    Tensor out = attend(play, s, q, k, v,
+                        {.dropout = t.drops ? dropout_ : 0.0, .softmax = Softmax::cast_to_values, .upcast = upcast_});
     out = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     out = c_proj_(play, out);
     return t.dropout(out, residual_dropout_);

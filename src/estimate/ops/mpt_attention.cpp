@@ -34,7 +34,7 @@ class MptAttention final : public Module {
     scores = t.to(scores, DType::fp32);
     // Both outlive the product with the values.
     s.attn_weights = t.to(t.softmax_last(scores), dtype);
-    s.attn_weights = t.dropout(s.attn_weights, dropout_);
+    s.attn_weights = t.functional_dropout(s.attn_weights, dropout_);
     return scores;
   }
 

@@ -10,6 +10,7 @@ class PlainMlp final : public Module {
  public:
   PlainMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "gelu"), b)),
+        drop_(b.dropout()),
         inner_dropout_(a.number("inner_dropout", 0.0)),
         dropout_(a.number("dropout", 0.0)),
         inline_(a.module().empty()),
@@ -30,13 +31,14 @@ class PlainMlp final : public Module {
     if (inline_ && !nested_) s.hidden.reset();
     hidden = activation_(t, hidden);
     if (inline_) s.hidden.reset();
-    hidden = t.dropout(hidden, inner_dropout_);
+    hidden = (t.*drop_)(hidden, inner_dropout_);
     hidden = second_(play, hidden);
-    s.hidden = t.dropout(hidden, dropout_);
+    s.hidden = (t.*drop_)(hidden, dropout_);
   }
 
  private:
   Activation activation_;
+  Builder::Dropout drop_;
   double inner_dropout_;
   double dropout_;
   bool inline_;  ///< Lines of the block itself, whose one variable each of them assigns anew,

@@ -21,6 +21,7 @@ class RotaryAttention final : public Module {
   RotaryAttention(const Attributes& a, Builder& b)
       : head_dim_(a.integer("head_dim")),
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span"), .softcapped = a.find("softcap") != nullptr},
+        drop_(b.dropout()),
         residual_dropout_(a.number("residual_dropout", 0.0)),
         keys_scaled_(a.flag("scaled_keys", false)),
         by_position_(a.flag("scaled_by_position", false)),
@@ -118,11 +119,12 @@ class RotaryAttention final : public Module {
     const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     const Tensor projected = fused_o_.complete() ? fused_o_(play, flat)[0] : o_proj_(play, flat);
-    return t.dropout(projected, residual_dropout_);
+    return (t.*drop_)(projected, residual_dropout_);
   }
 
   std::int64_t head_dim_;
   AttentionKind kind_;
+  Builder::Dropout drop_;
   double residual_dropout_;
   bool keys_scaled_;  ///< By a number, as Falcon H1's.
   bool by_position_;  ///< Queries, after they are turned.

@@ -54,6 +54,7 @@ class SparseMoe final : public Module {
     const bool first = shared_at_ == Shared::first || shared_at_ == Shared::first_weighted;
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
     const Routed routed = router_(play, hidden);
+    if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, routed.index->sizes.back());
     if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
     Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
                          : experts_(play, hidden, routed);

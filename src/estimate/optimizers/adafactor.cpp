@@ -12,8 +12,10 @@ class Adafactor final : public OptimizerCode {
  public:
   void update(Torch& t, const Parameter& parameter) override {
     const Tensor& p = parameter.held;
+    grad_.reset();  // `grad = p.grad` comes before `grad = grad.float()`, and so of the weight.
     grad_ = t.to(p->grad, DType::fp32);
     State& s = state_of(t, parameter);
+    weight_.reset();
     weight_ = t.to(p, DType::fp32);
     s.rms = root_mean_square(t);
     t.recorder.at(s.rms->storage).bucket = Bucket::optimizer;

@@ -193,7 +193,7 @@ Tensor Torch::math(const Tensor& q, const Tensor& k, const Tensor& v, const Tens
   Tensor weights = matmul(query, mul_scalar(transpose(key, 2, 3)));
   if (mask) weights = add_(weights, mask);
   weights = safe_softmax(weights);
-  weights = dropout(weights, p);
+  weights = functional_dropout(weights, p);
   return to(matmul(weights, value), q->dtype);
 }
 

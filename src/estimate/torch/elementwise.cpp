@@ -249,8 +249,10 @@ Tensor Torch::gelu(const Tensor& x) {
   });
 }
 
-Tensor Torch::dropout(const Tensor& x, double p) {
-  if (p <= 0.0 || !training || !drops) return x;
+Tensor Torch::dropout(const Tensor& x, double p) { return drops ? functional_dropout(x, p) : x; }
+
+Tensor Torch::functional_dropout(const Tensor& x, double p) {
+  if (p <= 0.0 || !training) return x;
   NodeRef node = record("NativeDropoutBackward0", {&x}, [](Torch& t, Node& n, Grads& g) {
     const Tensor mask = t.unpack(n, 0);
     g.out[0] = t.pointwise({&g.in[0], &mask}, g.in[0]->dtype, "aten::native_dropout_backward");

@@ -135,7 +135,8 @@ class Torch {
   Tensor relu(const Tensor& x);
   Tensor silu(const Tensor& x);
   Tensor gelu(const Tensor& x);
-  Tensor dropout(const Tensor& x, double p);  ///< In training; x itself where p is 0.
+  Tensor dropout(const Tensor& x, double p);             ///< torch.nn.Dropout in training; x itself where p is 0.
+  Tensor functional_dropout(const Tensor& x, double p);  ///< torch.nn.functional.dropout, so, whatever `drops` says.
   Tensor expm1(const Tensor& x);
   Tensor softplus(const Tensor& x);
   Tensor minimum(const Tensor& x, const Tensor& y);
@@ -190,7 +191,7 @@ class Torch {
 
   bool grad_enabled = true;
   bool training = true;       ///< Else the model is in eval(): nothing is dropped.
-  bool drops = true;          ///< Else each Dropout is there, with a p of 0.
+  bool drops = true;          ///< Else each torch.nn.Dropout is there, with a p of 0 (TRL's disable_dropout).
   bool zero3_linear = false;  ///< torch.nn.functional.linear is DeepSpeed's function.
 
   // --- autocast ------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ std::set<std::string> transformers_lines() {
   return out;
 }
 
-TEST(Families, HaveSdpaAndRouterLogitsWhereTransformersHasThem) {
+TEST(Families, HaveSdpaAndLossesOfRoutersWhereTransformersHasThem) {
   const std::set<std::string> lines = transformers_lines();
   std::set<std::string> seen;
   for (const std::string& id : known_models()) {
@@ -26,10 +26,12 @@ TEST(Families, HaveSdpaAndRouterLogitsWhereTransformersHasThem) {
     ASSERT_TRUE(model.ok()) << id;
     if (!seen.insert(model->model_type).second) continue;
     EXPECT_EQ(!model->no_sdpa.empty(), lines.contains(model->model_type + " no_sdpa")) << model->model_type;
-    const auto routes = [&](const std::string& type) { return lines.contains(type + " output_router_logits"); };
     // Of a model of parts the language model's config says it, which trainers ask.
-    EXPECT_EQ(model->router_logits, routes(model->model_type) || routes(model->model_type + "_text"))
-        << model->model_type;
+    const auto has = [&](const std::string& key) {
+      return lines.contains(model->model_type + key) || lines.contains(model->model_type + "_text" + key);
+    };
+    EXPECT_EQ(model->router_logits, has(" output_router_logits")) << model->model_type;
+    EXPECT_EQ(model->router_loss != 0, has(" router_aux_loss_coef")) << model->model_type;
   }
   EXPECT_GE(seen.size(), 25U);
 }

@@ -314,6 +314,21 @@ inline std::vector<Named> runs() {
          p.evaluation.evaluates.value = true;
        }),
        example::llama()},
+      {"a mixture and the loss of its routers", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.loss.value = Loss::chunked_logprob;
+         p.recipe.router_loss.value = true;
+       }),
+       example::qwen3_moe()},
+      {"a checkpointed mixture of adapters, and the loss of its routers by padded rows", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.loss.value = Loss::chunked_logprob;
+         p.recipe.router_loss.value = true;
+         p.checkpointing.on.value = true;
+         p.batch.padding_mask.value = true;
+         p.evaluation.evaluates.value = true;
+       }),
+       example::qwen3_moe()},
       {"GRPO with a reference model, accumulated", changed([&](TrainingPlan& p) {
          amp(p);
          p.recipe.kind.value = RecipeKind::grpo;

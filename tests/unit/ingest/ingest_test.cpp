@@ -207,19 +207,80 @@ TEST(ModelDefaults, SdpaByDefaultIsEagerWhereTheModelHasNone) {
   EXPECT_EQ(with_model_defaults(plan, without_sdpa)->kernels.attention.value, Attention::flash_attention_2);
 }
 
-TEST(ModelDefaults, TrlsLossOfAMixturesRouterIsUnmodelled) {
+TEST(ModelDefaults, TrlAddsTheLossOfAMixturesRouters) {
   TrainingPlan plan = plan_from(least);
-  const Architecture mixture{.model_type = "mixtral", .router_logits = true};
+  Architecture mixture{.model_type = "mixtral", .router_logits = true, .router_loss = 0.001};
   plan.framework = "trl 1.16.0 on transformers 5.23.0";
   plan.recipe.trainer.value = "sft";
-  EXPECT_EQ(with_model_defaults(plan, mixture)->unmodelled.size(), 1U);
-  EXPECT_TRUE(with_model_defaults(plan, a_model("llama"))->unmodelled.empty());
-  plan.unmodelled.push_back({"an auxiliary loss", "router_aux_loss_coef", {}});
-  EXPECT_EQ(with_model_defaults(plan, mixture)->unmodelled.size(), 1U);
-  EXPECT_FALSE(with_model_defaults(plan, a_model("llama")).ok());
-  plan.unmodelled.clear();
+  const auto added = [&](const Architecture& model) { return with_model_defaults(plan, model)->recipe.router_loss; };
+  EXPECT_THAT(added(mixture), is_from(true, "default of trl 1.16.0: router_aux_loss_coef"));
+  EXPECT_FALSE(added(a_model("llama")).value);
+  plan.recipe.router_loss = {false, {Origin::Kind::config, "router_aux_loss_coef"}};
+  EXPECT_FALSE(added(mixture).value);
+  plan.recipe.router_loss = {};
+  mixture.router_loss = 0;
+  EXPECT_FALSE(added(mixture).value);
+  mixture.router_loss = 0.001;
+  plan.framework = "trl 0.28.0 on transformers 5.23.0";
+  EXPECT_FALSE(added(mixture).value);
   plan.framework = "axolotl 0.18.0 on transformers 5.14.1";
-  EXPECT_TRUE(with_model_defaults(plan, mixture)->unmodelled.empty());
+  EXPECT_FALSE(added(mixture).value);
+}
+
+TEST(ModelDefaults, TheLossOfAMixturesRoutersIsUnmodelledWhereNobodyRanIt) {
+  TrainingPlan plan = plan_from(least);
+  Architecture mixture{.model_type = "mixtral", .router_logits = true, .router_loss = 0.001};
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.recipe.trainer.value = "sft";
+  const auto gaps = [&] { return with_model_defaults(plan, mixture)->unmodelled.size(); };
+  EXPECT_EQ(gaps(), 0U);
+  plan.recipe.label_smoothing.value = true;
+  EXPECT_EQ(gaps(), 1U);
+  plan.recipe.label_smoothing.value = false;
+  plan.recipe.trainer.value = "gkd";
+  EXPECT_EQ(gaps(), 1U);
+  plan.recipe.trainer.value = "sft";
+  plan.framework = "trl 1.10.0 on transformers 5.23.0";
+  EXPECT_EQ(gaps(), 1U);
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.recipe.router_loss = {true, {Origin::Kind::config, "router_aux_loss_coef"}};
+  mixture.router_loss = 0;
+  EXPECT_EQ(gaps(), 1U);
+}
+
+TEST(ModelDefaults, TrlsHeadStopsAtTheLossOfSomeMixtures) {
+  TrainingPlan plan = plan_from(least);
+  const Architecture mixture{.model_type = "granitemoe",
+                             .router_logits = true,
+                             .router_loss = 0.001,
+                             .no_router_loss = "trl 1.16.0: no experts"};
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.recipe.trainer.value = "sft";
+  const auto answer = with_model_defaults(plan, mixture);
+  EXPECT_THAT(said(answer.errors()),
+              ElementsAre(HasSubstr("ingest/refused: the load-balancing loss, which TRL adds for granitemoe by itself, "
+                                    "stops the run: trl 1.16.0: no experts")));
+  plan.recipe.router_loss = {false, {Origin::Kind::config, "router_aux_loss_coef"}};
+  EXPECT_TRUE(with_model_defaults(plan, mixture).ok());
+}
+
+TEST(ModelDefaults, PackedRowsStopAtScansWithoutTheirPackages) {
+  TrainingPlan plan = plan_from(least);
+  Architecture model = a_model("lfm2");
+  model.body.push_back({.kinds = {{OpSpec{.op = "short_conv"}}}, .layers = {0}});
+  plan.framework = "trl 1.16.0 on transformers 5.23.0";
+  plan.loader.packed.value = true;
+  plan.batch.padding_mask.value = true;
+  const auto is_refused = [&] { return !with_model_defaults(plan, model).ok(); };
+  EXPECT_TRUE(is_refused());
+  plan.batch.padding_mask.value = false;  // packing_strategy: wrapped
+  EXPECT_FALSE(is_refused());
+  plan.batch.mask_sent.value = false;  // Flash attention.
+  EXPECT_TRUE(is_refused());
+  plan.kernels.scan_packages.value = true;
+  EXPECT_FALSE(is_refused());
+  plan.kernels.scan_packages.value = false;
+  EXPECT_TRUE(with_model_defaults(plan, a_model("llama")).ok());
 }
 
 TEST(Hostile, ManyUnknownKeysGiveFewWarnings) {

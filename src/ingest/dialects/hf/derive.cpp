@@ -82,6 +82,12 @@ void plan_label_smoothing(const Run& run, const Inputs& inputs, TrainingPlan& pl
                              "label_smoothing_factor", factor.origin.where});
 }
 
+// Its value goes to the model's config; with_model_defaults has what the model makes of it.
+void plan_router_loss(const Run& run, TrainingPlan& plan) {
+  const auto coefficient = run.hf.get<double>("router_aux_loss_coef");
+  if (coefficient.value) plan.recipe.router_loss = {*coefficient.value != 0, coefficient.origin};
+}
+
 // Where it is none of the trainer's own, such a key tells another script.
 void note_preference(const Run& run, TrainingPlan& plan) {
   const RecipeKind kind = plan.recipe.kind.value;
@@ -304,6 +310,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_adapter(run, plan);
   hf::plan_preference(run.hf, inputs, run.stack, draft);
   plan_label_smoothing(run, inputs, plan);
+  plan_router_loss(run, plan);
   note_preference(run, plan);
   stream_rows(run.hf.get<bool>("streaming"), plan.loader);
   const auto packing = run.hf.get<bool>("packing");

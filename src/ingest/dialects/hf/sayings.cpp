@@ -91,6 +91,8 @@ constexpr auto table = std::to_array<Saying>({
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
     {"label_smoothing", "label_smoothing_factor",
      [](const TrainingPlan& p) -> Said { return p.recipe.label_smoothing.value ? "0.1" : "0.0"; }},
+    {"router_loss", "router_aux_loss_coef",
+     [](const TrainingPlan& p) -> Said { return p.recipe.router_loss.value ? "0.001" : "0.0"; }},
     {"use_cache", "use_cache", [](const TrainingPlan& p) { return flag_where(!is_sft(p), p.recipe.use_cache.value); }},
     {"sequence_length", "max_length|max_seq_length|block_size|model_max_length",
      [](const TrainingPlan& p) { return length_where(is_sft(p) && p.recipe.kind.value != RecipeKind::grpo, p); }},
