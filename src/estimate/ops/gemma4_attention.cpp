@@ -1,6 +1,8 @@
 // Gemma4TextAttention, and Gemma 3n's: norms of the heads of q, k and v, each head turned before it is brought to the
 // front. Of layers that share keys and values the last one with weights of its own leaves them to all after it of its
 // kind.
+#include <algorithm>
+
 #include "modules/attention_core.hpp"
 #include "modules/gemma4_rotary.hpp"
 #include "modules/linear.hpp"
@@ -35,6 +37,8 @@ class Gemma4Attention final : public Module {
       if (!keys_are_values_) v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
     }
     o_proj_ = Linear(b, m + "o_proj", q, width, bias);
+    if (sharing_ == Sharing::reuse && !is_stored(b, kind_.span))
+      a.unmodelled("a layer that reuses keys of a kind that no layer before it makes, which transformers refuses,");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -56,6 +60,22 @@ class Gemma4Attention final : public Module {
   }
 
  private:
+  /// Whether some layer of the model leaves its keys and values to those of this span.
+  static bool is_stored(const Builder& b, Span span) {
+    const auto stores = [&](const OpSpec& op) {
+      const auto text = [&](const char* name) {
+        const Attribute* given = op.find(name);
+        const auto* word = given == nullptr ? nullptr : std::get_if<std::string>(given);
+        return word == nullptr ? std::string_view() : std::string_view(*word);
+      };
+      const std::string_view of = text("span").empty() ? span_names[0] : text("span");
+      return text("sharing") == "store" && of == span_names[static_cast<std::size_t>(span)];
+    };
+    return std::ranges::any_of(b.architecture.body, [&](const Segment& segment) {
+      return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, stores); });
+    });
+  }
+
   Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
     return play.torch.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_});
   }
