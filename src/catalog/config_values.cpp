@@ -10,9 +10,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 11> declaration_keys{"type",        "required", "default",  "aliases",
+constexpr std::array<std::string_view, 12> declaration_keys{"type",        "required", "default",  "aliases",
                                                             "minimum",     "maximum",  "optional", "divides",
-                                                            "multiple_of", "square",   "item"};
+                                                            "multiple_of", "square",   "item",     "alike"};
 
 struct Type {
   std::string_view name;
@@ -79,13 +79,16 @@ std::optional<Attribute> read_as(const Type& type, const Node& node) {
   return quoted ? std::nullopt : type.read(node);
 }
 
-/// A square may be given as its two sides; `item: N` means entry N of the list that is given.
+/// A square may be given as its two sides, what all layers have alike by a list; `item: N` means entry N of the list
+/// that is given.
 const Node& part_of(const Node& declaration, const Node& given) {
   const Node* item = declaration.find("item");
   const std::int64_t at = item == nullptr ? -1 : item->as_integer().value_or(-1);
   if (at >= 0 && at < std::ssize(given.items)) return given.items[static_cast<std::size_t>(at)];
-  const bool alike = is_set(declaration, "square") && given.items.size() == 2 && given.items[0].is_scalar() &&
-                     given.items[0].text == given.items[1].text;
+  const bool a_list = is_set(declaration, "alike") || (is_set(declaration, "square") && given.items.size() == 2);
+  const bool alike = a_list && !given.items.empty() && std::ranges::all_of(given.items, [&](const Node& one) {
+                       return one.is_scalar() && one.kind == given.items[0].kind && one.text == given.items[0].text;
+                     });
   return alike ? given.items[0] : given;
 }
 
@@ -130,7 +133,7 @@ void ConfigValues::declare(const Entry& entry) {
                        shown(entry.key) +
                            " must be declared as {type: integer, number, boolean, string, words or length" +
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-                           "multiple_of: …, square: true, item: 0}");
+                           "multiple_of: …, square: true, alike: true, item: 0}");
   const Entry* found = find_in_config(entry);
   const Node* own = config_.root.find(entry.key);
   const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");

@@ -11,9 +11,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 17> rule_keys{"is",     "key",      "names",  "pattern", "first",         "from",
-                                                     "every",  "period",   "offset", "listed",  "numbered_from", "if",
-                                                     "unless", "in_order", "last",   "before",  "letters"};
+constexpr std::array<std::string_view, 18> rule_keys{
+    "is",     "key",           "names", "pattern", "first",    "from", "every",  "period",  "offset",
+    "listed", "numbered_from", "if",    "unless",  "in_order", "last", "before", "letters", "above"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
@@ -57,6 +57,8 @@ class Rules {
 
  private:
   bool holds(Fields& rule) {
+    if (const Node* above = rule.find("above"); above != nullptr && std::ssize(names_) <= number(above).value_or(0))
+      return false;
     const auto flag = [&](const Node* node, bool wanted) {
       const std::optional<Attribute> value = node != nullptr ? values_.value_of(*node) : std::nullopt;
       const bool* given = value ? std::get_if<bool>(&*value) : nullptr;

@@ -78,16 +78,24 @@ struct Layer {
   bool trains = false;
   bool trained_alone = false;  ///< As Model::checkpoints_trained.
   bool checkpointed = true;    ///< Where layers are.
+  std::optional<Span> span{};  ///< As Model::Segment::spans.
 };
 
 /// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
 /// are trained alone, and asks what goes into one for a gradient.
 bool checkpoints(const Play& play, const Layer& called, Tensor& x) {
-  const auto [block, trains, trained_alone, checkpointed] = called;
+  const auto [block, trains, trained_alone, checkpointed, span] = called;
   if (!play.facts.checkpointing || !checkpointed) return false;
   if (!trained_alone) return true;
   if (trains && play.torch.grad_enabled) x->requires_grad = true;
   return trains;
+}
+
+void leave_only(Arguments& arguments, std::size_t span) {
+  for (std::size_t i = 0; i < span_names.size(); ++i) {
+    if (i == span) continue;
+    for (auto* each : {&arguments.masks, &arguments.cos, &arguments.sin}) (*each)[i].reset();
+  }
 }
 
 void play_layer(Play& play, const Layer& called, Stream& s) {
@@ -99,6 +107,7 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
   const auto arguments = std::make_shared<Arguments>(s.arguments);
+  if (called.span) leave_only(*arguments, static_cast<std::size_t>(*called.span));
   const bool outside = play.policy.stands_around_checkpoints(play.facts.reentrant);
   const Hooks hooks = outside ? Hooks::outside : Hooks::here;
   const auto forward = [play, &block, arguments, hooks](const Tensor& input) mutable {
@@ -163,10 +172,12 @@ void Stream::leave_base() {
   arguments.relative_embeddings.reset();
   arguments.encoder.reset();
   arguments.cross_mask.reset();
+  arguments.row_mask.reset();
   arguments.cross_bias.reset();
   if (!returns_hidden) all_hidden.reset();
   attn_weights.reset();
   layer_output.reset();
+  streams = {};
   seen = {};
   arguments.position_ids.reset();
   position_ids.reset();
@@ -186,7 +197,7 @@ void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
     for (const auto& step : tower.before[i]) step->forward(play, v);
-    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i]}, v);
+    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i], tower.spans[i]}, v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
@@ -201,7 +212,8 @@ void play_segment(Play& play, const Model::Segment& segment, bool trained_alone,
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
-    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i]}, s);
+    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i], segment.spans[i]},
+               s);
     s.layer_output.reset();
     for (const auto& step : segment.after[i]) step->forward(play, s);
     if (s.all_hidden) s.all_hidden->push_back(s.hidden);
@@ -335,6 +347,27 @@ Modules make_beside(const Segment& segment, const Beside& steps, const Unit& uni
   return out;
 }
 
+/// A layer whose class is no GradientCheckpointingLayer has an op that says so, and one that is left out where there
+/// are no images.
+bool may_be_checkpointed(const Segment& segment, std::int64_t number, const Facts& facts) {
+  const std::vector<OpSpec>& ops = segment.kinds[segment.layers[static_cast<std::size_t>(number)]];
+  return std::ranges::none_of(ops, [&](const OpSpec& op) {
+    const Attribute* says = op.find("checkpointed");
+    const auto* word = says == nullptr ? nullptr : std::get_if<std::string>(says);
+    return word != nullptr && (*word == "never" || facts.images.count == 0);
+  });
+}
+
+/// Where an op says `given: own_span`, its span.
+std::optional<Span> own_span(const Segment& segment, std::int64_t number, Builder& builder) {
+  for (const OpSpec& op : segment.kinds[segment.layers[static_cast<std::size_t>(number)]]) {
+    const Attribute* given = op.find("given");
+    const auto* word = given == nullptr ? nullptr : std::get_if<std::string>(given);
+    if (word != nullptr && *word == "own_span") return Attributes(op, builder).span("span");
+  }
+  return std::nullopt;
+}
+
 void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Model::Segment& made) {
   std::vector<std::shared_ptr<const Modules>>& out = made.blocks;
   builder.prefix = segment.module + ".*";
@@ -345,7 +378,9 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
     made.before.push_back(make_beside(segment, segment.before, unit, unit.number + i, builder));
     made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
-    made.checkpointed.push_back(is_last_of(unit.number + i, builder.facts.checkpoint_every));
+    made.checkpointed.push_back(is_last_of(unit.number + i, builder.facts.checkpoint_every) &&
+                                may_be_checkpointed(segment, unit.number + i, builder.facts));
+    made.spans.push_back(own_span(segment, unit.number + i, builder));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
       made.trains.push_back(made.trains[static_cast<std::size_t>(owner)]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "head.hpp"
@@ -21,6 +22,7 @@ struct Model {
     std::vector<Modules> after{};                          ///< … and with what it gives.
     std::vector<bool> trains{};                            ///< Of each block, whether some parameter of it is trained.
     std::vector<bool> checkpointed{};                      ///< Of each block, whether it is where blocks are.
+    std::vector<std::optional<Span>> spans{};  ///< Of each block, whose mask and rotation alone it is called with.
     bool decodes = false;
     Modules tail{};
     bool tower = false;

@@ -193,6 +193,7 @@ struct Arguments {
   Tensor encoder{};              ///< The encoder's last hidden states, which a decoder attends to,
   Tensor cross_mask{};           ///< … with this mask
   Tensor cross_bias{};           ///< … and this bias.
+  Tensor row_mask{};             ///< Of rows of cross_mask, 0 where all of one is masked.
   Tensor per_layer{};            ///< An input of this block alone, beside the hidden states.
   std::shared_ptr<SharedStates> shared{};
   std::shared_ptr<KeyValues> cache{};             ///< Which the attention of each block fills, where there is one.
@@ -208,6 +209,22 @@ struct Seen {
   std::vector<Tensor> deep{};  ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
   Tensor mask{};               ///< Where rows have them: batch × length × 1.
   std::vector<Tensor> kept{};  ///< What the outputs of the tower's classes hold until the model returns.
+};
+
+class AltUpRouter;
+
+/// The variables of Gemma 3n's model and layers, which have several copies of the residual stream.
+struct Streams {
+  DType dtype = DType::fp32;    ///< Of inputs_embeds.
+  Tensor target_magnitude{};    ///< Of the first copy, which the others are brought to,
+  Tensor projected{};           ///< … the last of these as projected,
+  Tensor magnitude{};           ///< … its own magnitude,
+  std::vector<Tensor> parts{};  ///< … and all of them, before they are put together.
+  Tensor predictions{};         ///< What a layer makes of all copies ahead of its own work,
+  Tensor active{};              ///< … the one of these that it reads,
+  Tensor laurel{};              ///< … and the low-rank residual of that.
+  std::vector<Tensor> held{};   ///< Variables of a layer that nothing reads again.
+  const AltUpRouter* router = nullptr;
 };
 
 /// The variables of a model's forward function, by the names that the framework's code gives them.
@@ -229,7 +246,8 @@ struct Stream {
   Tensor attn_output{};       ///< Where a block holds on to it until it returns.
   Tensor attn_weights{};      ///< Of eager attention, held likewise; of the last block, where it returned them.
   Tensor per_layer_inputs{};  ///< Of all blocks, batch × length × layers × width.
-  Tensor layer_output{};      ///< Of the last block, where the model holds on to it beside what it made of it.
+  Streams streams{};
+  Tensor layer_output{};  ///< Of the last block, where the model holds on to it beside what it made of it.
   Arguments arguments{};
   std::optional<std::vector<Tensor>> all_hidden{};  ///< What went into each block, where the model keeps it.
   bool shares_bias = false;                         ///< Blocks hand on the biases that the first of them makes.

@@ -23,7 +23,7 @@ Tensor counted(Torch& t, const Tensor& logits, std::int64_t labelled) {
 }
 
 /// _eaft_cross_entropy, whose copy of the logits lives until it returns.
-Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
+Tensor of_all_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t labelled) {
   const Tensor raised = t.to(logits, DType::fp32);
   const Tensor shifted = shifted_labels(t, labels);
   const Tensor flat = t.view(raised, {-1, raised->sizes.back()});
@@ -61,6 +61,6 @@ const Objective entropy_aware{.loss = Loss::entropy_aware,
                               .task = Task::causal_lm,
                               .evaluated = Loss::entropy_aware,
                               .other_version = &masked,
-                              .of_logits = of_logits};
+                              .of_logits = of_all_logits};
 
 }  // namespace oomplan::estimator::objectives

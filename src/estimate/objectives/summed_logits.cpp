@@ -6,7 +6,7 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
-Tensor of_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t /*labelled*/) {
+Tensor of_summed_logits(Torch& t, const Tensor& logits, const Tensor& labels, std::int64_t /*labelled*/) {
   const Tensor rows = t.view(logits, {-1, logits->sizes.back()});
   return t.cross_entropy(t.to(rows, DType::fp32), t.view(labels, {-1}));
 }
@@ -16,7 +16,7 @@ void play_logits(Play& play, const Head& head, Stream& s) {
   s.hidden.reset();
 }
 
-void of_output(Torch& t, Stream& s) { s.loss = of_logits(t, s.logits, s.labels, 0); }
+void of_output(Torch& t, Stream& s) { s.loss = of_summed_logits(t, s.logits, s.labels, 0); }
 
 constexpr Objective held_logits{.loss = Loss::held_logits,
                                 .task = Task::causal_lm,
@@ -32,7 +32,7 @@ const Objective summed_logits{.loss = Loss::summed_logits,
                               .task = Task::causal_lm,
                               .evaluated = Loss::held_logits,
                               .other_version = &held_logits,
-                              .of_logits = of_logits,
+                              .of_logits = of_summed_logits,
                               .in_loop = true};
 
 }  // namespace oomplan::estimator::objectives

@@ -1,5 +1,8 @@
-// Gemma4TextAttention: norms of the heads of q, k and v, each head turned before it is brought to the front. Of layers
-// that share keys and values the last one with weights of its own leaves them to all after it of its kind.
+// Gemma4TextAttention, and Gemma 3n's: norms of the heads of q, k and v, each head turned before it is brought to the
+// front. Of layers that share keys and values the last one with weights of its own leaves them to all after it of its
+// kind.
+#include <algorithm>
+
 #include "modules/attention_core.hpp"
 #include "modules/gemma4_rotary.hpp"
 #include "modules/linear.hpp"
@@ -30,9 +33,12 @@ class Gemma4Attention final : public Module {
       v_norm_ = RmsNorm::unscaled(b, m + "v_norm");
       k_proj_ = Linear(b, m + "k_proj", width, kv, bias);
       keys_are_values_ = a.flag("keys_are_values", false);
+      values_last_ = a.flag("values_last", false);
       if (!keys_are_values_) v_proj_ = Linear(b, m + "v_proj", width, kv, bias);
     }
     o_proj_ = Linear(b, m + "o_proj", q, width, bias);
+    if (sharing_ == Sharing::reuse && !is_stored(b, kind_.span))
+      a.unmodelled("a layer that reuses keys of a kind that no layer before it makes, which transformers refuses,");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -54,6 +60,22 @@ class Gemma4Attention final : public Module {
   }
 
  private:
+  /// Whether some layer of the model leaves its keys and values to those of this span.
+  static bool is_stored(const Builder& b, Span span) {
+    const auto stores = [&](const OpSpec& op) {
+      const auto text = [&](const char* name) {
+        const Attribute* given = op.find(name);
+        const auto* word = given == nullptr ? nullptr : std::get_if<std::string>(given);
+        return word == nullptr ? std::string_view() : std::string_view(*word);
+      };
+      const std::string_view of = text("span").empty() ? span_names[0] : text("span");
+      return text("sharing") == "store" && of == span_names[static_cast<std::size_t>(span)];
+    };
+    return std::ranges::any_of(b.architecture.body, [&](const Segment& segment) {
+      return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, stores); });
+    });
+  }
+
   Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
     return play.torch.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_});
   }
@@ -61,10 +83,11 @@ class Gemma4Attention final : public Module {
   std::array<Tensor, 2> keys_and_values(Play& play, Stream& s, const Tensor& cos, const Tensor& sin) const {
     Torch& t = play.torch;
     Tensor k = heads(play, k_proj_, s.hidden);
-    Tensor v = keys_are_values_ ? k : heads(play, v_proj_, s.hidden);
+    Tensor v = keys_are_values_ ? k : values_last_ ? Tensor() : heads(play, v_proj_, s.hidden);
     k = k_norm_(play, k);
     k = turned_before_heads(t, k, cos, sin);
     k = t.transpose(k, 1, 2);
+    if (values_last_) v = heads(play, v_proj_, s.hidden);
     v = v_norm_(play, v);
     v = t.transpose(v, 1, 2);
     KeyValues* const cache = s.arguments.cache.get();
@@ -77,6 +100,7 @@ class Gemma4Attention final : public Module {
   AttentionKind kind_;
   Sharing sharing_;
   bool keys_are_values_ = false;  ///< attention_k_eq_v: one projection makes both.
+  bool values_last_ = false;      ///< Gemma 3n's: made when the keys are whole.
   std::int32_t module_;
   Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
   RmsNorm q_norm_{}, k_norm_{}, v_norm_{};

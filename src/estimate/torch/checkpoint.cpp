@@ -49,9 +49,10 @@ void reentrant_backward(Torch& t, Node& n, Grads& g) {
   t.backward_from(output, g.in[0], others);
   output.reset();
   others = {};
-  g.out[0] = std::move(input->grad);
+  // Where something of this run outlives it (keys that later layers share), so does the leaf, with its gradient.
+  g.out[0] = input->grad;
   for (std::size_t i = 0; i < frame.tracked.size(); ++i) {
-    g.out[i + 1] = std::move((*frame.tracked[i])->grad);
+    g.out[i + 1] = (*frame.tracked[i])->grad;
     frame.tracked[i]->reset();
   }
 }

@@ -1,8 +1,8 @@
 // aten/src/ATen/native/ReduceOps.cpp, SoftMax.cpp, ExpandUtils.h (sum_to).
+#include "torch/reductions.hpp"
+
 #include <algorithm>
 #include <bit>
-
-#include "torch/torch.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -124,6 +124,35 @@ Tensor Torch::log_softmax_last(const Tensor& x) {
     const Tensor result = t.unpack(n, 0);
     g.out[0] = t.empty(result->sizes, result->dtype, "aten::_log_softmax_backward_data");
   });
+}
+
+// std_backward, var_backward: grad / (result * 2), times the distance from the mean.
+Tensor std_last(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("StdBackward0", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    const Tensor self = torch.unpack(n, 0);
+    const Tensor result = torch.unpack(n, 1);
+    const Tensor of_variance = torch.pointwise({&g.in[0], &result}, g.in[0]->dtype, "aten::div");
+    const Tensor scaled = torch.mul_scalar(of_variance);
+    const Tensor mean = torch.mean_last(self);
+    const Tensor distance = torch.pointwise({&self, &mean}, self->dtype, "aten::sub");
+    g.out[0] = torch.pointwise({&scaled, &distance}, distance->dtype, "aten::mul");
+  });
+  t.save(node, 0, x);
+  Dims sizes = x->sizes;
+  sizes[sizes.size() - 1] = 1;
+  Tensor out = t.empty(sizes, x->dtype, "aten::std");
+  t.save_output(node, 1, out);
+  return t.attach(node, std::move(out));
+}
+
+Tensor mean_first(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("MeanBackward1", {&x}, [](Torch& torch, Node& n, Grads& g) {
+    g.out[0] = torch.div_scalar(torch.expand(torch.unsqueeze(g.in[0], 0), n.dims));
+  });
+  if (node) node->dims = x->sizes;
+  Dims sizes = x->sizes;
+  sizes.erase(0);
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::mean"));
 }
 
 }  // namespace oomplan::estimator

@@ -11,4 +11,7 @@ namespace oomplan::estimator {
 /// all that made the parts, as the one does.
 Tensor stack_last(Torch& t, const std::vector<Tensor>& parts);
 
+/// The same of dim=0.
+Tensor stack_first(Torch& t, const std::vector<Tensor>& parts);
+
 }  // namespace oomplan::estimator

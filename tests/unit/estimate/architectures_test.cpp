@@ -20,8 +20,9 @@ std::int64_t parameters_of(const Architecture& model) {
 }
 
 TEST(Architectures, CountTheParametersThatTheirFilesExpect) {
-  const std::set<std::string> parts{"gemma4_text",      "glm4v_text",   "ministral3",        "qwen2_vl_text",
-                                    "qwen3_5_moe_text", "qwen3_5_text", "qwen3_vl_moe_text", "qwen3_vl_text"};
+  const std::set<std::string> parts{"gemma3n_text",      "gemma4_text",   "glm4v_text",       "mllama_text_model",
+                                    "ministral3",        "qwen2_vl_text", "qwen3_5_moe_text", "qwen3_5_text",
+                                    "qwen3_vl_moe_text", "qwen3_vl_text"};
   int checked = 0;
   for (const auto& file : std::filesystem::directory_iterator(project_folder() + "/models/architectures")) {
     const auto document = read_document(file.path().string());
