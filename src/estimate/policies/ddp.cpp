@@ -63,8 +63,9 @@ class Ddp final : public Policy, GradientHook {
   }
 
   /// distributed.py, _DDPSink: what looks for parameters without a gradient copies all that the model returns.
+  /// accelerate wraps no model of which nothing is trained.
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
-    if (!seeks_unused_ || !reduces_ || !t.grad_enabled) return;
+    if (!seeks_unused_ || !reduces_ || trained_.empty() || !t.grad_enabled) return;
     for (Tensor* output : outputs) {
       if (*output) *output = t.clone(*output);
     }
