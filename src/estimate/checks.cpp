@@ -222,8 +222,10 @@ void check_head(const TrainingPlan& plan, const Architecture& architecture, Diag
         unmodelled(architecture.model_type + "'s loss, which leaves the padding of rows out, is not modelled yet",
                    plan.batch.padding_mask.origin));
   }
-  const bool changed = architecture.head.find("softcap") != nullptr || architecture.head.find("after") != nullptr ||
-                       architecture.head.find("shifts_logits") != nullptr;
+  // Cut cross entropy's kernels cap by themselves.
+  const bool capped = architecture.head.find("softcap") != nullptr && plan.recipe.loss.value != Loss::cut_cross_entropy;
+  const bool changed =
+      capped || architecture.head.find("after") != nullptr || architecture.head.find("shifts_logits") != nullptr;
   const Objective* objective = objective_of(plan, architecture);
   if (!changed || objective == nullptr || objective->as_finished) return;
   errors.push_back(
@@ -425,7 +427,8 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   }
   const Loss loss = plan.recipe.loss.value;
   const KernelFacts& k = plan.kernels;
-  if (sees && count > 0 && loss != Loss::full_logits && (hears || loss != Loss::chunked_logprob)) {
+  const bool makes_logits = loss != Loss::chunked_logprob && loss != Loss::cut_cross_entropy;
+  if (sees && count > 0 && loss != Loss::full_logits && (hears || makes_logits)) {
     errors.push_back(unmodelled(
         fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
         plan.recipe.loss.origin));

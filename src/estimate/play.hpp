@@ -84,7 +84,7 @@ struct Facts {
   bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
   bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
-  bool quantized_experts = false;
+  bool quantized_experts = false;    ///< Experts' parameters too, in 4 bits or 8.
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
@@ -97,9 +97,10 @@ struct Facts {
   Routing routing = Routing::any;
   bool scan_packages = false;
   bool padding_mask = false;
-  bool sends_masks = false;   ///< A recipe's batches have masks, also where no row is padded.
-  bool may_be_equal = false;  ///< Nobody says that rows differ in length.
-  bool mask_sent = true;      ///< If of ones alone.
+  bool told_of_pieces = false;  ///< Flash attention knows packed rows by their positions, and takes them contiguous.
+  bool sends_masks = false;     ///< A recipe's batches have masks, also where no row is padded.
+  bool may_be_equal = false;    ///< Nobody says that rows differ in length.
+  bool mask_sent = true;        ///< If of ones alone.
   bool fp32_norms = false;
   bool python_norms = false;  ///< torchtune's norms are those of the versions after 0.6.1, written line by line.
   bool fp32_while_loading = false;

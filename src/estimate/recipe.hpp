@@ -53,9 +53,10 @@ class Stage {
   /// model(**batch) under the trainer's autocast: the base model, then the objective. Only what that returns and the
   /// batch are left in the stream.
   void call(Role role, const Facts& facts, const Objective& objective, Stream& stream);
-  /// The same with what `head_and_loss` makes of the hidden states in the objective's place.
+  /// The same with what `head_and_loss` makes of the hidden states in the objective's place, whose logits nobody
+  /// raises.
   void call(Role role, const Facts& facts, Stream& stream, const std::function<void(Play&, const Head&)>& head_and_loss,
-            bool after_model = false);
+            bool after_model = false, bool of_objective = false);
   /// Runs `body` with no gradients, and in eval() no dropout.
   void without_training(const std::function<void()>& body);
   /// loss.backward(), and what accelerate does to a loss before it.
@@ -63,6 +64,7 @@ class Stage {
 
  private:
   bool backward_in_autocast() const;
+  void raise_outputs(Stream& stream);
 
   Torch& torch_;
   std::vector<Cast>& models_;

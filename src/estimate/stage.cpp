@@ -83,8 +83,15 @@ Stream Stage::batch(const Facts& f) {
   return s;
 }
 
+// accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all, before the model is wrapped for ranks.
+void Stage::raise_outputs(Stream& s) {
+  if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
+  InBucket bucket(torch_, Bucket::logits_and_loss);
+  s.logits = torch_.to(s.logits, DType::fp32);
+}
+
 void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<void(Play&, const Head&)>& head_and_loss,
-                 bool after_model) {
+                 bool after_model, bool of_objective) {
   const Model& model = this->model(role);
   Play play{torch_, facts, *model.policy};
   if (backward_in_autocast()) torch_.enter_autocast(facts.autocast);
@@ -99,18 +106,15 @@ void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<v
   }
   s = after_forward(s);
   torch_.exit_autocast();
+  if (of_objective) raise_outputs(s);
   if (!after_model) model.policy->leave_model(torch_, {&s.loss, &s.logits});
 }
 
 bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }
 
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
-  call(
-      role, facts, s, [&](Play& play, const Head& head) { objective.play(play, head, s); }, objective.after_model);
-  // accelerate's convert_outputs_to_fp32 wraps the forward pass, autocast and all.
-  if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
-  InBucket bucket(torch_, Bucket::logits_and_loss);
-  s.logits = torch_.to(s.logits, DType::fp32);
+  const auto head_and_loss = [&](Play& play, const Head& head) { objective.play(play, head, s); };
+  call(role, facts, s, head_and_loss, objective.after_model, true);
 }
 
 void Stage::without_training(const std::function<void()>& body) {

@@ -226,9 +226,9 @@ constexpr std::array run_rows{
         "double_quantization", {"the scales of 4-bit weights are quantized too", {}, in_4_bits}),
     fact<&Plan::quantization, &QuantizationFacts::experts, as::boolean>(
         "quantized_experts",
-        {"the parameters that hold all experts of a layer are in 4 bits too, as Axolotl loads them",
+        {"the parameters that hold all experts of a layer are quantized too, as Axolotl loads them",
          {{{weights, 1}}},
-         [](const Plan& plan) { return in_4_bits(plan) && plan.quantization.experts.value; }}),
+         [](const Plan& plan) { return plan.quantization.experts.value; }}),
     fact<&Plan::quantization, &QuantizationFacts::storage, as::quant_storage>(
         "quantization_storage", {"what the bytes of 4-bit weights are called (`bnb_4bit_quant_storage`): FSDP shards "
                                  "what has a floating type, and leaves the rest whole on each rank",

@@ -11,6 +11,15 @@ Tensor times_scaling(Torch& t, Tensor product, DType dtype) {
   return t.to(product, dtype);
 }
 
+/// replace_parameter_8bit, by bitsandbytes' int8_vectorwise_quant; how many rows it has, each with a scale.
+std::int64_t store_rows_of_int8(Builder& b, const Dims& sizes) {
+  const Tensor half = b.torch.empty(sizes, DType::fp16, "aten::_to_copy");
+  const std::int64_t rows = saturating_mul(sizes[0], sizes[1]);
+  b.quantized_storage({rows}, DType::fp32);
+  b.quantized_storage(sizes, DType::int8);
+  return rows;
+}
+
 }  // namespace
 
 AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Dims& sizes, Part part,
@@ -32,9 +41,9 @@ AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Di
 bool AdaptedParameter::quantize(Builder& b, const std::string& name, const Dims& sizes, Part part) {
   if (!b.facts.quantized_experts || part != Part::expert || sizes.size() != 3) return false;
   const std::int64_t elements = saturating_mul(saturating_mul(sizes[0], sizes[1]), sizes[2]);
-  b.loads(name, divided_up(elements, 2));
+  b.loads(name, b.facts.int8 ? elements : divided_up(elements, 2));
   const Tensor loaded = b.torch.empty(sizes, b.facts.weights, "aten::_to_copy");
-  blocks_ = store_four_bits(b, elements);
+  blocks_ = b.facts.int8 ? store_rows_of_int8(b, sizes) : store_four_bits(b, elements);
   b.count(elements, false);
   return true;
 }
@@ -60,14 +69,20 @@ AdaptedParameter::Active::Active(Play& play, const AdaptedParameter& parameter) 
 }
 
 const Tensor& AdaptedParameter::Active::operator()() {
-  if (!value_ && parameter_.blocks_ != 0) {  // bitsandbytes/nn/parametrize.py, which keeps it until forward is over.
-    const Facts& facts = play_.facts;
-    value_ = dequantized(play_.torch, parameter_.sizes_, parameter_.blocks_, facts.double_quantized, facts.weights);
-  }
+  if (!value_ && parameter_.blocks_ != 0) value_ = parameter_.dequantized(play_);
   if (value_) return value_;
   if (!right_) return parameter_.weight_;
   value_ = parameter_.updated(play_.torch, left_, right_);
   return value_;
+}
+
+// bitsandbytes/nn/parametrize.py and moe_quant.py's Bnb8bitParametrization, which keep it until forward is over. The
+// latter multiplies in fp32, by the scales and then by a number.
+Tensor AdaptedParameter::dequantized(Play& play) const {
+  const Facts& facts = play.facts;
+  if (!facts.int8) return estimator::dequantized(play.torch, sizes_, blocks_, facts.double_quantized, facts.weights);
+  const Tensor scaled = play.torch.empty(sizes_, DType::fp32, "aten::mul");
+  return play.torch.empty(sizes_, DType::fp32, "aten::mul");
 }
 
 Tensor AdaptedParameter::updated(Torch& t, const Tensor& left, const Tensor& right) const {

@@ -36,9 +36,11 @@ class AdaptedParameter {
   bool adapted(const Facts& facts) const { return bool(lora_a_) && !facts.adapters_off; }
   Tensor updated(Torch& t, const Tensor& left, const Tensor& right) const;
 
-  Tensor weight_{};  ///< Empty where it is in 4 bits.
+  Tensor dequantized(Play& play) const;
+
+  Tensor weight_{};  ///< Empty where it is quantized.
   Dims sizes_{};
-  std::int64_t blocks_ = 0;  ///< Of one in 4 bits.
+  std::int64_t blocks_ = 0;  ///< Of a quantized one, those that have a scale: of 64 elements in 4 bits, rows in 8.
   Tensor lora_a_{};
   Tensor lora_b_{};
 };

@@ -111,6 +111,11 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
   return out;
 }
 
+constexpr std::int64_t widest_flash_head = 256;  // flash-attn 2; wider ones go to PyTorch's own attention.
+
+/// modeling_flash_attention_utils.py, _prepare_from_posids: contiguous, with the heads inside the rows.
+Tensor in_rows(Torch& t, const Tensor& x) { return t.transpose(t.contiguous(t.transpose(t.lowered(x), 1, 2)), 1, 2); }
+
 }  // namespace
 
 Tensor heads_of(Torch& t, const Tensor& x, std::int64_t head_dim) {
@@ -142,7 +147,10 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
     mask = biased_mask(t, *kind.bias, mask, q, k, is_causal);
     is_causal = false;
   }
-  const Tensor out = t.attention(q, key, value, mask, kind.dropout, is_causal, gqa);
+  const bool pieces = play.facts.told_of_pieces && is_causal && q->sizes[3] <= widest_flash_head;
+  const Tensor out =
+      pieces ? t.attention(in_rows(t, q), in_rows(t, key), in_rows(t, value), mask, kind.dropout, is_causal, gqa)
+             : t.attention(q, key, value, mask, kind.dropout, is_causal, gqa);
   return t.contiguous(t.transpose(out, 1, 2));
 }
 

@@ -26,6 +26,13 @@ void norm_rope_backward(Torch& t, Node& n, Grads& g) {
   if (n.needs(1)) g.out[1] = std::move(of_weight);
 }
 
+void norm_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor grad = t.contiguous(g.in[0]);
+  const Tensor x = t.unpack(n, 0);
+  const Tensor rstd = t.unpack(n, 1);
+  g.out[0] = t.empty(x->sizes, x->dtype, "aten::empty_like");
+}
+
 /// A row for each token, of which the batch may share one.
 Tensor by_token(Torch& t, const Tensor& angles, const Tensor& x) {
   return t.reshape(t.expand(angles, {x->sizes[0], x->sizes[1], angles->sizes.back()}), {-1, angles->sizes.back()});
@@ -48,6 +55,20 @@ Tensor fused_norm_rope(Torch& t, const Tensor& x, const Tensor& weight, const Te
     t.save(node, 2, cos_rows);
     t.save(node, 3, sin_rows);
     t.save(node, 4, rstd);
+  }
+  return t.view(t.attach(node, std::move(out)), x->sizes);
+}
+
+Tensor fused_norm(Torch& t, const Tensor& x) {
+  const Tensor flat = t.contiguous(t.reshape(x, {-1, x->sizes.back()}));
+  NodeRef node = t.record("GeneratedBackwardFor_axolotl_fused_rms_norm_noscale_fwd", {&flat}, norm_backward);
+  Tensor out;
+  {
+    Restore no_grad(t.grad_enabled, false);
+    out = t.empty(flat->sizes, flat->dtype, "aten::empty_like");
+    const Tensor rstd = t.empty({flat->sizes[0]}, DType::fp32, "aten::empty");
+    t.save(node, 0, flat);
+    t.save(node, 1, rstd);
   }
   return t.view(t.attach(node, std::move(out)), x->sizes);
 }

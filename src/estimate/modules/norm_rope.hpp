@@ -8,4 +8,7 @@ namespace oomplan::estimator {
 /// fused_rms_norm_rope: x is batch × length × heads × head dim, as is what comes back.
 Tensor fused_norm_rope(Torch& t, const Tensor& x, const Tensor& weight, const Tensor& cos, const Tensor& sin);
 
+/// fused_rms_norm_noscale, of such an x.
+Tensor fused_norm(Torch& t, const Tensor& x);
+
 }  // namespace oomplan::estimator

@@ -6,6 +6,7 @@
 #include "modules/attention_core.hpp"
 #include "modules/gemma4_rotary.hpp"
 #include "modules/linear.hpp"
+#include "modules/norm_rope.hpp"
 #include "modules/rms_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -48,10 +49,7 @@ class Gemma4Attention final : public Module {
     const std::size_t span = static_cast<std::size_t>(kind_.span);
     const Tensor& cos = s.arguments.cos[span];
     const Tensor& sin = s.arguments.sin[span];
-    Tensor q = heads(play, q_proj_, x);
-    q = q_norm_(play, q);
-    q = turned_before_heads(t, q, cos, sin);
-    q = t.transpose(q, 1, 2);
+    const Tensor q = turned(play, q_norm_, heads(play, q_proj_, x), cos, sin);
     auto [k, v] = sharing_ == Sharing::reuse ? s.arguments.shared->of[span] : keys_and_values(play, s, cos, sin);
     if (sharing_ == Sharing::store) s.arguments.shared->of[span] = {k, v};
     s.arguments.cache.reset();  // Of this call of the block: they are in it.
@@ -80,15 +78,22 @@ class Gemma4Attention final : public Module {
     return play.torch.view(projection(play, x), {x->sizes[0], x->sizes[1], -1, head_dim_});
   }
 
+  /// Axolotl's forward of it has one kernel for both (monkeypatch/models/gemma4/fused_attn.py).
+  static Tensor turned(Play& play, const RmsNorm& norm, Tensor x, const Tensor& cos, const Tensor& sin) {
+    Torch& t = play.torch;
+    if (play.facts.fused_norm_rope) return t.transpose(fused_norm_rope(t, x, norm.weight(), cos, sin), 1, 2);
+    x = norm(play, x);
+    x = turned_before_heads(t, x, cos, sin);
+    return t.transpose(x, 1, 2);
+  }
+
   std::array<Tensor, 2> keys_and_values(Play& play, Stream& s, const Tensor& cos, const Tensor& sin) const {
     Torch& t = play.torch;
     Tensor k = heads(play, k_proj_, s.hidden);
     Tensor v = keys_are_values_ ? k : values_last_ ? Tensor() : heads(play, v_proj_, s.hidden);
-    k = k_norm_(play, k);
-    k = turned_before_heads(t, k, cos, sin);
-    k = t.transpose(k, 1, 2);
+    k = turned(play, k_norm_, std::move(k), cos, sin);
     if (values_last_) v = heads(play, v_proj_, s.hidden);
-    v = v_norm_(play, v);
+    v = play.facts.fused_norm_rope ? fused_norm(t, v) : v_norm_(play, v);
     v = t.transpose(v, 1, 2);
     KeyValues* const cache = s.arguments.cache.get();
     if (cache == nullptr) return {k, v};

@@ -36,7 +36,8 @@ class Ddp final : public Policy, GradientHook {
   explicit Ddp(const MeshFacts& mesh)
       : cap_(saturating_mul(mesh.ddp_bucket_mib.value, mib)),
         views_(mesh.ddp_bucket_views.value),
-        rebuilds_(!mesh.ddp_find_unused.value),
+        seeks_unused_(mesh.ddp_find_unused.value),
+        rebuilds_(!seeks_unused_),
         sync_each_(mesh.sync_each.value) {}
 
   void hold(Torch& t, Parameter& p, DType dtype) override { p.held = p.whole = t.parameter(p.sizes, dtype, p.trained); }
@@ -59,6 +60,15 @@ class Ddp final : public Policy, GradientHook {
     if (!rebuilds_ || !reduced_ || !t.grad_enabled) return;
     rebuilds_ = false;
     make_buckets(t, arrived_, first_bucket);
+  }
+
+  /// distributed.py, _DDPSink: what looks for parameters without a gradient copies all that the model returns.
+  /// accelerate wraps no model of which nothing is trained.
+  void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
+    if (!seeks_unused_ || !reduces_ || trained_.empty() || !t.grad_enabled) return;
+    for (Tensor* output : outputs) {
+      if (*output) *output = t.clone(*output);
+    }
   }
 
   void begin(Torch&, bool last) override { reduces_ = sync_each_ || last; }
@@ -115,6 +125,7 @@ class Ddp final : public Policy, GradientHook {
 
   std::int64_t cap_;
   bool views_;
+  bool seeks_unused_;
   bool rebuilds_;
   bool sync_each_;
   bool reduces_ = true;

@@ -67,9 +67,18 @@ TEST(Axolotl, ExpertsAreQuantizedWithTheRest) {
   const TrainingPlan plan = plan_from(named + "adapter: qlora\nload_in_4bit: true\n");
   EXPECT_THAT(features(plan), IsEmpty());
   EXPECT_TRUE(plan.quantization.experts.value);
-  EXPECT_THAT(features(plan_from(named + "adapter: lora\nload_in_8bit: true\n")), ElementsAre(HasSubstr("8 bits")));
+  const TrainingPlan eight = plan_from(named + "adapter: lora\nload_in_8bit: true\n");
+  EXPECT_THAT(features(eight), IsEmpty());
+  EXPECT_TRUE(eight.quantization.experts.value);
   EXPECT_THAT(errors_from(qlora + "quantize_moe_experts: true\n"), ElementsAre(HasSubstr("lora_target_linear")));
   EXPECT_TRUE(plan_from(full + "fused_attn_kernel: true\n").kernels.fused_norm_rope.value);
+}
+
+TEST(Axolotl, NoQuantizationByNvfp4IsFaked) {
+  EXPECT_THAT(errors_from(full + "qat: {weight_dtype: nvfp4, activation_dtype: nvfp4, group_size: 16}\n"),
+              Contains(HasSubstr("NVFP4WeightOnlyConfig")));
+  EXPECT_THAT(features(plan_from(full + "qat: {weight_dtype: mxfp4, activation_dtype: mxfp4}\n")),
+              ElementsAre("qat: QAT"));
 }
 
 TEST(Axolotl, AKernelThatXformersIsBuiltWithoutChangesNothing) {

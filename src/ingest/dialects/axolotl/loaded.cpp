@@ -7,6 +7,7 @@
 #include "../../dialect.hpp"
 #include "../../loaders.hpp"
 #include "../../stack.hpp"
+#include "oomplan/core/pattern.hpp"
 
 namespace oomplan::ingestion::axolotl {
 namespace {
@@ -80,22 +81,47 @@ std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, cons
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
 // the tower's too (axolotl 0.18.0: loaders/model.py, loaders/adapter.py). Measured for these, with images for fewer,
-// and for Gemma 4 with checkpoints alone; with images and 8-bit weights nothing.
+// and for Gemma 4 with checkpoints alone; with images and 8-bit weights for two.
 bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 6> with_images{"gemma3",   "gemma4",   "llava",
-                                                        "mistral3", "qwen2_vl", "qwen2_5_vl"};
-  constexpr std::array<std::string_view, 2> text_alone{"internvl", "qwen3_vl"};
-  const bool seen = std::ranges::count(with_images, model.model_type) > 0;
-  const bool read = plan.images.count.value == 0 && std::ranges::count(text_alone, model.model_type) > 0;
-  const bool eight = plan.images.count.value > 0 && plan.quantization.kind.value == Quantization::int8;
+  constexpr auto with_images = std::to_array<std::string_view>(
+      {"gemma3", "gemma4", "glm46v", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_5", "qwen3_5_moe"});
+  constexpr auto text_alone = std::to_array<std::string_view>(
+      {"gemma3", "gemma4", "internvl", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"});
+  constexpr std::array<std::string_view, 2> in_eight_bits{"mistral3", "qwen3_5"};
+  const auto is_of = [&](const auto& names) { return std::ranges::count(names, model.model_type) > 0; };
+  const bool text = plan.images.count.value == 0;
+  const bool eight = !text && plan.quantization.kind.value == Quantization::int8 && !is_of(in_eight_bits);
   const bool checkpoints = plan.checkpointing.on.value || model.model_type != "gemma4";
-  return model.task == Task::causal_lm && (seen || read) && checkpoints && !eight;
+  const bool measured = text ? is_of(text_alone) : is_of(with_images);
+  return model.task == Task::causal_lm && measured && checkpoints && !eight;
 }
 
-// utils/config/__init__.py, normalize_config: of a Gemma 4 whatever the config says.
+// find_all_linear_names gives peft the last parts of names, and "proj" is the name of the convolution that cuts these
+// towers' patches as well, which then carries LoRA that is not played.
+void leave_adapted_patches(TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> named_proj{"glm46v", "qwen3_5", "qwen3_5_moe"};
+  constexpr std::string_view convolution = "model.visual.patch_embed.proj";
+  const Setting<std::vector<std::string>>& targets = plan.adapter.targets;
+  if (plan.adapter.kind.value == Adapter::none || std::ranges::count(named_proj, model.model_type) == 0) return;
+  const auto takes = [&](const std::string& target) {
+    Pattern::Budget budget{};
+    const std::optional<Pattern> pattern = Pattern::parse(target);
+    const bool expression = targets.value.size() == 1 && pattern.has_value();
+    return target == "all-linear" || target == "proj" ||
+           (expression && pattern->matches_all(convolution, budget).value_or(true));
+  };
+  if (std::ranges::none_of(targets.value, takes)) return;
+  plan.unmodelled.push_back(
+      {"LoRA on the convolution that cuts an image into patches,", "lora_targets", targets.origin.where});
+}
+
+// utils/config/__init__.py, normalize_config, and loaders/patch_manager.py: of a Gemma 4 whatever the config says.
 void check_gemma4(TrainingPlan& plan, const Architecture& model) {
+  if (model.model_type != "gemma4" && model.model_type != "gemma4_text") return;
+  const Stack& stack = stack_of("axolotl-0.18");
+  plan.kernels.fused_norm_rope = {true, stack.origin("axolotl", "patch_gemma4_fused_attn")};
   if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
-  plan.checkpointing.reentrant = {false, stack_of("axolotl-0.18").origin("axolotl", "normalize_config, for Gemma 4")};
+  plan.checkpointing.reentrant = {false, stack.origin("axolotl", "normalize_config, for Gemma 4")};
 }
 
 // embeddings_skip_upcast: then the tower's norms stay in fp32 too.
@@ -124,14 +150,20 @@ std::optional<Diagnostic> refused_numbers(const TrainingPlan& plan, const Archit
                  targets.origin.where, "lora_target_modules, with names or a regular expression");
 }
 
-// axolotl 0.18.0, processing_strategies.py: InternVLProcessingStrategy asks for image_ids, which the processor of
-// transformers 5.14.1 calls image_token_ids.
+// axolotl 0.18.0, processing_strategies.py: what its strategies for these ask of the processor is not there in
+// transformers 5.14.1, which calls InternVL's image_token_ids, and a tokenizer's extra_special_tokens_ids.
 std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Architecture& model) {
-  if (model.model_type != "internvl" || !plan.images.token_types.value) return std::nullopt;
-  return refused(
-      "processor_type: axolotl 0.18.0 stops at the InternVL processor of transformers 5.14.1, which has no "
-      "image_ids (ValueError)",
-      plan.images.count.origin.where, {});
+  if (!plan.images.token_types.value) return std::nullopt;
+  const auto stops = [&](const std::string& what) {
+    return refused("processor_type: axolotl 0.18.0 stops at the " + what, plan.images.count.origin.where, {});
+  };
+  if (model.model_type == "internvl")
+    return stops("InternVL processor of transformers 5.14.1, which has no image_ids (ValueError)");
+  if (model.model_type == "smolvlm")
+    return stops(
+        "SmolVLM processor of transformers 5.14.1, whose tokenizer has no additional_special_tokens_ids "
+        "(AttributeError)");
+  return std::nullopt;
 }
 
 bool asks_for(const TrainingPlan& plan, std::string_view feature) {
@@ -170,6 +202,15 @@ void check_gated_norms(TrainingPlan& plan, const Architecture& model) {
   std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "liger_rms_norm_gated"; });
 }
 
+// axolotl 0.18.0, loaders/model.py, _load_model_from_config: such a model has its config's dtype, whatever the run asks
+// for. Where that is the same, it is the model that a checkpoint would have filled.
+void check_random_weights(TrainingPlan& plan, const Architecture& model) {
+  const std::string_view asked = weights_dtype_names[static_cast<std::size_t>(plan.precision.weights_dtype.value)];
+  const bool same = asked == "checkpoint" || asked == name_of(model.checkpoint_dtype);
+  if (!same || plan.quantization.kind.value != Quantization::none) return;
+  std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "reinit_weights"; });
+}
+
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
 // Qwen3.5's text model hold was run and is not understood to the end.
 void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
@@ -201,7 +242,9 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   check_xielu(plan, model);
   check_gemma4(plan, model);
   check_gated_norms(plan, model);
+  check_random_weights(plan, model);
   leave_raised_tower(plan, model);
+  leave_adapted_patches(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
