@@ -59,8 +59,8 @@ const std::map<std::string_view, Names> stages{
     {"native", {"measure"}},  // of python/
     {"answers", {"cli", "report"}},
     {"cli",
-     {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "compare", "advise",
-      "survey", "watch", "report"}},
+     {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "compare", "calibrate",
+      "advise", "survey", "watch", "report"}},
 };
 
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
