@@ -97,7 +97,13 @@ Calibration calibrate(const MeasuredRuns& measured) {
     CardTerms terms = with_errors(runs);
     terms.card = key.first;
     terms.torch = key.second;
-    if (terms.error_left_out > terms.error_before) {
+    terms.contradict = terms.error_left_out > terms.error_before;
+    if (terms.contradict) {
+      terms.workspaces = terms.residue = Bytes();
+      terms.slack = 0;
+      terms.error_fitted = terms.error_before;
+    }
+    if (terms.contradict && !terms.context) {
       out.unfitted.push_back({key.first, key.second, count, true, terms.error_before, terms.error_left_out});
     } else {
       out.cards.push_back(std::move(terms));

@@ -43,7 +43,7 @@ inline constexpr std::int64_t fewest_runs = 4;
 ///   (reserved - allocated) - (the same as predicted)     = residue + slack * predicted allocated
 ///   in use on the device - reserved                      = context
 /// A card whose runs are fewer, or whose reserved peaks are predicted worse by terms of the other runs than without
-/// any, has none.
+/// any, has the context alone, which is judged by nothing, or none where that was not measured.
 Calibration calibrate(const MeasuredRuns& runs);
 
 /// Reads what calibration_json() wrote. Error: calibrate/bad-profile.

@@ -20,9 +20,10 @@ struct CardTerms {
   Bytes workspaces{};              ///< Allocated beyond what is predicted, in every run alike.
   Bytes residue{};                 ///< Reserved beyond what is predicted and that, in every run alike.
   double slack = 0;                ///< The same, as a part of the tensors that are predicted.
-  double error_before = 0;         ///< Median error of the reserved peak, 0 to 1, as predicted.
-  double error_fitted = 0;         ///< With the terms.
-  double error_left_out = 0;       ///< With terms fitted from the other runs, each run left out once.
+  bool contradict = false;    ///< In what is reserved its runs contradict one another, and only the context is fitted.
+  double error_before = 0;    ///< Median error of the reserved peak, 0 to 1, as predicted.
+  double error_fitted = 0;    ///< With the terms.
+  double error_left_out = 0;  ///< With terms fitted from the other runs, each run left out once.
 
   /// What the allocator reserves beyond what is predicted of a run whose tensors take `peak`.
   Bytes beyond(Bytes peak) const {

@@ -15,6 +15,7 @@ Json terms_json(const CardTerms& one) {
           {"workspaces", one.workspaces.count()},
           {"residue", one.residue.count()},
           {"slack", one.slack},
+          {"contradict", one.contradict},
           {"error_before", one.error_before},
           {"error_fitted", one.error_fitted},
           {"error_left_out", one.error_left_out}};

@@ -15,6 +15,7 @@ std::string terms_text(const CardTerms& one) {
   std::string out = named(one.card, one.torch, one.runs) + "\n";
   out += fmt::format("  CUDA context {}\n",
                      one.context ? to_text(*one.context) : "not measured: the catalog's figure stays");
+  if (one.contradict) out += "  in what is reserved they contradict one another: only the context is fitted\n";
   out += fmt::format("  beyond what is predicted: {} allocated, and {} and {:.2f} % of the tensors reserved\n",
                      to_text(one.workspaces), to_text(one.residue), 100 * one.slack);
   out += fmt::format(

@@ -82,7 +82,13 @@ TEST(Calibrate, RunsThatContradictOneAnotherMakeNone) {
   MeasuredRuns runs;
   for (int i = 0; i < 5; ++i) runs.runs.push_back(run(1000 + 10 * i, 1112 + 10 * i));
   runs.runs.push_back(run(1030, 9000));
-  const Calibration found = calibrate(runs);
+  Calibration found = calibrate(runs);
+  ASSERT_EQ(found.cards.size(), 1U);  // the context was measured all the same
+  EXPECT_TRUE(found.cards[0].contradict);
+  EXPECT_EQ(found.cards[0].context, Bytes::mib(700));
+  EXPECT_EQ(found.cards[0].beyond(Bytes::gib(10)), Bytes());
+  for (MeasuredRun& one : runs.runs) one.beside.reset();
+  found = calibrate(runs);
   EXPECT_TRUE(found.cards.empty());
   ASSERT_EQ(found.unfitted.size(), 1U);
   EXPECT_TRUE(found.unfitted[0].contradict);
