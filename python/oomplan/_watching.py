@@ -36,13 +36,37 @@ def gpu_here() -> str | None:
 
 
 def measured() -> dict[str, int]:
-    """torch's own peaks in bytes; empty where there is no GPU."""
+    """torch's own peaks, and what is reserved and in use on the device now, in bytes; empty where there is no GPU."""
     torch = _torch()
     if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
         return {}
     return {
         "max_memory_allocated": int(torch.cuda.max_memory_allocated()),
         "max_memory_reserved": int(torch.cuda.max_memory_reserved()),
+        "memory_reserved": int(torch.cuda.memory_reserved()),
+        **_device_used(torch),
+    }
+
+
+def _device_used(torch: Any) -> dict[str, int]:
+    """What is in use on the device, by whomever; empty where the driver does not say."""
+    try:
+        free, total = torch.cuda.mem_get_info()
+    except Exception:
+        return {}
+    return {"device_used": int(total - free)}
+
+
+def runs_on() -> dict[str, Any]:
+    """The card as torch names it, and the versions of what is loaded."""
+    torch = _torch()
+    has_card = torch is not None and torch.cuda.is_available()
+    names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "lightning")
+    versions = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
+    return {
+        "card": str(torch.cuda.get_device_properties(torch.cuda.current_device()).name) if has_card else None,
+        "torch": str(torch.__version__) if torch else None,
+        "versions": {name: str(version) for name, version in versions.items() if version},
     }
 
 
@@ -136,10 +160,10 @@ class Watch:
         if self.runs is None:
             return
         try:
-            torch = _torch()
             record = {"time": round(time.time(), 3), "process": os.getpid(), "what": what, **values}
             if what == "prediction":
-                record |= {"gpu": self.gpu or gpu_here(), "torch": str(torch.__version__) if torch else None}
+                calibrated = self.named.get("calibration") is not None
+                record |= {"gpu": self.gpu or gpu_here(), **runs_on(), "calibrated": calibrated}
             with open(self.runs, "a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
         except OSError as error:

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "calibrated.hpp"
 #include "cards.hpp"
 #include "codes.hpp"
 #include "errors.hpp"
@@ -155,6 +156,7 @@ void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {
 struct HeldCards {
   std::vector<Gpu> gpus{};
   double headroom = usual_headroom;
+  TermsOfCards terms{};  ///< Of each card; empty without a calibration.
 };
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu, double headroom) {
@@ -210,6 +212,33 @@ void add_ranks(Findings& findings, const AllocatorSettings& settings, const Held
 /// What else is asked of a run that is held against cards, or null.
 using Beyond = std::function<void(Findings&, Replays&)>;
 
+/// The version of torch that the run is said to have; "" where nobody says one.
+std::string torch_of(const Question& question) {
+  for (const NamedVersion& one : ingest_options(question).versions)
+    if (one.package == "torch") return one.version;
+  return {};
+}
+
+/// The cards with what a calibration says of them.
+Result<HeldCards> calibrated(Findings& findings, const Question& question, const std::vector<Gpu>& gpus,
+                             const Catalog& catalog) {
+  HeldCards out{gpus, question.headroom, {}};
+  if (question.calibration.empty()) return out;
+  Result<TermsOfCards> terms =
+      terms_for(gpus, question.calibration, torch_of(question), catalog, findings.plan->warnings);
+  if (!terms) return terms.errors();
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    if ((*terms)[i]) out.gpus[i] = with_terms(gpus[i], *(*terms)[i], findings.footprint->peak.total);
+  out.terms = std::move(*terms);
+  return out;
+}
+
+void show_calibration(Findings& findings, const HeldCards& cards, Bytes peak) {
+  for (std::size_t i = 0; i < cards.terms.size() && i < findings.fits.size(); ++i)
+    if (cards.terms[i] && findings.fits[i].verdict != FitVerdict::undecided)
+      show_terms(findings.fits[i], *cards.terms[i], peak);
+}
+
 void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyond) {
   const Setting<std::string>& conf = findings.plan->runtime.alloc_conf;
   const bool configured = conf.origin.kind == Origin::Kind::config;
@@ -219,6 +248,7 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
     return findings.footprint.reset();
   }
   warn_of_assumed_totals(*findings.plan, cards.gpus);
+  const Bytes peak = findings.footprint->peak.total;  // before what is reserved is counted
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));
   for (const Gpu& gpu : cards.gpus) {
@@ -227,7 +257,8 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
   findings.reserved = replays.first().reserved();
   count_reserved(*findings.footprint, *findings.reserved);
   add_ranks(findings, *settings, cards);
-  if (beyond) beyond(findings, replays);
+  if (beyond) beyond(findings, replays);  // on the cards as the run finds them
+  show_calibration(findings, cards, peak);
 }
 
 /// What the worst of the cards has no room for; without a card all of it.
@@ -287,6 +318,7 @@ std::vector<std::string> files_of(const Question& question, const std::optional<
   const auto& requirements = question.versions.requirements;
   out.insert(out.end(), requirements.begin(), requirements.end());
   if (!question.host.loader.empty()) out.push_back(question.host.loader);
+  if (!question.calibration.empty()) out.push_back(question.calibration);
   if (question.models.empty()) return out;
   std::error_code error;
   int seen = 0;
@@ -306,8 +338,12 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
     const auto beyond = [&](Findings& found, Replays& replays) {
       found.outlook = outlook_of(found, replays, {question, *document, *catalog});
     };
-    if (findings.footprint)
-      hold_against(findings, {gpus, question.headroom}, question.outlook ? Beyond(beyond) : Beyond());
+    if (findings.footprint) {
+      const Result<HeldCards> cards = calibrated(findings, question, gpus, *catalog);
+      if (cards) hold_against(findings, *cards, question.outlook ? Beyond(beyond) : Beyond());
+      if (!cards) append(findings.diagnostics, cards.errors());
+      if (!cards) findings.footprint.reset();
+    }
     if (findings.plan) ask_host(findings, question.host, *catalog);
     if (document) add_excerpts(findings.diagnostics, *document);
   } else {

@@ -37,6 +37,7 @@ struct Question {
   double headroom = usual_headroom;  ///< The part of a card that stays free, 0 to 1.
   bool open_numbers = false;         ///< Findings::lengths and Findings::worlds are wanted, where nothing says them.
   bool outlook = false;              ///< Findings::outlook is wanted.
+  std::string calibration{};         ///< A file that `oomplan calibrate` wrote, or "".
   std::string models{};              ///< A directory of the user's own data files, or "".
 };
 

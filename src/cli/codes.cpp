@@ -12,6 +12,15 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"advise/no-patch", Verdict::invalid,
      "The config cannot be changed in place: a value is not on one line of its own, or there is nothing beside which a "
      "key could stand. The advice says in words what to write."},
+    {"calibrate/applied", Verdict::answered,
+     "The figures rest on a calibration, --calibration: what runs of the card took that cannot be known from outside. "
+     "docs/calibrate.md says what is fitted."},
+    {"calibrate/bad-profile", Verdict::invalid,
+     "The file given with --calibration is not what `oomplan calibrate --output` writes."},
+    {"calibrate/bad-runs", Verdict::invalid,
+     "The file is no runs.jsonl as oomplan's trainer callback writes it: one JSON object a line, sizes in bytes."},
+    {"calibrate/not-applied", Verdict::answered,
+     "The calibration is of another card or another version of PyTorch, and changes nothing of this answer."},
     {"catalog/ambiguous-gpu", Verdict::usage,
      "Cards of several sizes are sold under that name. The message lists them with what CUDA reports of each."},
     {"catalog/assumed-total", Verdict::answered,

@@ -5,7 +5,7 @@
 
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
-#include "stack_names.hpp"
+#include "oomplan/diagnose/stack_names.hpp"
 
 namespace oomplan {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cause.hpp"
-#include "stack_names.hpp"
+#include "oomplan/diagnose/stack_names.hpp"
 
 namespace oomplan::diagnose {
 namespace {

@@ -1,4 +1,4 @@
-#include "stack_names.hpp"
+#include "oomplan/diagnose/stack_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -108,6 +108,8 @@ StackNames::StackNames(const Snapshot& snapshot) : snapshot_(snapshot) {
     if (!out.python) continue;
     out.category = category_of(frame);
     out.begins_backward = obeys(frame, {"", "torch/autograd/__init__.py", "backward"});
+    out.recomputes = contains(frame.file, "torch/utils/checkpoint.py") &&
+                     (contains(frame.function, "backward") || contains(frame.function, "unpack"));
     out.users = !is_of_a_library(frame.file);
   }
 }
@@ -124,6 +126,10 @@ std::string_view StackNames::category(std::uint32_t stack) const {
 }
 
 bool StackNames::begins_backward(std::uint32_t stack) const { return any(stack, &Said::begins_backward); }
+
+bool StackNames::is_in_backward(std::uint32_t stack) const {
+  return begins_backward(stack) || any(stack, &Said::engine) || any(stack, &Said::recomputes);
+}
 
 std::string StackNames::line(std::uint32_t stack) const {
   const SnapshotStack& frames = frames_of(stack);

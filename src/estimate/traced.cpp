@@ -146,7 +146,8 @@ class Trace {
       for (const HeldSegment::Piece& piece : segment.pieces) {
         const bool free = piece.slot == HeldSegment::free;
         to.blocks.push_back({free ? SnapshotBlock::State::inactive : SnapshotBlock::State::active,
-                             free ? 0 : live_[piece.slot].stack, address, piece.size});
+                             free ? 0 : live_[piece.slot].stack, address, piece.size,
+                             free ? 0 : live_[piece.slot].size});
         address += piece.size;
       }
       out_.segments.push_back(std::move(to));

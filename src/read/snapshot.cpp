@@ -114,7 +114,8 @@ class Reader {
                                                      : SnapshotBlock::State::pending,
             .stack = stack_of(frames_of(block)),
             .address = address,
-            .size = size_of(integer(block, "size"))};
+            .size = size_of(integer(block, "size")),
+            .asked = size_of(integer(block, "requested_size"))};
   }
 
   /// Until 2.1 a block's frames stood in its history, the latest use first.

@@ -147,7 +147,7 @@ class Writer {
     to_.dict([&] {
       field("address", block.address);
       field("size", block.size);
-      field("requested_size", block.size);
+      field("requested_size", block.asked > 0 ? block.asked : block.size);
       field("state", read::state_names[static_cast<std::size_t>(block.state)]);
       to_.text("frames");
       add_stack(block.stack);

@@ -8,8 +8,10 @@ import os
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
 from contextlib import redirect_stderr
+from unittest import mock
 
 NEEDED = ("torch", "transformers", "datasets", "trl", "peft")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -23,6 +25,7 @@ import oomplan  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 import trl  # noqa: E402
+from oomplan import _watching  # noqa: E402
 from oomplan.transformers import OomplanCallback  # noqa: E402
 from peft import LoraConfig, get_peft_model  # noqa: E402
 
@@ -194,6 +197,32 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(found.verdict, "fits", self.log.getvalue())
         trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
         self.assertEqual(found.to_dict()["footprint"]["trainable_parameters"], trained)
+
+
+class Records(unittest.TestCase):
+    """What is written of a GPU, as `oomplan calibrate` reads it; there is none here, so torch is a stand-in."""
+
+    def test_the_card_its_versions_and_what_is_in_use(self):
+        card = types.SimpleNamespace(name="NVIDIA H100 80GB HBM3", total_memory=85017493504)
+        cuda = types.SimpleNamespace(
+            is_available=lambda: True,
+            is_initialized=lambda: True,
+            current_device=lambda: 0,
+            get_device_properties=lambda _: card,
+            max_memory_allocated=lambda: 10,
+            max_memory_reserved=lambda: 30,
+            memory_reserved=lambda: 20,
+            mem_get_info=lambda: (1000, 1700),
+        )
+        stand_in = types.SimpleNamespace(cuda=cuda, __version__="2.11.0+cu130")
+        with mock.patch.dict(sys.modules, {"torch": stand_in}):
+            self.assertEqual(
+                _watching.measured(),
+                {"max_memory_allocated": 10, "max_memory_reserved": 30, "memory_reserved": 20, "device_used": 700},
+            )
+            found = _watching.runs_on()
+        self.assertEqual((found["card"], found["torch"]), ("NVIDIA H100 80GB HBM3", "2.11.0+cu130"))
+        self.assertEqual(found["versions"]["transformers"], transformers.__version__)
 
 
 class Objects(unittest.TestCase):

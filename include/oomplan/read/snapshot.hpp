@@ -30,7 +30,8 @@ struct SnapshotBlock {
   State state = State::inactive;
   std::uint32_t stack = 0;
   std::int64_t address = 0;
-  std::int64_t size = 0;  ///< Bytes.
+  std::int64_t size = 0;   ///< Bytes.
+  std::int64_t asked = 0;  ///< Of them, what was asked for; 0 where that is not said (before 2.1).
 };
 
 struct SnapshotSegment {
@@ -90,8 +91,7 @@ struct Snapshot {
 /// read/truncated, read/damaged, read/too-large, read/too-deep
 Result<Snapshot> read_snapshot(LogText& file, const std::string& name);
 
-/// A pickle that read_snapshot() and PyTorch's memory_viz read. Entries of a trace are a microsecond apart; a block's
-/// requested size is its own.
+/// A pickle that read_snapshot() and PyTorch's memory_viz read. Entries of a trace are a microsecond apart.
 std::string write_snapshot(const Snapshot& snapshot);
 
 }  // namespace oomplan

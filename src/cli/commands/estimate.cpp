@@ -69,6 +69,8 @@ void add_options(const ArgumentParser& app, Options& options) {
            "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
       .excludes(conf);
   add_host_options(app, question.host);
+  app.option("--calibration", question.calibration, "What `oomplan calibrate` fitted from runs on the card")
+      .type_name("FILE");
   add_models_option(app, question.models);
   app.flag("--phases", options.parts.phases, "Print what each bucket holds in each phase");
   app.flag("--largest", options.parts.largest, "Print the largest tensors at the peak");

@@ -26,7 +26,7 @@ std::string content(const fs::path& path) {
 /// Every diagnostic code that the sources write as a literal.
 std::set<std::string> codes_in_sources() {
   const std::regex literal(
-      "\"((?:core|read|ingest|catalog|estimate|diagnose|advise|measure|survey|watch|cli)/[a-z-]+)\"");
+      "\"((?:core|read|ingest|catalog|estimate|diagnose|advise|calibrate|measure|survey|watch|cli)/[a-z-]+)\"");
   std::set<std::string> codes;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(project_folder()) / "src")) {
     if (entry.path().extension() != ".cpp" || entry.path().filename() == "codes.cpp") continue;

@@ -12,18 +12,31 @@ using Names = std::set<std::string_view>;
 
 // Public headers stand in the folder of the stage that defines what they declare. Those of core, and these of others,
 // are values: everyone's.
-const Names values{"plan/plan.hpp",           "plan/phase.hpp",
-                   "plan/trainer.hpp",        "plan/loader_plan.hpp",
-                   "plan/loader_profile.hpp", "catalog/machine.hpp",
-                   "catalog/runtime.hpp",     "catalog/architecture.hpp",
-                   "catalog/older_code.hpp",  "catalog/optimizer.hpp",
-                   "estimate/events.hpp",     "estimate/footprint.hpp",
-                   "diagnose/evidence.hpp",   "diagnose/memory_account.hpp",
-                   "advise/advice.hpp",       "survey/sweep.hpp",
-                   "survey/gate.hpp",         "survey/other_version.hpp",
-                   "survey/room.hpp",         "survey/lengths.hpp",
-                   "survey/worlds.hpp",       "survey/layout.hpp",
-                   "report/outlook.hpp"};
+const Names values{"plan/plan.hpp",
+                   "plan/phase.hpp",
+                   "plan/trainer.hpp",
+                   "plan/loader_plan.hpp",
+                   "plan/loader_profile.hpp",
+                   "catalog/machine.hpp",
+                   "catalog/runtime.hpp",
+                   "catalog/architecture.hpp",
+                   "catalog/older_code.hpp",
+                   "catalog/optimizer.hpp",
+                   "estimate/events.hpp",
+                   "estimate/footprint.hpp",
+                   "diagnose/evidence.hpp",
+                   "diagnose/memory_account.hpp",
+                   "advise/advice.hpp",
+                   "survey/sweep.hpp",
+                   "survey/gate.hpp",
+                   "survey/other_version.hpp",
+                   "survey/room.hpp",
+                   "survey/lengths.hpp",
+                   "survey/worlds.hpp",
+                   "survey/layout.hpp",
+                   "report/outlook.hpp",
+                   "compare/comparison.hpp",
+                   "calibrate/calibration.hpp"};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{
@@ -35,6 +48,8 @@ const std::map<std::string_view, Names> stages{
     {"estimate", {"catalog", "read"}},  // of read, a recorded snapshot
     {"measure", {"read"}},
     {"diagnose", {"read"}},
+    {"compare", {"read", "estimate", "diagnose"}},
+    {"calibrate", {"read"}},
     {"advise", {"read", "plan", "ingest", "catalog", "estimate", "diagnose"}},
     {"watch", {}},
     {"survey", {"read", "plan", "ingest", "catalog", "estimate"}},
@@ -44,13 +59,13 @@ const std::map<std::string_view, Names> stages{
     {"native", {"measure"}},  // of python/
     {"answers", {"cli", "report"}},
     {"cli",
-     {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "advise", "survey", "watch",
-      "report"}},
+     {"arguments", "read", "plan", "ingest", "catalog", "estimate", "measure", "diagnose", "compare", "calibrate",
+      "advise", "survey", "watch", "report"}},
 };
 
 // Libraries by how their headers begin, and what touches the world: everything but these stages is pure.
 const std::map<std::string_view, Names> foreign{
-    {"fmt/", {"core", "estimate", "diagnose", "watch", "report", "cli", "data"}},
+    {"fmt/", {"core", "estimate", "diagnose", "compare", "watch", "report", "cli", "data"}},
     {"nlohmann/", {"read", "report", "data"}},
     {"CLI/", {"arguments"}},
     {"Eigen/", {"estimate"}},

@@ -22,6 +22,9 @@ class StackNames {
   std::string_view category(std::uint32_t stack) const;
   /// Whether it allocates at the beginning of a backward pass, which runs on without Python frames.
   bool begins_backward(std::uint32_t stack) const;
+  /// Whether it allocates in a backward pass, by its frames: where that begins, the autograd engine, and what the
+  /// engine has checkpointing compute again. Stacks of the engine's threads mostly have no frames at all.
+  bool is_in_backward(std::uint32_t stack) const;
   /// The user's line: the innermost frame of a Python file outside libraries, else the innermost of Python:
   /// "model.py:104 forward". Without any, `backward` or "no Python frames"; empty without frames.
   std::string line(std::uint32_t stack) const;
@@ -33,7 +36,8 @@ class StackNames {
     std::string_view category{};
     bool begins_backward = false;
     bool python = false;
-    bool users = false;   ///< Of Python, and outside libraries.
+    bool users = false;  ///< Of Python, and outside libraries.
+    bool recomputes = false;
     bool engine = false;  ///< The autograd engine, which runs the backward pass on threads of its own.
   };
   bool any(std::uint32_t stack, bool Said::*what) const;
