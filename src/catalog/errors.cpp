@@ -15,12 +15,15 @@ constexpr std::size_t longest_shown = 60;
 constexpr std::size_t longest_name = 200;  // The hub allows 96 on either side of the slash.
 constexpr std::size_t most_names = 3;
 
+/// The shortest of them first.
 std::vector<std::string> beginning_or_ending(const std::string& word, std::span<const std::string> names) {
   std::vector<std::string> out;
   for (const std::string& name : names) {
     const std::string squeeze = squeezed(name);
-    if (out.size() < most_names && (squeeze.starts_with(word) || squeeze.ends_with(word))) out.push_back(name);
+    if (squeeze.starts_with(word) || squeeze.ends_with(word)) out.push_back(name);
   }
+  std::ranges::stable_sort(out, {}, &std::string::size);
+  out.resize(std::min(out.size(), most_names));
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "oomplan/catalog/catalog.hpp"
 
@@ -178,16 +179,24 @@ class Group {
 
 class FromFile final : public Optimizer {
  public:
-  FromFile(const OptimizerFile& file, bool fp32_embeddings) {
+  FromFile(const OptimizerFile& file, bool fp32_embeddings, bool decayed_first) : decayed_first_(decayed_first) {
     for (const OptimizerGroup& group : file.groups) groups_.emplace_back(group, fp32_embeddings);
   }
 
   /// One group's step is over before the next one's begins, as of several optimizers.
   void step(Torch& t, const Parameters& parameters) override {
-    for (const Parameter& p : parameters) {
-      const auto taker = std::ranges::find_if(groups_, [&](const Group& g) { return g.takes(p); });
-      if (taker != groups_.end()) taker->take(p);
-    }
+    const auto hand_out = [&](const auto& handed) {
+      for (const Parameter& p : parameters) {
+        if (!handed(p)) continue;
+        const auto taker = std::ranges::find_if(groups_, [&](const Group& g) { return g.takes(p); });
+        if (taker != groups_.end()) taker->take(p);
+      }
+    };
+    const auto decays = [&](const Parameter& p) {
+      return !decayed_first_ || (p.part != Part::norm && p.part != Part::bias);
+    };
+    hand_out(decays);
+    if (decayed_first_) hand_out(std::not_fn(decays));
     for (Group& group : groups_) {
       group.step(t);
       group.forget();
@@ -196,14 +205,15 @@ class FromFile final : public Optimizer {
   }
 
  private:
+  bool decayed_first_;
   std::vector<Group> groups_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings) {
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings, bool decayed_first) {
   const OptimizerFile* file = find_optimizer(name);
-  return file == nullptr ? nullptr : std::make_unique<FromFile>(*file, fp32_embeddings);
+  return file == nullptr ? nullptr : std::make_unique<FromFile>(*file, fp32_embeddings, decayed_first);
 }
 
 Tensor optimizer_state(Torch& t, const Dims& sizes, DType dtype, const char* op) {

@@ -21,7 +21,10 @@ class Optimizer {
 };
 
 /// The optimizer of that name, or null. `fp32_embeddings`: an 8-bit one keeps embeddings' state in fp32.
-std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings = false);
+/// `decayed_first`: it is given two groups of parameters, norms and biases in the second (transformers' Trainer:
+/// get_decay_parameter_names).
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, bool fp32_embeddings = false,
+                                          bool decayed_first = false);
 
 /// Updates some parameters within a step; a file of optimizers/ each. It is new for each run.
 class OptimizerCode {

@@ -269,7 +269,8 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   }
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
   if (Diagnostics errors = load(stage, recipe, architecture, repetition, shard); !errors.empty()) return errors;
-  run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value);
+  const bool by_trainer = plan.framework.find("transformers ") != std::string::npos;
+  run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value, by_trainer);
   if (recipe.before != nullptr) recipe.before(stage);
   std::optional<InBackward> in_backward;
   if (plan.optimizer.in_backward.value) {

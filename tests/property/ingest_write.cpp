@@ -122,6 +122,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.recipe.trained.value = {};  // A key for it is Axolotl's alone.
   plan.recipe.trained_layers.value = 0;
   plan.recipe.layer_parts.value = {};
+  plan.recipe.router_loss.value = plan.recipe.router_loss.value && dialect == "hf";
   plan.adapter.input_grads.value = dialect == "axolotl";
   plan.recipe.frozen.value = {};  // Of images no framework's dialect says anything.
   plan.images.count.value = plan.images.clips.value = unknown_images;

@@ -24,11 +24,16 @@ class LinearHead final : public Head {
   LinearHead(const Attributes& a, Builder& b)
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
+        casts_(a.flag("casts", false)),
         after_(static_cast<After>(a.choice("after", afters))),
         softcapped_(a.find("softcap") != nullptr) {
     const bool older = a.find(older_code) != nullptr;
     shifts_logits = older || a.flag("shifts_logits", false);
     shifts_raised = older && a.choice("older_loss", older_losses) == 1;
+  }
+
+  Tensor prepare(Play& play, const Tensor& hidden) const override {
+    return casts_ ? play.torch.to(hidden, play.facts.weights) : hidden;
   }
 
  protected:
@@ -44,6 +49,7 @@ class LinearHead final : public Head {
   }
 
  private:
+  bool casts_;  ///< hidden_states.to(self.lm_head.weight.dtype), which a loss in the head's place does not do.
   After after_;
   bool softcapped_;
 };

@@ -1,4 +1,4 @@
-// hidden_states.to(self.norm.weight.dtype), or the head's: the dtype that the model is loaded in.
+// hidden_states.to(self.norm.weight.dtype): the dtype that the model is loaded in.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {

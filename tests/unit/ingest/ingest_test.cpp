@@ -176,8 +176,8 @@ TEST(ModelDefaults, PeftsTargetsByModelType) {
   EXPECT_EQ(with_model_defaults(plan, a_model("qwen3"))->adapter.targets.value,
             (std::vector<std::string>{"q_proj", "v_proj"}));
   EXPECT_THAT(said(with_model_defaults(plan, a_model("mamba")).errors()),
-              ElementsAre(HasSubstr("ingest/missing-fact: no LoRA targets are given, and oomplan knows no default of "
-                                    "peft for mamba")));
+              ElementsAre("c.yaml:4:10: ingest/refused: no LoRA targets are given, and peft 0.21.2 has no default for "
+                          "mamba: it stops"));
   plan.adapter.targets.value = {"k_proj"};
   EXPECT_EQ(with_model_defaults(plan, a_model("mamba"))->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }
