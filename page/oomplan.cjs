@@ -5,7 +5,7 @@ const fs = require("fs");
 const path = require("path");
 
 async function load(build) {
-  const program = await require(path.resolve(build, "oomplan_page.js"))();
+  const program = await require(path.resolve(build, "oomplan_page.js"))({ wasmBinary: fs.readFileSync(path.join(build, "oomplan_page.wasm")) });
   const { FS, NODEFS } = program;
   for (const name of fs.readdirSync("/")) {  // under their own names, so that paths read the same
     const root = `/${name}`;
