@@ -23,11 +23,12 @@ function restart() {
   waiting = new Map();
   start();
 }
-/// What `oomplan WORDS…` comes to, in a folder that holds `files`; the ones it wrote among `wanted` are kept.
-function ask(words, files = [], wanted = []) {
+/// What each line of words after `oomplan` comes to, one after the other in a folder that holds `files`, pairs of a name
+/// and a Blob; and what is then written in the files `wanted`.
+function ask(lines, files = [], wanted = []) {
   return new Promise(done => {
     waiting.set(++count, done);
-    worker.postMessage({ id: count, words, files, wanted });
+    worker.postMessage({ id: count, lines, files, wanted });
   });
 }
 
@@ -54,20 +55,16 @@ function question(kind) {
   const with_config = $("with-config").checked && has_config ? ["--config", config, "--gpu", state.gpus[0] ?? "", ...options] : [];
   return { words: [kind, ...logs, ...with_config.filter((word, at, all) => word !== "" && !(word === "--gpu" && all[at + 1] === ""))], files };
 }
-async function bytes_of(files) {
-  return Promise.all([...files].map(async ([name, file]) => [name, new Uint8Array(await file.arrayBuffer())]));
-}
 
 // What is answered.
 async function answer(kind) {
   const { words, files } = question(kind), began = performance.now(), report = "oomplan-report.html";
   busy(true);
   $("command").textContent = ["oomplan", ...words].map(quoted).join(" ");
-  const given = await bytes_of(files);
-  const [text, json] = await Promise.all([ask([...words, "--html", report], given, [report]), ask([...words, "--json"], given)]);
+  const { failed, replies, written } = await ask([[...words, "--html", report], [...words, "--json"]], [...files], [report]);
   busy(false);
-  if (text.failed || json.failed) return show_failure(text.failed || json.failed);
-  state.answer = { kind, words, given, text, json, html: text.written[0]?.[1] };
+  if (failed) return show_failure(failed);
+  state.answer = { kind, words, files, text: replies[0], json: replies[1], html: written[0] };
   show(performance.now() - began);
 }
 function busy(is) {
@@ -108,10 +105,10 @@ function choose(which) {
   state.shown = which;
 }
 async function apply() {
-  const { words, given } = state.answer, name = words[1];
-  const done = await ask([...words, "--apply", "--yes"], given, [name]);
-  if (done.failed || !done.written.length) return show_failure(done.failed || done.err);
-  $("config").value = new TextDecoder().decode(done.written[0][1]);
+  const { words, files } = state.answer, name = words[1];
+  const { failed, written } = await ask([[...words, "--apply", "--yes"]], [...files], [name]);
+  if (failed) return show_failure(failed);
+  $("config").value = new TextDecoder().decode(written[0]);
   $("config").focus();
   $("said").textContent = "The config above has the patch.";
 }
@@ -264,7 +261,7 @@ start();
 draw();
 open_link();
 onhashchange = open_link;
-ask(["gpus"]).then(({ out = "" }) => $("known-gpus").replaceChildren(...out.split("\n").filter(line => / GiB /.test(line)).map(line => {
+ask([["gpus"]]).then(({ replies }) => $("known-gpus").replaceChildren(...(replies?.[0].out ?? "").split("\n").filter(line => / GiB /.test(line)).map(line => {
   const option = document.createElement("option");
   option.value = line.split(" ")[0];
   option.label = line.trim();

@@ -78,6 +78,17 @@ class Browser:
             raise RuntimeError(f"{expression}: {got['exceptionDetails']}")
         return got["result"].get("value")
 
+    def framed(self, expression):
+        """The same within the page's frame, which Chromium keeps in a process of its own."""
+        page = self.session
+        try:
+            self.session = None
+            target = next(one for one in self.send("Target.getTargets")["targetInfos"] if one["type"] == "iframe")
+            self.session = self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+            return self.value(expression)
+        finally:
+            self.session = page
+
     def wait(self, expression, seconds=60):
         end = time.monotonic() + seconds
         while not self.value(expression):
