@@ -34,6 +34,7 @@ class Browser:
         self.session = self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "DOM", "Network"):
             self.send(f"{domain}.enable")
+        self.send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         self.resize(width, height)
 
     def close(self):
@@ -71,6 +72,8 @@ class Browser:
         self.events = []
         self.send("Page.navigate", url=url)
         self.wait("document.readyState === 'complete'")
+        # What is clicked or dropped before the first picture is lost.
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def value(self, expression):
         got = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -79,13 +82,13 @@ class Browser:
         return got["result"].get("value")
 
     def framed(self, expression):
-        """The same within the page's frame, which Chromium keeps in a process of its own."""
+        """The same within the page's frame, which Chromium keeps in a process of its own; None before it is there."""
         page = self.session
+        attached = [event["params"]["sessionId"] for event in self.events if event.get("method") == "Target.attachedToTarget"
+                    and event["params"]["targetInfo"]["type"] == "iframe"]
         try:
-            self.session = None
-            target = next(one for one in self.send("Target.getTargets")["targetInfos"] if one["type"] == "iframe")
-            self.session = self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
-            return self.value(expression)
+            self.session = attached[-1] if attached else None
+            return self.value(expression) if attached else self.send("Target.getTargets") and None
         finally:
             self.session = page
 
