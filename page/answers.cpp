@@ -1,4 +1,6 @@
 // What a page asks the program: a command line in, the exit code and both streams out.
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +15,12 @@ oomplan::Reply reply;
 }  // namespace
 
 extern "C" {
+
+// Emscripten's files have no extended attributes, nor a library that says so.
+ssize_t flistxattr(int, char*, size_t) { return -1; }
+ssize_t fgetxattr(int, const char*, void*, size_t) { return -1; }
+int fsetxattr(int, const char*, const void*, size_t, int) { return -1; }
+int fremovexattr(int, const char*) { return -1; }
 
 /// Answers `oomplan WORDS…`, each of which ends with a NUL in the `size` bytes at `words`. Returns the exit code.
 int ask(const char* words, std::size_t size) {
