@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-CONFIG = "model: openai-community/gpt2\nsequence_length: 1024\n"
+CONFIG = "model: openai-community/gpt2\nsequence_length: 1024\nmicro_batch_size: 1\n"
 MOST = 3_000_000  # bytes, compressed
 
 
