@@ -16,6 +16,9 @@ function(oomplan_embed target namespace folder except)
   if(NOT TARGET oomplan_embed_files)
     add_executable(oomplan_embed_files "${PROJECT_SOURCE_DIR}/cmake/embed_files.cpp")
     target_link_libraries(oomplan_embed_files PRIVATE oomplan_read oomplan_options)
+    if(EMSCRIPTEN)
+      target_link_options(oomplan_embed_files PRIVATE -sNODERAWFS=1 -sWASM_ASYNC_COMPILATION=0)  # Node runs it, on the disk.
+    endif()
   endif()
   add_custom_command(
     OUTPUT "${out}"

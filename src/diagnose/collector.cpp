@@ -260,7 +260,7 @@ std::vector<Line> Collector::take() {
   out.reserve(raws.size());
   for (auto begin = raws.begin(); begin != raws.end();) {
     const auto end = std::find_if(begin, raws.end(), [&](const Raw& raw) { return raw.file != begin->file; });
-    add_file({begin, end}, out);
+    add_file({&*begin, static_cast<std::size_t>(end - begin)}, out);
     begin = end;
   }
   unwrap(out);

@@ -180,7 +180,9 @@ class Play {
  public:
   Play(const Snapshot& snapshot, const StackNames& names, const std::vector<SnapshotEvent>& trace, MemoryAccount& out)
       : live_(held_before(snapshot, out.device, trace)), steps_(names, snapshot.stacks.size()), out_(out) {
-    const auto failed = std::ranges::find(trace.rbegin(), trace.rend(), Action::out_of_memory, &SnapshotEvent::action);
+    const auto failed = std::find_if(trace.rbegin(), trace.rend(), [](const SnapshotEvent& event) {
+      return event.action == SnapshotEvent::Action::out_of_memory;
+    });
     if (failed != trace.rend()) failed_ = &*failed;
     out_.stacks = std::ranges::any_of(
         trace, [](const SnapshotEvent& event) { return event.action == Action::allocate && event.stack != 0; });

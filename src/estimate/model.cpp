@@ -311,7 +311,7 @@ Diagnostic not_saved(const Facts& facts, const Builder& builder, const std::stri
 
 int last_norm_of(const std::vector<OpSpec>& tail) {
   const auto is_norm = [](const OpSpec& spec) { return spec.op.find("norm") != std::string::npos; };
-  const auto at = std::ranges::find_if(tail.rbegin(), tail.rend(), is_norm);
+  const auto at = std::find_if(tail.rbegin(), tail.rend(), is_norm);
   return static_cast<int>(tail.rend() - at) - 1;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "rising_cards.hpp"
@@ -93,9 +94,12 @@ Bytes Reservation::peak_in(SegmentOrder order) const {
 }
 
 void Reservation::replay_unlimited() {
-  std::vector<std::future<Bytes>> others;  // Beside this one, where there is a thread to be had.
+  // Beside this one, where there is a thread to be had.
+  const bool alone = std::thread::hardware_concurrency() <= 1;
+  const std::launch when = alone ? std::launch::deferred : std::launch::async | std::launch::deferred;
+  std::vector<std::future<Bytes>> others;
   for (std::size_t i = 1; i < orders_.size(); ++i) {
-    others.push_back(std::async([this, order = orders_[i]] { return peak_in(order); }));
+    others.push_back(std::async(when, [this, order = orders_[i]] { return peak_in(order); }));
   }
   Allocator allocator(settings_, {.order = orders_.front()});
   const AllocatorStatistics& s = allocator.statistics();

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""The page in a headless Chromium, from a file, by real clicks, keys and drops.
+
+    tests/page/page_test.py --program build/release/oomplan --page build/wasm/oomplan.html [--keep FOLDER]
+
+What it shows is what the program prints. --keep writes pictures (390, 1280 and 1920 pixels wide, light and dark) for a
+person to look at, and a log of 100 MB is dropped. Skipped (77) where there is no Chromium.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from browser import BROWSER, Browser
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EVIL = "</script><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+CONFIG = "model: openai-community/gpt2\nmicro_batch_size: 8\nsequence_length: 1024\nweights_dtype: fp32\n"
+LOG = (f"Traceback (most recent call last): {EVIL}\n  File \"train.py\", line 3, in <module>\n\x1b[31m    loss.backward()\x1b[0m\n"
+       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of "
+       "which 1.00 GiB is free. Including non-PyTorch memory, this process has 22.50 GiB memory in use. Of the allocated "
+       "memory 21.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n")
+CONTROL = 2
+options = None
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        cls.browser = Browser()
+        cls.url = options.page.resolve().as_uri()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.temporary.cleanup()
+
+    def setUp(self):
+        self.browser.resize(1280, 900)
+        self.browser.open(self.url)
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.value("document.title"), "oomplan")
+
+    def write(self, name, data):
+        path = self.folder / name
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
+
+    def program(self, *words):
+        return subprocess.run([options.program, *words], cwd=self.folder, capture_output=True, text=True, timeout=300).stdout
+
+    def text(self, selector):
+        return self.browser.value(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    def fill(self, selector, text):
+        self.browser.click(selector)
+        self.browser.key("a", 65, CONTROL)
+        self.browser.type(text)
+
+    def answered(self, seconds=60):
+        self.browser.wait("!document.querySelector('#answer').hidden && document.querySelector('#stop').hidden", seconds)
+
+    def test_an_estimate_is_the_programs(self):
+        self.write("train.yaml", CONFIG)
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        words = ("estimate", "train.yaml", "--gpu", "rtx-4090")
+        self.assertEqual(self.text("#text"), self.program(*words))
+        self.assertEqual(self.text("#json"), self.program(*words, "--json"))
+        self.program(*words, "--html", "page.html")
+        self.assertEqual(self.browser.value("document.querySelector('#report').srcdoc"), (self.folder / "page.html").read_text())
+        self.assertIn("fits", self.text("#verdict"))
+
+    def test_the_report_draws_itself_and_reaches_nothing_of_the_page(self):
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        self.assertEqual(self.browser.value("document.querySelector('#report').contentDocument"), None)
+        end, drawn = time.monotonic() + 20, 0
+        while not drawn and time.monotonic() < end:
+            drawn = self.browser.framed("document.querySelectorAll('main svg path').length")
+        self.assertGreater(drawn, 3)
+        self.assertEqual(self.browser.framed("(() => { try { return parent.document.title; } catch (error) { return error.name; } })()"),
+                         "SecurityError")
+
+    def test_fixes_and_the_patch(self):
+        self.write("train.yaml", CONFIG)
+        self.fill("#config", CONFIG)
+        self.browser.click("#gpus button")
+        self.browser.click("#gpu")
+        self.browser.type("8GiB")
+        self.browser.key("Enter", 13, text="\r")
+        self.browser.click("#fix")
+        self.answered()
+        words = ("fix", "train.yaml", "--gpu", "8GiB")
+        self.assertEqual(self.text("#text"), self.program(*words))
+        self.assertEqual(self.text("#json"), self.program(*words, "--json"))
+        self.browser.click("#apply")
+        self.browser.wait("document.querySelector('#said').textContent.includes('patch')")
+        self.program(*words, "--apply", "--yes")
+        self.assertEqual(self.browser.value("document.querySelector('#config').value"), (self.folder / "train.yaml").read_text())
+
+    def test_a_hostile_log_is_text(self):
+        self.write("run.log.gz", gzip.compress(LOG.encode()))
+        self.browser.drop("[data-drop=log]", self.folder / "run.log.gz")
+        self.browser.wait("document.querySelector('#log-files li')")
+        self.browser.click("#diagnose")
+        self.answered()
+        self.assertEqual(self.text("#text"), self.program("diagnose", "run.log.gz"))
+        self.assertEqual(self.text("#json"), self.program("diagnose", "run.log.gz", "--json"))
+        self.assertEqual(self.browser.value("document.images.length"), 0)
+
+    def test_a_hostile_config_is_text(self):
+        config = f"model: '{EVIL.replace(chr(39), '')}'\nmicro_batch_size: 1\nsequence_length: 8\n\x1b]0;x\x07{EVIL}: 1\n"
+        self.write("train.yaml", config)
+        self.fill("#config", config)
+        self.browser.click("#estimate")
+        self.answered()
+        self.assertEqual(self.text("#text"), self.program("estimate", "train.yaml", "--gpu", "rtx-4090"))
+        self.assertEqual(self.browser.value("document.images.length"), 0)
+
+    def test_a_config_that_is_dropped(self):
+        path = self.write("other.yml", CONFIG)
+        self.browser.drop("[data-drop=config]", path)
+        self.browser.wait("document.querySelector('#config').value !== ''")
+        self.assertEqual(self.browser.value("document.querySelector('#name').value"), "other.yml")
+        self.browser.click("#estimate")
+        self.answered()
+        self.assertEqual(self.text("#text"), self.program("estimate", "other.yml", "--gpu", "rtx-4090"))
+
+    def test_a_log_beside_its_config(self):
+        self.write("train.yaml", CONFIG)
+        self.write("pasted.log", LOG.replace("\x1b", ""))
+        self.fill("#config", CONFIG)
+        self.fill("#log", LOG.replace("\x1b", ""))
+        self.browser.click("#diagnose")
+        self.answered()
+        self.assertEqual(self.text("#text"), self.program("diagnose", "pasted.log", "--config", "train.yaml", "--gpu", "rtx-4090"))
+
+    def test_a_link_leads_back_to_the_answer(self):
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        before = self.text("#json")
+        self.browser.click("#share")
+        self.browser.wait("location.hash.length > 20")
+        link = self.browser.value("location.href")
+        self.browser.open(link)
+        self.answered()
+        self.assertEqual(self.text("#json"), before)
+        self.assertEqual(self.browser.value("document.querySelector('#config').value"), CONFIG)
+        self.browser.open(self.url + "#!!damaged")
+        self.answered()
+        self.assertIn("damaged", self.text("#verdict"))
+
+    def test_by_keyboard_alone(self):
+        self.browser.value("document.querySelector('#config').focus()")
+        self.browser.type(CONFIG)
+        reached = []
+        for _ in range(12):
+            self.browser.key("Tab", 9)
+            reached.append(self.browser.value("document.activeElement.id || document.activeElement.getAttribute('aria-label') || ''"))
+            if reached[-1] == "estimate":
+                break
+        self.assertEqual(reached[-1], "estimate")
+        self.browser.key("Enter", 13, text="\r")
+        self.answered()
+        self.assertEqual(self.browser.value("document.activeElement.id"), "answer")
+        while self.browser.value("document.activeElement.id") != "tab-report":
+            self.browser.key("Tab", 9)
+        self.browser.key("ArrowRight", 39)
+        self.assertEqual(self.browser.value("document.activeElement.id"), "tab-text")
+        self.assertFalse(self.browser.value("document.querySelector('#text').hidden"))
+
+    def test_it_can_be_stopped(self):
+        self.write("big.log", b"nothing to see here\n" * 1_000_000)
+        self.browser.drop("[data-drop=log]", self.folder / "big.log")
+        self.browser.wait("document.querySelector('#log-files li')")
+        self.browser.click("#diagnose")
+        self.browser.value("document.querySelector('#stop').click()")
+        self.answered()
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        self.assertIn("fits", self.text("#verdict"))
+
+    def test_the_first_answer(self):
+        """From the page's opening to its answer; printed, as machines differ."""
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        self.browser.click("#share")
+        self.browser.wait("location.hash.length > 20")
+        link = self.browser.value("location.href")
+        self.browser.open("about:blank")
+        began = time.monotonic()
+        self.browser.open(link)
+        self.answered()
+        print(f"first answer: {time.monotonic() - began:.2f} s from opening the page; {self.text('#said')}")
+
+    def test_nothing_runs_over_the_edge_of_a_phone(self):
+        self.browser.resize(390, 844)
+        self.fill("#config", CONFIG)
+        self.browser.click("#estimate")
+        self.answered()
+        self.assertEqual(self.browser.value("document.documentElement.scrollWidth"), 390)
+
+    @unittest.skipUnless("--keep" in sys.argv, "for --keep")
+    def test_a_log_of_100_mb(self):
+        with open(self.folder / "huge.log", "wb") as file:
+            for i in range(1000):
+                file.write(b"step %06d loss 2.345 lr 1e-4 grad_norm 0.7\n" % i * (100_000 // 45))
+            file.write(LOG.encode())
+        self.browser.drop("[data-drop=log]", self.folder / "huge.log")
+        self.browser.wait("document.querySelector('#log-files li')")
+        began = time.monotonic()
+        self.browser.click("#diagnose")
+        self.answered(300)
+        print(f"100 MB: {time.monotonic() - began:.1f} s")
+        self.assertEqual(self.text("#text"), self.program("diagnose", "huge.log"))
+
+    @unittest.skipUnless("--keep" in sys.argv, "for --keep")
+    def test_pictures(self):
+        options.keep.mkdir(parents=True, exist_ok=True)
+        for width in (390, 1280, 1920):
+            for dark in (False, True):
+                self.browser.open(self.url)
+                self.browser.resize(width, 844 if width == 390 else 1000, dark)
+                name = f"{options.keep}/{width}-{'dark' if dark else 'light'}"
+                self.browser.picture(f"{name}-empty.png")
+                self.browser.click("#example")
+                self.browser.value("scrollTo(0, 0)")
+                self.browser.picture(f"{name}-asked.png")
+                self.browser.click("#estimate")
+                self.answered()
+                time.sleep(1)
+                self.browser.picture(f"{name}-estimate.png")
+                self.browser.click("#tab-text")
+                self.browser.picture(f"{name}-text.png")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument("--keep", type=Path)
+    options, rest = parser.parse_known_args()
+    options.program = options.program.resolve()
+    if not BROWSER:
+        print("no Chromium here")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + rest)
