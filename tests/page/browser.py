@@ -116,6 +116,15 @@ class Browser:
             self.send("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code, modifiers=modifiers,
                       **({"text": text} if text and kind == "keyDown" else {}))
 
+    def drop_until(self, taken, selector, *files):
+        """Drops until the page has taken what is dropped: a drop that comes before its first picture is lost."""
+        for _ in range(10):
+            self.drop(selector, *files)
+            time.sleep(0.5)
+            if self.value(taken):
+                return
+        raise TimeoutError(taken)
+
     def drop(self, selector, *files):
         x, y = self.middle(selector)
         data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}

@@ -113,8 +113,7 @@ class PageTest(unittest.TestCase):
 
     def test_a_hostile_log_is_text(self):
         self.write("run.log.gz", gzip.compress(LOG.encode()))
-        self.browser.drop("[data-drop=log]", self.folder / "run.log.gz")
-        self.browser.wait("document.querySelector('#log-files li')")
+        self.browser.drop_until("!!document.querySelector('#log-files li')", "[data-drop=log]", self.folder / "run.log.gz")
         self.browser.click("#diagnose")
         self.answered()
         self.assertEqual(self.text("#text"), self.program("diagnose", "run.log.gz"))
@@ -185,8 +184,7 @@ class PageTest(unittest.TestCase):
 
     def test_it_can_be_stopped(self):
         self.write("big.log", b"nothing to see here\n" * 1_000_000)
-        self.browser.drop("[data-drop=log]", self.folder / "big.log")
-        self.browser.wait("document.querySelector('#log-files li')")
+        self.browser.drop_until("!!document.querySelector('#log-files li')", "[data-drop=log]", self.folder / "big.log")
         self.browser.click("#diagnose")
         self.browser.value("document.querySelector('#stop').click()")
         self.answered()
@@ -222,8 +220,7 @@ class PageTest(unittest.TestCase):
             for i in range(1000):
                 file.write(b"step %06d loss 2.345 lr 1e-4 grad_norm 0.7\n" % i * (100_000 // 45))
             file.write(LOG.encode())
-        self.browser.drop("[data-drop=log]", self.folder / "huge.log")
-        self.browser.wait("document.querySelector('#log-files li')")
+        self.browser.drop_until("!!document.querySelector('#log-files li')", "[data-drop=log]", self.folder / "huge.log")
         began = time.monotonic()
         self.browser.click("#diagnose")
         self.answered(300)
