@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds estimates of trainers' configs against what the unmodified trainers took with them.
 
-    bench/accuracy/trainers.py [--program build/release/oomplan] [--within 0.1]
+    bench/accuracy/trainers.py [--program build/release/oomplan] [--within 0.1] [--every 1]
 
 Prints a table. Exits 1 when a peak, or that of a phase that a case has measured, is off by more than `--within` per
 cent, or than the case's own `within` (tests/data/trainers/README.md says why), or a config is not estimated.
@@ -63,11 +63,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(ROOT / "build/release/oomplan"))
     parser.add_argument("--within", type=float, default=0.1, help="per cent")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one case in N, for a program that is slow")
     args = parser.parse_args()
     models = json.loads((MEASURED / "models.json").read_text())
     bad = []
     print("| case | peak in | estimated | measured | off |\n| --- | --- | ---: | ---: | ---: |")
-    for case in json.loads((MEASURED / "cases.json").read_text()):
+    for case in json.loads((MEASURED / "cases.json").read_text())[:: args.every]:
         with tempfile.TemporaryDirectory() as folder:
             answer = estimate(str(Path(args.program).resolve()), case, models, Path(folder))
         if answer is None:
