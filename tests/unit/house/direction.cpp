@@ -93,7 +93,7 @@ const std::map<std::string_view, Names> foreign{
     {"cstdio", {"watch", "read", "measure", "cli", ".", "data"}},
     {"chrono", {"watch", "measure", "cli", "data", "diagnose"}},  // diagnose: calendars only
     {"ctime", {"watch", "measure", "cli"}},
-    {"thread", {"watch", "measure", "cli"}},
+    {"thread", {"watch", "measure", "estimate", "cli"}},
     {"malloc.h", {"measure", "data"}},
     {"random", {"measure"}},
     {"dlfcn.h", {"watch"}},
