@@ -61,19 +61,23 @@ std::optional<Bucket> said_bucket(const Runs& runs, std::uint32_t observed) {
   return std::nullopt;
 }
 
-/// The highest level of each phase of each step, in order of time.
-std::vector<std::pair<PhaseOfStep, std::int64_t>> peaks_of(const Side& side, bool coarsely) {
+/// The highest level of each phase of each step, in order of time; what begins within the first `until` moves ends
+/// there.
+std::vector<std::pair<PhaseOfStep, std::int64_t>> peaks_of(const Side& side, bool coarsely, std::size_t until) {
   std::vector<std::pair<PhaseOfStep, std::int64_t>> out;
   std::map<std::pair<int, int>, std::size_t> index;
   std::int64_t level = total(sizes_of(side, side.start));
-  for (const Move& move : side.moves) {
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < side.moves.size(); ++i) {
+    const Move& move = side.moves[i];
+    if (i == until) begun = out.size();
     const std::int64_t bytes = side.tensors[move.tensor].bytes;
     level = move.allocates ? saturating_add(level, bytes) : saturating_sub(level, bytes);
     if (!move.at) continue;
     const PhaseOfStep at = coarsely ? coarse(*move.at) : *move.at;
     const auto [found, fresh] = index.try_emplace({at.step, static_cast<int>(at.phase)}, out.size());
     if (fresh) out.emplace_back(at, level);
-    out[found->second].second = std::max(out[found->second].second, level);
+    if (found->second >= begun) out[found->second].second = std::max(out[found->second].second, level);
   }
   return out;
 }
@@ -166,13 +170,13 @@ std::vector<ComparedSize> sizes_at(const Runs& runs, const std::vector<std::uint
   return out;
 }
 
-std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut) {
+std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut, std::size_t until) {
   if (by != ToldBy::exported && by != ToldBy::frames) return {};
   std::vector<ComparedPhase> out;
-  for (const auto& [at, level] : peaks_of(runs.predicted, by == ToldBy::frames))
+  for (const auto& [at, level] : peaks_of(runs.predicted, by == ToldBy::frames, until))
     out.push_back({.at = at, .predicted = Bytes(level)});
   int in_part = -1;
-  for (const auto& [at, level] : peaks_of(runs.observed, by == ToldBy::frames)) {
+  for (const auto& [at, level] : peaks_of(runs.observed, by == ToldBy::frames, runs.observed.moves.size())) {
     if (cut && in_part < 0) in_part = at.step;
     if (at.step <= in_part) continue;
     const auto known = std::ranges::find(out, at, &ComparedPhase::at);

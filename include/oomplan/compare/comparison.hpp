@@ -105,6 +105,7 @@ struct Comparison {
   std::int64_t entries = 0;     ///< Of the snapshot's trace.
   std::int64_t lined_up = 0;    ///< Allocations of the snapshot that were held against the prediction's.
   std::int64_t steps = 0;       ///< Steps that the snapshot shows, whole or not; 0 where that is not told.
+  bool ends_early = false;      ///< The prediction goes on behind the snapshot's end; its peaks are those before it.
   Bytes predicted_allocated{};  ///< At the peak, as the next three: the allocator's blocks and segments.
   Bytes predicted_reserved{};
   std::optional<Bytes> observed_allocated{};  ///< Without a trace when the snapshot was written.

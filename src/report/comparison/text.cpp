@@ -93,6 +93,7 @@ class ComparisonPage {
                                 found_.coverage == Coverage::cut ? "beginning within the run" : "the run's first ones",
                                 counted(found_.lined_up, "allocation"), told()));
     }
+    if (found_.ends_early) add_paragraph("it ends before the prediction does, whose peaks are those up to there");
     if (!found_.undecided.empty()) add_paragraph("undecided, because " + found_.undecided);
   }
 

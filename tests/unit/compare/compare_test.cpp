@@ -86,6 +86,7 @@ struct Planted {
   bool extra = false;
   int steps = 2;
   bool cut = false;
+  std::string stopped{};  ///< Within that phase of the last step.
 };
 
 /// The same as PyTorch records it, with frames of Python.
@@ -99,11 +100,15 @@ Snapshot recorded(const Planted& planted) {
   run.make(100 * mib, weights);
   for (int step = 1; step <= planted.steps; ++step) {
     const auto saved = run.make(planted.saved, forward);
+    const std::string stopped = step == planted.steps ? planted.stopped : "";
     if (planted.extra && step == 2) run.make(7 * mib, hook);
+    if (stopped == "forward") break;
     const auto gradient = run.make(100 * mib, begins);
+    if (stopped == "backward") break;
     run.drop(saved);
     if (step == 1) run.make(200 * mib, optimizer);
     const auto temporary = run.make(30 * mib, optimizer);
+    if (stopped == "optimizer_step") break;
     run.drop(temporary);
     run.drop(gradient);
   }
@@ -134,6 +139,25 @@ TEST(Compare, TheFirstDifferenceIsTheTensorMore) {
   EXPECT_EQ(found->first->at, (PhaseOfStep{Phase::forward, 2}));
   EXPECT_EQ(found->first->frames.front(), "hooks.py:5 log");
   EXPECT_EQ(found->differences.size(), 1U);
+}
+
+TEST(Compare, WhatWouldFollowAStopIsNoDifference) {
+  for (const int steps : {1, 2}) {
+    for (const char* phase : {"forward", "backward", "optimizer_step"}) {
+      const Result<Comparison> found = compare(predicted(), recorded({.steps = steps, .stopped = phase}), 0);
+      ASSERT_TRUE(found);
+      EXPECT_TRUE(found->is_same()) << phase << steps;
+      EXPECT_TRUE(found->ends_early);
+      EXPECT_EQ(found->predicted_allocated, found->observed_allocated) << phase << steps;
+    }
+  }
+}
+
+TEST(Compare, ATensorMoreStaysTheOnlyDifferenceOfARunThatStopped) {
+  const Result<Comparison> found = compare(predicted(), recorded({.extra = true, .stopped = "backward"}), 0);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->differences.size(), 1U);
+  EXPECT_EQ(found->differences[0].observed, Bytes::mib(7));
 }
 
 TEST(Compare, ATensorOfAnotherSizeStandsInPlaceOfThePredicted) {
