@@ -59,11 +59,16 @@ std::int64_t last_entry(const Side& side, std::size_t moves) {
 
 void add_differences(const Runs& runs, const LinedUp& lined_up, Comparison& out) {
   std::vector<Difference> all = differences_of(runs, lined_up);
-  if (!all.empty()) out.first = all.front();
-  out.differences = together(std::move(all));
-  if (out.differences.size() <= most_rows) return;
-  out.more_differences = static_cast<std::int64_t>(out.differences.size() - most_rows);
-  out.differences.resize(most_rows);
+  const auto add_frames = [&](Difference& one) {  // of what is shown alone: a hostile file's are large
+    if (one.entry > 0) one.frames = frames_of(runs, one.stack);
+  };
+  if (!all.empty()) add_frames(out.first.emplace(all.front()));
+  out.differences = together(runs, std::move(all));
+  if (out.differences.size() > most_rows) {
+    out.more_differences = static_cast<std::int64_t>(out.differences.size() - most_rows);
+    out.differences.resize(most_rows);
+  }
+  for (Difference& one : out.differences) add_frames(one);
 }
 
 Coverage coverage_of(const Side& side) {
@@ -123,8 +128,7 @@ Result<Comparison> compare(const Snapshot& predicted, const Snapshot& observed, 
   const std::vector<std::uint32_t> expected_held =
       live_after(predicted_side, of_end ? end_seen.nearest : highest(predicted_side, lined_up.until));
   out.buckets = buckets_of(runs, expected_held, held, partners(runs, lined_up));
-  out.sizes = sizes_at(runs, expected_held, held);
-  if (out.sizes.size() > most_rows) out.sizes.resize(most_rows);
+  out.sizes = sizes_at(runs, expected_held, held, most_rows);
   return out;
 }
 

@@ -55,7 +55,8 @@ struct Difference {
   std::optional<PhaseOfStep> at{};          ///< Of the first; nothing where that is not told.
   std::optional<PredictedTensor> tensor{};  ///< Nothing of what only the snapshot has.
   std::int64_t entry = 0;                   ///< Of the snapshot's trace, from 1, of the first; 0 where it has none.
-  std::vector<std::string> frames{};        ///< Of the snapshot, the innermost first.
+  std::uint32_t stack = 0;                  ///< Of the snapshot, of the first; 0 where it has none.
+  std::vector<std::string> frames{};        ///< Of that stack, the innermost first.
   /// What the difference comes to.
   Bytes bytes() const {
     const bool held = kind == DifferenceKind::freed_later || kind == DifferenceKind::freed_sooner;

@@ -3,7 +3,7 @@
 
     tests/cases/compare/plant.py WHAT FROM.pickle TO.pickle
 
-WHAT is more, dtype, missing, later, unframed, cut=ENTRIES, stop=ENTRIES or segments.
+WHAT is more, third, dtype, missing, later, unframed, cut=ENTRIES, stop=ENTRIES or segments.
 """
 
 import pickle
@@ -32,7 +32,16 @@ def nth_of(trace, phase, least, n=5):
 
 def more(snapshot, trace):
     at, _ = nth_of(trace, "forward of step 1", MIB)
-    frames = [{"filename": "hooks.py", "line": 7, "name": "log_norms"}]
+    insert(snapshot, trace, at, [{"filename": "hooks.py", "line": 7, "name": "log_norms"}])
+
+
+def third(snapshot, trace):
+    """A third step begins before the last two tensors that the second frees are freed."""
+    names = [("", "aten::mm"), ("oomplan", "activations"), ("oomplan", "forward of step 3")]
+    insert(snapshot, trace, len(trace) - 4, [{"filename": file, "line": 0, "name": name} for file, name in names])
+
+
+def insert(snapshot, trace, at, frames):
     made = {"addr": FAR, "size": 3 * MIB, "stream": 0, "time_us": 0, "frames": frames}
     segment = {"action": "segment_alloc", **made, "size": 20 * MIB}
     trace[at:at] = [segment, {"action": "alloc", **made}, {"action": "free_requested", **made}, {"action": "free_completed", **made}]
