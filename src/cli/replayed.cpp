@@ -11,6 +11,7 @@
 #include "oomplan/estimate/recording.hpp"
 #include "oomplan/read/event_list.hpp"
 #include "oomplan/read/snapshot.hpp"
+#include "opened.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -180,9 +181,7 @@ void play_snapshot(LogText& file, const std::string& name, const Terms& terms, R
 /// Whether the file is a memory snapshot; a list read from standard input never is.
 bool played_snapshot(const std::string& path, const Terms& terms, Replay& replay) {
   if (path == "-") return false;
-  Result<EventList> plain = EventList::open(path);  // refuses what is no plain file
-  if (!plain) return false;
-  Result<LogText> file = LogText::open(path);
+  Result<LogText> file = open_plain(path);
   if (!file || !file->is_pickle()) return false;
   play_snapshot(*file, path, terms, replay);
   return true;
@@ -195,7 +194,7 @@ void play_list(const std::string& path, const Terms& terms, Replay& replay) {
   Player player(terms);
   const Diagnostics errors = player.play(*events);
   if (!errors.empty()) return append(replay.diagnostics, errors);
-  replay.lists.push_back(std::move(player).result(path == "-" ? "standard input" : path));
+  replay.lists.push_back(std::move(player).result(shown_path(path)));
 }
 
 Verdict verdict_of_replay(const Replay& replay) {

@@ -1,6 +1,7 @@
 #include "oomplan/compare/compare.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "held.hpp"
@@ -17,9 +18,11 @@ struct Peaks {
   Bytes reserved{};
 };
 
-Result<Peaks> peaks_of(const Snapshot& snapshot, std::size_t device) {
-  const Result<Recording> recording = recording_of(snapshot, device);
+/// Up to an entry of the trace.
+Result<Peaks> peaks_of(const Snapshot& snapshot, std::size_t device, std::int64_t until) {
+  Result<Recording> recording = recording_of(snapshot, device);
   if (!recording) return recording.errors();
+  std::erase_if(recording->steps, [&](const RecordedStep& step) { return step.entry > until; });
   const AllocatorStatistics played = play_as_recorded(*recording).statistics;
   return Peaks{played.peak_allocated, played.peak_reserved};
 }
@@ -49,13 +52,23 @@ std::int64_t allocations_in(const Side& side, const LinedUp& lined_up) {
   return out;
 }
 
+/// Of the trace, up to which its first `moves` are.
+std::int64_t last_entry(const Side& side, std::size_t moves) {
+  return moves < side.moves.size() ? side.moves[moves].entry - 1 : std::numeric_limits<std::int64_t>::max();
+}
+
 void add_differences(const Runs& runs, const LinedUp& lined_up, Comparison& out) {
   std::vector<Difference> all = differences_of(runs, lined_up);
-  if (!all.empty()) out.first = all.front();
-  out.differences = together(std::move(all));
-  if (out.differences.size() <= most_rows) return;
-  out.more_differences = static_cast<std::int64_t>(out.differences.size() - most_rows);
-  out.differences.resize(most_rows);
+  const auto add_frames = [&](Difference& one) {  // of what is shown alone: a hostile file's are large
+    if (one.entry > 0) one.frames = frames_of(runs, one.stack);
+  };
+  if (!all.empty()) add_frames(out.first.emplace(all.front()));
+  out.differences = together(runs, std::move(all));
+  if (out.differences.size() > most_rows) {
+    out.more_differences = static_cast<std::int64_t>(out.differences.size() - most_rows);
+    out.differences.resize(most_rows);
+  }
+  for (Difference& one : out.differences) add_frames(one);
 }
 
 Coverage coverage_of(const Side& side) {
@@ -87,13 +100,9 @@ Result<Comparison> compare(const Snapshot& predicted, const Snapshot& observed, 
   const Peaks end = at_end(observed, device);
   out.end_allocated = end.allocated;
   out.end_reserved = end.reserved;
-  const Result<Peaks> expected = peaks_of(predicted, 0);
-  if (!expected) return expected.errors();
-  out.predicted_allocated = expected->allocated;
-  out.predicted_reserved = expected->reserved;
   if (out.coverage != Coverage::end_only) {
     out.entries = static_cast<std::int64_t>(observed.traces[device].size());
-    const Result<Peaks> seen = peaks_of(observed, device);
+    const Result<Peaks> seen = peaks_of(observed, device, out.entries);
     if (!seen) return seen.errors();
     out.observed_allocated = seen->allocated;
     out.observed_reserved = seen->reserved;
@@ -101,21 +110,25 @@ Result<Comparison> compare(const Snapshot& predicted, const Snapshot& observed, 
   const Runs runs{predicted, observed, predicted_side, observed_side, names};
   const bool cut = out.coverage == Coverage::cut;
   const LinedUp lined_up = line_up(predicted_side, observed_side, out.told_by, cut);
+  const Result<Peaks> expected = peaks_of(predicted, 0, last_entry(predicted_side, lined_up.until));
+  if (!expected) return expected.errors();
+  out.predicted_allocated = expected->allocated;
+  out.predicted_reserved = expected->reserved;
+  out.ends_early = lined_up.until < predicted_side.moves.size();
   out.undecided = lined_up.undecided;
   out.lined_up = allocations_in(observed_side, lined_up);
   add_differences(runs, lined_up, out);
-  out.phases = phases_of(runs, out.told_by, cut);
+  out.phases = phases_of(runs, out.told_by, cut, lined_up.until);
   if (cut) out.begins = seen_moment(runs, sizes_of(observed_side, observed_side.start)).moment;
   const Seen end_seen =
       seen_moment(runs, sizes_of(observed_side, live_after(observed_side, observed_side.moves.size())));
   out.ends = end_seen.moment;
   const bool of_end = out.coverage == Coverage::end_only;
-  const std::vector<std::uint32_t> held = live_after(observed_side, highest(observed_side));
+  const std::vector<std::uint32_t> held = live_after(observed_side, highest(observed_side, observed_side.moves.size()));
   const std::vector<std::uint32_t> expected_held =
-      live_after(predicted_side, of_end ? end_seen.nearest : highest(predicted_side));
+      live_after(predicted_side, of_end ? end_seen.nearest : highest(predicted_side, lined_up.until));
   out.buckets = buckets_of(runs, expected_held, held, partners(runs, lined_up));
-  out.sizes = sizes_at(runs, expected_held, held);
-  if (out.sizes.size() > most_rows) out.sizes.resize(most_rows);
+  out.sizes = sizes_at(runs, expected_held, held, most_rows);
   return out;
 }
 

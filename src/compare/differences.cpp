@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace oomplan::comparing {
@@ -44,6 +45,7 @@ class Finder {
     for (const auto& one : partner_)
       if (one) partnered_.insert(*one);
     set_times();
+    count_held();
   }
 
   std::vector<Difference> run() {
@@ -118,6 +120,21 @@ class Finder {
       if (is_shared_free_of_observed(j)) freed_[size_of_observed(j)].push_back(j);
   }
 
+  /// Of the tensors of that size which the prediction frees and the snapshot never does, each stands for one.
+  bool is_held_to_the_end(std::uint32_t i) {
+    std::int64_t& left = held_[size_of_predicted(i)];
+    return left > 0 && left-- > 0;
+  }
+
+  void count_held() {
+    std::vector<bool> freed(runs_.predicted.tensors.size());
+    for (const Piece& piece : lined_up_.pieces)
+      for (const std::uint32_t i : piece.predicted)
+        if (!of_predicted(i).allocates) freed[of_predicted(i).tensor] = true;
+    for (const std::uint32_t tensor : live_after(runs_.observed, runs_.observed.moves.size()))
+      if (partner_[tensor] && freed[*partner_[tensor]]) ++held_[runs_.observed.tensors[tensor].bytes];
+  }
+
   /// The first free of that size which only the snapshot has is that of the prediction's, before or behind its place.
   void add_frees(const Gap& gap) {
     for (const std::uint32_t i : gap.predicted) {
@@ -125,6 +142,7 @@ class Finder {
       std::deque<std::uint32_t>& found = freed_[size_of_predicted(i)];
       const std::optional<std::uint32_t> move = found.empty() ? std::nullopt : std::optional(found.front());
       if (move) found.pop_front();
+      if (!move && !is_held_to_the_end(i)) continue;  // it is freed behind what was lined up
       const bool later = !move || times_[*move] >= i;
       add(later ? DifferenceKind::freed_later : DifferenceKind::freed_sooner, i, move);
     }
@@ -143,7 +161,7 @@ class Finder {
     if (j) {
       out.observed = Bytes(size_of_observed(*j));
       out.entry = of_observed(*j).entry;
-      out.frames = frames_of(runs_, of_observed(*j).tensor);
+      out.stack = runs_.observed.tensors[of_observed(*j).tensor].stack;
     }
     if (freed) out.observed = out.predicted;
     out_.push_back({time, std::move(out)});
@@ -155,8 +173,29 @@ class Finder {
   std::unordered_set<std::uint32_t> partnered_{};
   const Piece* piece_ = nullptr;                               ///< At hand.
   std::map<std::int64_t, std::deque<std::uint32_t>> freed_{};  ///< Frees that only the snapshot has, by size.
+  std::map<std::int64_t, std::int64_t> held_{};                ///< Tensors by size.
   std::vector<std::uint32_t> times_;
   std::vector<Timed> out_{};
+};
+
+/// The first of the stacks of an export that differ in the layer or the moment alone.
+class AlikeStacks {
+ public:
+  explicit AlikeStacks(const Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  std::uint32_t first(std::uint32_t stack) {
+    const auto [found, fresh] = first_.try_emplace(stack, stack);
+    if (!fresh) return found->second;
+    const auto own = own_stack(snapshot_, stack);
+    if (own)
+      found->second = named_.try_emplace({own->tensor.op, of_all_layers(own->tensor.module)}, stack).first->second;
+    return found->second;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::unordered_map<std::uint32_t, std::uint32_t> first_{};
+  std::map<std::pair<std::string, std::string>, std::uint32_t> named_{};
 };
 
 }  // namespace
@@ -181,11 +220,10 @@ PredictedTensor tensor_of(const Runs& runs, std::uint32_t predicted) {
   return own ? std::move(own->tensor) : PredictedTensor{};
 }
 
-std::vector<std::string> frames_of(const Runs& runs, std::uint32_t observed) {
-  const Tensor& tensor = runs.observed.tensors[observed];
-  if (const auto own = own_stack(runs.observed_in, tensor.stack))
+std::vector<std::string> frames_of(const Runs& runs, std::uint32_t stack) {
+  if (const auto own = own_stack(runs.observed_in, stack))
     return {own->tensor.module.empty() ? own->tensor.op : own->tensor.op + " in " + own->tensor.module};
-  return runs.names.lines(tensor.stack, most_frames);
+  return runs.names.lines(stack, most_frames);
 }
 
 std::vector<std::optional<std::uint32_t>> partners(const Runs& runs, const LinedUp& lined_up) {
@@ -203,18 +241,16 @@ std::vector<Difference> differences_of(const Runs& runs, const LinedUp& lined_up
   return Finder(runs, lined_up).run();
 }
 
-std::vector<Difference> together(std::vector<Difference> differences) {
-  std::map<std::tuple<DifferenceKind, std::int64_t, std::int64_t, std::string, std::string, std::vector<std::string>>,
-           std::size_t>
+std::vector<Difference> together(const Runs& runs, std::vector<Difference> differences) {
+  AlikeStacks stacks(runs.observed_in);
+  std::map<std::tuple<DifferenceKind, std::int64_t, std::int64_t, std::string, std::string, std::uint32_t>, std::size_t>
       index;
   std::vector<Difference> out;
   for (Difference& one : differences) {
     const std::string op = one.tensor ? one.tensor->op : "";
     const std::string module = one.tensor ? of_all_layers(one.tensor->module) : "";
-    std::vector<std::string> frames = one.frames;
-    for (std::string& frame : frames) frame = of_all_layers(frame);
-    const auto [found, fresh] =
-        index.try_emplace({one.kind, one.predicted.count(), one.observed.count(), op, module, frames}, out.size());
+    const auto [found, fresh] = index.try_emplace(
+        {one.kind, one.predicted.count(), one.observed.count(), op, module, stacks.first(one.stack)}, out.size());
     if (fresh) {
       out.push_back(std::move(one));
       continue;

@@ -23,12 +23,23 @@ struct End {
   std::size_t moves = 0;  ///< Up to it.
 };
 
+/// The move that ends each phase of each step: with accumulation phases come in turns.
+std::set<std::size_t> last_moves(const Side& side) {
+  std::map<std::pair<int, int>, std::size_t> last;
+  for (std::size_t i = 0; i < side.moves.size(); ++i)
+    if (const auto& at = side.moves[i].at) last[{at->step, static_cast<int>(at->phase)}] = i;
+  std::set<std::size_t> out;
+  for (const auto& [key, i] : last) out.insert(i);
+  return out;
+}
+
 /// What the prediction holds at the end of each phase of each step.
 std::vector<End> ends_of(const Runs& runs) {
   const Side& side = runs.predicted;
   std::vector<bool> is_state;
   for (std::uint32_t i = 0; i < side.tensors.size(); ++i)
     is_state.push_back(tensor_of(runs, i).bucket == Bucket::optimizer);
+  const std::set<std::size_t> last = last_moves(side);
   std::vector<End> out;
   Sizes sizes;
   std::int64_t state = 0;
@@ -37,8 +48,7 @@ std::vector<End> ends_of(const Runs& runs) {
     const int by = move.allocates ? 1 : -1;
     sizes[side.tensors[move.tensor].bytes] += by;
     if (is_state[move.tensor]) state += by;
-    const bool last = i + 1 == side.moves.size() || side.moves[i + 1].at != move.at;
-    if (last && move.at) out.push_back({*move.at, sizes, state > 0, i + 1});
+    if (last.contains(i)) out.push_back({*move.at, sizes, state > 0, i + 1});
   }
   return out;
 }
@@ -61,19 +71,23 @@ std::optional<Bucket> said_bucket(const Runs& runs, std::uint32_t observed) {
   return std::nullopt;
 }
 
-/// The highest level of each phase of each step, in order of time.
-std::vector<std::pair<PhaseOfStep, std::int64_t>> peaks_of(const Side& side, bool coarsely) {
+/// The highest level of each phase of each step, in order of time; what begins within the first `until` moves ends
+/// there.
+std::vector<std::pair<PhaseOfStep, std::int64_t>> peaks_of(const Side& side, bool coarsely, std::size_t until) {
   std::vector<std::pair<PhaseOfStep, std::int64_t>> out;
   std::map<std::pair<int, int>, std::size_t> index;
   std::int64_t level = total(sizes_of(side, side.start));
-  for (const Move& move : side.moves) {
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < side.moves.size(); ++i) {
+    const Move& move = side.moves[i];
+    if (i == until) begun = out.size();
     const std::int64_t bytes = side.tensors[move.tensor].bytes;
     level = move.allocates ? saturating_add(level, bytes) : saturating_sub(level, bytes);
     if (!move.at) continue;
     const PhaseOfStep at = coarsely ? coarse(*move.at) : *move.at;
     const auto [found, fresh] = index.try_emplace({at.step, static_cast<int>(at.phase)}, out.size());
     if (fresh) out.emplace_back(at, level);
-    out[found->second].second = std::max(out[found->second].second, level);
+    if (found->second >= begun) out[found->second].second = std::max(out[found->second].second, level);
   }
   return out;
 }
@@ -146,15 +160,16 @@ std::vector<ComparedBucket> buckets_of(const Runs& runs, const std::vector<std::
 }
 
 std::vector<ComparedSize> sizes_at(const Runs& runs, const std::vector<std::uint32_t>& predicted,
-                                   const std::vector<std::uint32_t>& observed) {
+                                   const std::vector<std::uint32_t>& observed, std::size_t most) {
   std::map<std::int64_t, ComparedSize> by_size;
+  std::map<std::int64_t, std::uint32_t> seen;
   for (const std::uint32_t i : predicted) {
     ComparedSize& one = by_size[runs.predicted.tensors[i].bytes];
     if (one.predicted++ == 0) one.tensor = tensor_of(runs, i);
   }
   for (const std::uint32_t j : observed) {
     ComparedSize& one = by_size[runs.observed.tensors[j].bytes];
-    if (one.observed++ == 0) one.frames = frames_of(runs, j);
+    if (one.observed++ == 0) seen[runs.observed.tensors[j].bytes] = j;
   }
   std::vector<ComparedSize> out;
   for (auto& [size, one] : by_size) {
@@ -163,16 +178,20 @@ std::vector<ComparedSize> sizes_at(const Runs& runs, const std::vector<std::uint
   }
   const auto bytes = [](const ComparedSize& one) { return one.size * std::abs(one.predicted - one.observed); };
   std::ranges::stable_sort(out, std::greater{}, bytes);
+  if (out.size() > most) out.resize(most);
+  for (ComparedSize& one : out)
+    if (const auto found = seen.find(one.size.count()); found != seen.end())
+      one.frames = frames_of(runs, runs.observed.tensors[found->second].stack);
   return out;
 }
 
-std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut) {
+std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut, std::size_t until) {
   if (by != ToldBy::exported && by != ToldBy::frames) return {};
   std::vector<ComparedPhase> out;
-  for (const auto& [at, level] : peaks_of(runs.predicted, by == ToldBy::frames))
+  for (const auto& [at, level] : peaks_of(runs.predicted, by == ToldBy::frames, until))
     out.push_back({.at = at, .predicted = Bytes(level)});
   int in_part = -1;
-  for (const auto& [at, level] : peaks_of(runs.observed, by == ToldBy::frames)) {
+  for (const auto& [at, level] : peaks_of(runs.observed, by == ToldBy::frames, runs.observed.moves.size())) {
     if (cut && in_part < 0) in_part = at.step;
     if (at.step <= in_part) continue;
     const auto known = std::ranges::find(out, at, &ComparedPhase::at);

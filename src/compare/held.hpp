@@ -17,9 +17,10 @@ std::vector<ComparedBucket> buckets_of(const Runs& runs, const std::vector<std::
                                        const std::vector<std::uint32_t>& observed,
                                        const std::vector<std::optional<std::uint32_t>>& partner);
 std::vector<ComparedSize> sizes_at(const Runs& runs, const std::vector<std::uint32_t>& predicted,
-                                   const std::vector<std::uint32_t>& observed);
+                                   const std::vector<std::uint32_t>& observed, std::size_t most);
 
-/// The highest moments of the phases.
-std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut);
+/// The highest moments of the phases; of the phases that the prediction begins within its first `until` moves, in
+/// these.
+std::vector<ComparedPhase> phases_of(const Runs& runs, ToldBy by, bool cut, std::size_t until);
 
 }  // namespace oomplan::comparing

@@ -23,6 +23,7 @@ struct Piece {
 struct LinedUp {
   std::vector<Piece> pieces{};
   std::string undecided{};  ///< Why not all was lined up.
+  std::size_t until = 0;    ///< So many moves of the prediction are before the snapshot's end.
 };
 
 /// `observed` as tell_moments() left it; `cut`: a trace that begins within the run.

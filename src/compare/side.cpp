@@ -114,11 +114,11 @@ Sizes sizes_of(const Side& side, const std::vector<std::uint32_t>& tensors) {
   return out;
 }
 
-std::size_t highest(const Side& side) {
+std::size_t highest(const Side& side, std::size_t moves) {
   std::int64_t level = 0;
   std::int64_t most = 0;  // less than what is there at the start does not count
   std::size_t out = 0;
-  for (std::size_t i = 0; i < side.moves.size(); ++i) {
+  for (std::size_t i = 0; i < moves; ++i) {
     const std::int64_t bytes = side.tensors[side.moves[i].tensor].bytes;
     level = side.moves[i].allocates ? saturating_add(level, bytes) : saturating_sub(level, bytes);
     if (level <= most) continue;

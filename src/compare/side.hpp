@@ -44,7 +44,7 @@ std::int64_t total(const Sizes& sizes);
 std::vector<std::uint32_t> live_after(const Side& side, std::size_t moves);
 Sizes sizes_of(const Side& side, const std::vector<std::uint32_t>& tensors);
 
-/// After how many moves most is in use.
-std::size_t highest(const Side& side);
+/// After how many of the first `moves` most is in use.
+std::size_t highest(const Side& side, std::size_t moves);
 
 }  // namespace oomplan::comparing

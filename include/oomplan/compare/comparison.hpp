@@ -55,7 +55,8 @@ struct Difference {
   std::optional<PhaseOfStep> at{};          ///< Of the first; nothing where that is not told.
   std::optional<PredictedTensor> tensor{};  ///< Nothing of what only the snapshot has.
   std::int64_t entry = 0;                   ///< Of the snapshot's trace, from 1, of the first; 0 where it has none.
-  std::vector<std::string> frames{};        ///< Of the snapshot, the innermost first.
+  std::uint32_t stack = 0;                  ///< Of the snapshot, of the first; 0 where it has none.
+  std::vector<std::string> frames{};        ///< Of that stack, the innermost first.
   /// What the difference comes to.
   Bytes bytes() const {
     const bool held = kind == DifferenceKind::freed_later || kind == DifferenceKind::freed_sooner;
@@ -105,6 +106,7 @@ struct Comparison {
   std::int64_t entries = 0;     ///< Of the snapshot's trace.
   std::int64_t lined_up = 0;    ///< Allocations of the snapshot that were held against the prediction's.
   std::int64_t steps = 0;       ///< Steps that the snapshot shows, whole or not; 0 where that is not told.
+  bool ends_early = false;      ///< The prediction goes on behind the snapshot's end; its peaks are those before it.
   Bytes predicted_allocated{};  ///< At the peak, as the next three: the allocator's blocks and segments.
   Bytes predicted_reserved{};
   std::optional<Bytes> observed_allocated{};  ///< Without a trace when the snapshot was written.

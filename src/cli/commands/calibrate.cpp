@@ -5,8 +5,8 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../opened.hpp"
 #include "../written.hpp"
-#include "oomplan/read/event_list.hpp"
 #include "oomplan/report/calibration_view.hpp"
 
 namespace oomplan::cli {
@@ -42,11 +42,9 @@ ExitCode code_of(const Calibration& found) {
 }
 
 Result<MeasuredRuns> runs_at(const std::string& path) {
-  const Result<EventList> plain = EventList::open(path);  // refuses what is no plain file
-  if (!plain) return plain.errors();
-  Result<LogText> file = LogText::open(path);
+  Result<LogText> file = open_plain(path);
   if (!file) return file.errors();
-  return read_runs(*file, path);
+  return read_runs(*file, shown_path(path));
 }
 
 Outcome run_calibrate(const Options& options, const Terminal&) {

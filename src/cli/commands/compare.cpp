@@ -7,10 +7,10 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../input.hpp"
+#include "../opened.hpp"
 #include "../options.hpp"
 #include "../recipe.hpp"
 #include "oomplan/estimate/traced.hpp"
-#include "oomplan/read/event_list.hpp"
 #include "oomplan/report/comparison_view.hpp"
 
 namespace oomplan::cli {
@@ -65,12 +65,10 @@ Diagnostic no_snapshot(const std::string& file) {
 }
 
 Result<Snapshot> snapshot_at(const std::string& path) {
-  const Result<EventList> plain = EventList::open(path);  // refuses what is no plain file
-  if (!plain) return plain.errors();
-  Result<LogText> file = LogText::open(path);
+  Result<LogText> file = open_plain(path);
   if (!file) return file.errors();
-  if (!file->is_pickle()) return no_snapshot(path);
-  return read_snapshot(*file, path);
+  if (!file->is_pickle()) return no_snapshot(shown_path(path));
+  return read_snapshot(*file, shown_path(path));
 }
 
 Result<Snapshot> predicted(const Findings& findings) {
@@ -94,6 +92,8 @@ ExitCode code_of(const Comparison& found) {
 }
 
 Outcome run_compare(const Options& options, const Terminal& terminal) {
+  if (options.question.config == "-" && options.snapshot == "-")
+    return refused({{.code = "cli/usage", .message = "CONFIG and SNAPSHOT cannot both be standard input"}}, options);
   const Findings findings = answer(options.question);
   if (!findings.footprint) return refused(findings.diagnostics, options);
   const Result<Snapshot> observed = snapshot_at(options.snapshot);

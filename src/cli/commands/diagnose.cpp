@@ -7,9 +7,9 @@
 
 #include "../codes.hpp"
 #include "../command.hpp"
-#include "../given_input.hpp"
 #include "../input.hpp"
 #include "../log_files.hpp"
+#include "../opened.hpp"
 #include "../predicted.hpp"
 #include "../written.hpp"
 #include "oomplan/report/diagnosis_view.hpp"
@@ -37,13 +37,12 @@ bool read_memory(LogText& file, const std::string& name, Inquest& inquest, Diagn
 
 // What was read before an error counts: a log cut short is still a log.
 bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) {
-  const auto given = path == "-" ? given_input() : std::nullopt;
-  Result<LogText> log = given ? LogText::from_memory(*given) : LogText::open(path);
+  Result<LogText> log = open_text(path);
   if (!log) {
     append(problems, log.errors());
     return false;
   }
-  const std::string name = path == "-" ? "standard input" : path;
+  const std::string name = shown_path(path);
   if (log->is_pickle()) return read_memory(*log, name, inquest, problems);
   inquest.begin(name);
   while (true) {

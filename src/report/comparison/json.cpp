@@ -72,7 +72,8 @@ Json found_json(const Comparison& found) {
            {"undecided", report::text_or_null(found.undecided)},
            {"entries", found.entries},
            {"lined_up", found.lined_up},
-           {"steps", found.steps}};
+           {"steps", found.steps},
+           {"ends_early", found.ends_early}};
   out["peak"] = {{"predicted_allocated", found.predicted_allocated.count()},
                  {"predicted_reserved", found.predicted_reserved.count()},
                  {"observed_allocated", bytes_or_null(found.observed_allocated)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "../layout.hpp"
 #include "oomplan/report/comparison_view.hpp"
@@ -15,6 +16,7 @@ using report::Row;
 
 constexpr std::size_t most_shown = 10;
 constexpr std::size_t most_frames = 4;
+constexpr double most_percent = 1000;  // beyond it says nothing that both figures do not
 
 std::string moment_text(const PhaseOfStep& at) {
   return at.step == 0 ? std::string(name_of(at.phase)) : fmt::format("{} of step {}", name_of(at.phase), at.step);
@@ -48,7 +50,7 @@ std::string what_differs(const Difference& one) {
 std::string percent(Bytes predicted, Bytes observed) {
   if (predicted.count() == 0) return "";
   const double by = 100 * static_cast<double>((observed - predicted).count()) / static_cast<double>(predicted.count());
-  return fmt::format("{:+.1f} %", by);
+  return std::abs(by) > most_percent ? "" : fmt::format("{:+.1f} %", by);
 }
 
 class ComparisonPage {
@@ -83,16 +85,19 @@ class ComparisonPage {
     const bool same = found_.is_same();
     const bool open = !found_.is_lined_up();
     const std::string word = open ? "cannot be lined up" : same ? "the same" : "differs";
+    const std::string what = fmt::format(": {}, GPU {}, against the prediction of {}", printable(found_.file),
+                                         found_.device, printable(view_.config));
     out_ += report::painted(word, same ? Paint::green : Paint::red, options_.colour) +
-            fmt::format(": {}, GPU {}, against the prediction of {}\n", printable(found_.file), found_.device,
-                        printable(view_.config));
+            report::wrapped(what, word.size(), 2, options_.width) + "\n";
     if (found_.coverage == Coverage::end_only) {
       add_paragraph("The snapshot has no trace: it shows what was in use when it was written, and no peak.");
     } else {
-      add_paragraph(fmt::format("{}, {}; {} lined up{}", counted(found_.entries, "event"),
-                                found_.coverage == Coverage::cut ? "beginning within the run" : "the run's first ones",
-                                counted(found_.lined_up, "allocation"), told()));
+      add_paragraph(
+          fmt::format("{}, {}; {} lined up{}", counted(found_.entries, "event"),
+                      found_.coverage == Coverage::cut ? "beginning within the run" : "from the start of the run",
+                      counted(found_.lined_up, "allocation"), told()));
     }
+    if (found_.ends_early) add_paragraph("it ends before the prediction does, whose peaks are those up to there");
     if (!found_.undecided.empty()) add_paragraph("undecided, because " + found_.undecided);
   }
 
@@ -143,15 +148,18 @@ class ComparisonPage {
 
   void add_moments() {
     out_ += "\n";
-    if (found_.coverage == Coverage::cut) add_paragraph("it begins " + seen_text(found_.begins));
-    add_paragraph("it ends " + seen_text(found_.ends));
+    if (found_.coverage == Coverage::cut) add_paragraph(seen_text("it begins", found_.begins));
+    add_paragraph(seen_text("it ends", found_.ends));
   }
 
-  static std::string seen_text(const SeenMoment& seen) {
-    if (!seen.undecided.empty()) return "undecided where, because " + seen.undecided;
+  static std::string seen_text(const std::string& what, const SeenMoment& seen) {
+    if (!seen.undecided.empty()) return "where " + what + " cannot be told: " + seen.undecided;
     std::string after;
-    for (const PhaseOfStep& at : seen.after) after += (after.empty() ? "" : " or of ") + moment_text(at);
-    std::string out = "with what is in use at the end of " + after;
+    for (std::size_t i = 0; i < seen.after.size(); ++i) {
+      const bool last = i + 1 == seen.after.size();
+      after += (i == 0 ? "" : last ? " or " : ", ") + moment_text(seen.after[i]);
+    }
+    std::string out = what + " with what is in use at the end of " + after;
     if (seen.apart.count() > 0) out += ", but for " + to_text(seen.apart);
     if (!seen.optimizer_state)
       return out + "; whether the optimizer's state is there is undecided, because both are near";

@@ -3,7 +3,7 @@
 
     tests/cases/compare/plant.py WHAT FROM.pickle TO.pickle
 
-WHAT is more, dtype, missing, later, unframed, cut=ENTRIES or segments.
+WHAT is more, third, dtype, missing, later, unframed, cut=ENTRIES, stop=ENTRIES or segments.
 """
 
 import pickle
@@ -32,7 +32,16 @@ def nth_of(trace, phase, least, n=5):
 
 def more(snapshot, trace):
     at, _ = nth_of(trace, "forward of step 1", MIB)
-    frames = [{"filename": "hooks.py", "line": 7, "name": "log_norms"}]
+    insert(snapshot, trace, at, [{"filename": "hooks.py", "line": 7, "name": "log_norms"}])
+
+
+def third(snapshot, trace):
+    """A third step begins before the last two tensors that the second frees are freed."""
+    names = [("", "aten::mm"), ("oomplan", "activations"), ("oomplan", "forward of step 3")]
+    insert(snapshot, trace, len(trace) - 4, [{"filename": file, "line": 0, "name": name} for file, name in names])
+
+
+def insert(snapshot, trace, at, frames):
     made = {"addr": FAR, "size": 3 * MIB, "stream": 0, "time_us": 0, "frames": frames}
     segment = {"action": "segment_alloc", **made, "size": 20 * MIB}
     trace[at:at] = [segment, {"action": "alloc", **made}, {"action": "free_requested", **made}, {"action": "free_completed", **made}]
@@ -72,6 +81,43 @@ def unframed(snapshot, trace):
 
 def cut(_, trace, entries):
     del trace[:-entries]
+
+
+def stop(snapshot, trace, entries):
+    """As if it was written after so many entries: what is in use then, in the segments of then."""
+    del trace[entries:]
+    held, segments = {}, {}
+    for entry in trace:
+        of = segments if entry["action"].startswith("segment") else held
+        if entry["action"] in ("alloc", "segment_alloc"):
+            of[entry["addr"]] = entry
+        elif entry["action"] in ("free_completed", "segment_free"):
+            del of[entry["addr"]]
+    like = snapshot["segments"][0]
+    snapshot["segments"] = [{**like, "address": base, "total_size": segment["size"], "blocks": blocks_of(segment, held),
+                             "segment_type": "small" if segment["size"] == 2 * MIB else "large"}
+                            for base, segment in sorted(segments.items())]
+
+
+def blocks_of(segment, held):
+    """What less is left of than is ever cut off, a block keeps."""
+    at, end = segment["addr"], segment["addr"] + segment["size"]
+    least = 512 if segment["size"] == 2 * MIB else MIB + 1
+    inside = [held[address] for address in sorted(held) if at <= address < end]
+    blocks = []
+
+    def add(size, asked, state, frames):
+        if size > 0:
+            blocks.append({"address": at, "size": size, "requested_size": asked, "state": state, "frames": frames})
+        return at + size
+
+    for entry, following in zip(inside, [*inside[1:], {"addr": end}]):
+        at = add(entry["addr"] - at, 0, "inactive", [])
+        size = (entry["size"] + 511) // 512 * 512
+        left = following["addr"] - at - size
+        at = add(size + (left if left < least else 0), entry["size"], "active_allocated", entry["frames"])
+    add(end - at, 0, "inactive", [])
+    return blocks
 
 
 def segments(snapshot, _):

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace oomplan {
 namespace {
@@ -86,6 +89,9 @@ struct Planted {
   bool extra = false;
   int steps = 2;
   bool cut = false;
+  bool late = false;      ///< A gradient is freed in the next step.
+  bool kept = false;      ///< What the second step saves is never freed.
+  std::string stopped{};  ///< Within that phase of the last step.
 };
 
 /// The same as PyTorch records it, with frames of Python.
@@ -97,15 +103,22 @@ Snapshot recorded(const Planted& planted) {
   const auto optimizer = run.stack({{"torch/optim/adamw.py", 100, "step"}, {"train.py", 10, "main"}});
   const auto hook = run.stack({{"hooks.py", 5, "log"}, {"torch/nn/modules/module.py", 1700, "_call_impl"}});
   run.make(100 * mib, weights);
+  std::vector<std::int64_t> left;
   for (int step = 1; step <= planted.steps; ++step) {
     const auto saved = run.make(planted.saved, forward);
+    for (const std::int64_t gradient : std::exchange(left, {})) run.drop(gradient);
+    const std::string stopped = step == planted.steps ? planted.stopped : "";
     if (planted.extra && step == 2) run.make(7 * mib, hook);
+    if (stopped == "forward") break;
     const auto gradient = run.make(100 * mib, begins);
-    run.drop(saved);
+    if (stopped == "backward") break;
+    if (!planted.kept || step != 2) run.drop(saved);
     if (step == 1) run.make(200 * mib, optimizer);
     const auto temporary = run.make(30 * mib, optimizer);
+    if (stopped == "optimizer_step") break;
     run.drop(temporary);
-    run.drop(gradient);
+    if (planted.late && step == 2) left.push_back(gradient);
+    if (left.empty()) run.drop(gradient);
   }
   Snapshot out = run.done();
   if (planted.cut) {
@@ -134,6 +147,41 @@ TEST(Compare, TheFirstDifferenceIsTheTensorMore) {
   EXPECT_EQ(found->first->at, (PhaseOfStep{Phase::forward, 2}));
   EXPECT_EQ(found->first->frames.front(), "hooks.py:5 log");
   EXPECT_EQ(found->differences.size(), 1U);
+}
+
+TEST(Compare, WhatWouldFollowAStopIsNoDifference) {
+  for (const int steps : {1, 2}) {
+    for (const char* phase : {"forward", "backward", "optimizer_step"}) {
+      const Result<Comparison> found = compare(predicted(), recorded({.steps = steps, .stopped = phase}), 0);
+      ASSERT_TRUE(found);
+      EXPECT_TRUE(found->is_same()) << phase << steps;
+      EXPECT_TRUE(found->ends_early);
+      EXPECT_EQ(found->predicted_allocated, found->observed_allocated) << phase << steps;
+    }
+  }
+}
+
+TEST(Compare, ATensorMoreStaysTheOnlyDifferenceOfARunThatStopped) {
+  const Result<Comparison> found = compare(predicted(), recorded({.extra = true, .stopped = "backward"}), 0);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->differences.size(), 1U);
+  EXPECT_EQ(found->differences[0].observed, Bytes::mib(7));
+}
+
+TEST(Compare, WhatAThirdStepFreesIsNotHeldToTheEnd) {
+  const Result<Comparison> found = compare(predicted(), recorded({.steps = 3, .late = true}), 0);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->steps, 3);
+  EXPECT_TRUE(found->is_same());
+}
+
+TEST(Compare, WhatIsInUseAfterAThirdStepIsHeldToTheEnd) {
+  const Result<Comparison> found = compare(predicted(), recorded({.steps = 3, .kept = true}), 0);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->differences.size(), 1U);
+  EXPECT_EQ(found->differences[0].kind, DifferenceKind::freed_later);
+  EXPECT_EQ(found->differences[0].predicted, Bytes::mib(40));
+  EXPECT_EQ(found->differences[0].entry, 0);
 }
 
 TEST(Compare, ATensorOfAnotherSizeStandsInPlaceOfThePredicted) {
