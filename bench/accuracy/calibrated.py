@@ -51,7 +51,7 @@ def fitted(program, runs):
 def error(run, terms):
     allocated, reserved = run["predicted"]
     if terms:
-        reserved += terms["workspaces"] + terms["residue"] + terms["slack"] * allocated
+        reserved += terms["residue"] + terms["slack"] * allocated
     if "smi" in run:
         context = terms["context"] if terms else run["smi"][0]
         return abs((context + reserved) / run["smi"][1] - 1) * 100
@@ -73,7 +73,7 @@ def row(program, name, runs):
     for other in (0, 1) if len(runs) >= 8 else ():
         found, _ = fitted(program, runs[other::2])
         terms.append("none" if not found else
-                     f"{(found['workspaces'] + found['residue']) / MIB:.0f} MiB + {100 * found['slack']:.2f} %")
+                     f"{found['residue'] / MIB:.0f} MiB + {100 * found['slack']:.2f} %")
         held = runs[1 - other::2]
         before += [error(run, None) for run in held]
         after += [error(run, found) for run in held]

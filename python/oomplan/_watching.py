@@ -23,14 +23,26 @@ def _torch() -> Any:
     return sys.modules.get("torch")
 
 
-def gpu_here() -> str | None:
-    """The GPU of this process as --gpu takes it; None where torch has none."""
+def _card() -> Any:
+    """torch's properties of the card in use; None where there is none, or torch has not touched it yet: asking would
+    make a CUDA context in a run that needs none."""
     torch = _torch()
-    if torch is None or not torch.cuda.is_available():
+    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return None
+    try:
+        return torch.cuda.get_device_properties(torch.cuda.current_device())
+    except Exception as error:
+        log.warning("the card is not known: %s", error)
+        return None
+
+
+def gpu_here() -> str | None:
+    """The GPU of this process as --gpu takes it; None where torch uses none."""
+    found = _card()
+    if found is None:
         return None
     from oomplan._asking import Reply
 
-    found = torch.cuda.get_device_properties(torch.cuda.current_device())
     known = Reply(["estimate", "gpt2", "-q", f"--gpu={found.name}"]).code in (0, 1)
     return str(found.name) if known else f"{found.total_memory}B"
 
@@ -60,11 +72,11 @@ def _device_used(torch: Any) -> dict[str, int]:
 def runs_on() -> dict[str, Any]:
     """The card as torch names it, and the versions of what is loaded."""
     torch = _torch()
-    has_card = torch is not None and torch.cuda.is_available()
+    card = _card()
     names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "lightning")
     versions = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
     return {
-        "card": str(torch.cuda.get_device_properties(torch.cuda.current_device()).name) if has_card else None,
+        "card": str(card.name) if card else None,
         "torch": str(torch.__version__) if torch else None,
         "versions": {name: str(version) for name, version in versions.items() if version},
     }
@@ -168,3 +180,5 @@ class Watch:
                 file.write(json.dumps(record) + "\n")
         except OSError as error:
             log.warning("%s: %s", os.fspath(self.runs), error)
+        except Exception as error:
+            log.warning("nothing recorded, by a bug of oomplan's callback: %r", error)

@@ -22,28 +22,24 @@ Column column_of(const Runs& runs, const Value& value) {
   return out;
 }
 
-double mean_or_zero(const Column& y) {
-  return calibrating::non_negative(std::vector<Column>{Column(y.size(), 1.0)}, y).front();
+Bytes mean_or_zero(const Column& values) {
+  double sum = 0;
+  for (const double value : values) sum += value / static_cast<double>(values.size());
+  return bytes_of(sum);
 }
 
-CardTerms fitted(const Runs& runs) {
-  CardTerms out{.runs = static_cast<std::int64_t>(runs.size())};
-  out.workspaces = bytes_of(mean_or_zero(
-      column_of(runs, [](const MeasuredRun& run) { return of(run.allocated - run.predicted_allocated); })));
-  const std::vector<Column> columns{
-      Column(runs.size(), 1.0), column_of(runs, [](const MeasuredRun& run) { return of(run.predicted_allocated); })};
-  const Column slack = column_of(runs, [](const MeasuredRun& run) {
-    return of((run.reserved - run.allocated) - (run.predicted_reserved - run.predicted_allocated));
-  });
-  const std::vector<double> found = calibrating::non_negative(columns, slack);
-  out.residue = bytes_of(found[0]);
-  out.slack = found[1];
-  Column beside;
-  for (const MeasuredRun* run : runs)
-    if (run->beside) beside.push_back(of(*run->beside));
-  if (!beside.empty()) out.context = bytes_of(mean_or_zero(beside));
+/// What was reserved beyond what was predicted, over the tensors that were.
+calibrating::Point reserved_beyond(const MeasuredRun& run) {
+  return {of(run.predicted_allocated), of(run.reserved - run.predicted_reserved)};
+}
+
+std::vector<calibrating::Point> points_of(const Runs& runs) {
+  std::vector<calibrating::Point> out;
+  for (const MeasuredRun* run : runs) out.push_back(reserved_beyond(*run));
   return out;
 }
+
+CardTerms terms_of(const calibrating::Line& line) { return {.residue = bytes_of(line.constant), .slack = line.slope}; }
 
 double error(const MeasuredRun& run, Bytes predicted) { return std::abs(of(predicted) / of(run.reserved) - 1); }
 
@@ -58,22 +54,31 @@ double with_terms(const MeasuredRun& run, const CardTerms& terms) {
 }
 
 /// Each run by terms of the others.
-double left_out_error(const Runs& runs) {
-  std::vector<double> errors;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    Runs others = runs;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    errors.push_back(with_terms(*runs[i], fitted(others)));
-  }
-  return median(std::move(errors));
+double left_out_error(const Runs& runs, const calibrating::LineSums& sums) {
+  return median(column_of(runs, [&](const MeasuredRun& run) {
+    return with_terms(run, terms_of(sums.line_without(reserved_beyond(run))));
+  }));
 }
 
-CardTerms with_errors(const Runs& runs) {
-  CardTerms out = fitted(runs);
+CardTerms fitted(const Runs& runs) {
+  const calibrating::LineSums sums(points_of(runs));
+  CardTerms out = terms_of(sums.line());
+  out.runs = static_cast<std::int64_t>(runs.size());
+  out.workspaces =
+      mean_or_zero(column_of(runs, [](const MeasuredRun& run) { return of(run.allocated - run.predicted_allocated); }));
+  Column beside;
+  for (const MeasuredRun* run : runs)
+    if (run->beside) beside.push_back(of(*run->beside));
+  if (!beside.empty()) out.context = mean_or_zero(beside);
   out.error_before = median(column_of(runs, [](const MeasuredRun& run) { return error(run, run.predicted_reserved); }));
   out.error_fitted = median(column_of(runs, [&](const MeasuredRun& run) { return with_terms(run, out); }));
-  out.error_left_out = left_out_error(runs);
+  out.error_left_out = left_out_error(runs, sums);
   return out;
+}
+
+bool within_limits(const CardTerms& terms) {
+  return of(terms.context.value_or(Bytes())) <= largest_term && of(terms.workspaces) <= largest_term &&
+         of(terms.residue) <= largest_term && terms.slack <= largest_slack && terms.error_left_out <= largest_error;
 }
 
 }  // namespace
@@ -87,24 +92,28 @@ std::string minor_version(std::string_view version) {
 Calibration calibrate(const MeasuredRuns& measured) {
   std::map<std::pair<std::string, std::string>, Runs> by_card;
   for (const MeasuredRun& run : measured.runs) by_card[{run.card, minor_version(run.torch)}].push_back(&run);
-  Calibration out{.left_out = measured.left_out};
+  Calibration out{.left_out = measured.left_out, .torn = measured.torn};
   for (const auto& [key, runs] : by_card) {
-    const auto count = static_cast<std::int64_t>(runs.size());
-    if (count < fewest_runs) {
-      out.unfitted.push_back({key.first, key.second, count, false, 0, 0});
+    Unfitted unfitted{.card = key.first, .torch = key.second, .runs = static_cast<std::int64_t>(runs.size())};
+    if (unfitted.runs < fewest_runs) {
+      out.unfitted.push_back(std::move(unfitted));
       continue;
     }
-    CardTerms terms = with_errors(runs);
+    CardTerms terms = fitted(runs);
     terms.card = key.first;
     terms.torch = key.second;
+    unfitted.error_before = terms.error_before;
+    unfitted.error_left_out = terms.error_left_out;
     terms.contradict = terms.error_left_out > terms.error_before;
     if (terms.contradict) {
       terms.workspaces = terms.residue = Bytes();
       terms.slack = 0;
       terms.error_fitted = terms.error_before;
     }
-    if (terms.contradict && !terms.context) {
-      out.unfitted.push_back({key.first, key.second, count, true, terms.error_before, terms.error_left_out});
+    const bool none = terms.contradict && !terms.context;
+    if (none || !within_limits(terms)) {
+      unfitted.why = none ? WhyUnfitted::contradict : WhyUnfitted::beyond_limits;
+      out.unfitted.push_back(std::move(unfitted));
     } else {
       out.cards.push_back(std::move(terms));
     }

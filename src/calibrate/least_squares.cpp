@@ -1,81 +1,58 @@
 #include "least_squares.hpp"
 
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <utility>
+#include <algorithm>
 
 namespace oomplan::calibrating {
 namespace {
 
-using Vector = std::vector<double>;
-
-double product(const Vector& a, const Vector& b) {
-  double out = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) out += a[i] * b[i];
-  return out;
-}
-
-/// A column less what the ones before it say of it; nothing where that is all of it.
-constexpr double dependent = 1e-9;
-
-/// Modified Gram-Schmidt over the columns chosen, then back substitution. Nothing where they depend on one another.
-std::optional<Vector> solved(std::span<const Vector> columns, unsigned chosen, const Vector& y) {
-  std::vector<std::size_t> of;
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    if ((chosen >> c & 1U) != 0) of.push_back(c);
-  std::vector<Vector> q;
-  std::vector<Vector> r;
-  for (const std::size_t c : of) {
-    Vector rest = columns[c];
-    const double whole = std::sqrt(product(rest, rest));
-    Vector row;
-    for (const Vector& one : q) {
-      row.push_back(product(one, rest));
-      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= row.back() * one[i];
-    }
-    const double left = std::sqrt(product(rest, rest));
-    if (!(left > dependent * whole)) return std::nullopt;
-    for (double& value : rest) value /= left;
-    row.push_back(left);
-    q.push_back(std::move(rest));
-    r.push_back(std::move(row));
-  }
-  Vector out(columns.size());
-  for (std::size_t k = of.size(); k-- > 0;) {
-    double value = product(q[k], y);
-    for (std::size_t later = k + 1; later < of.size(); ++later) value -= r[later][k] * out[of[later]];
-    out[of[k]] = value / r[k][k];
-  }
-  return out;
-}
-
-double distance(std::span<const Vector> columns, const Vector& by, const Vector& y) {
-  double out = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    double left = y[i];
-    for (std::size_t c = 0; c < columns.size(); ++c) left -= by[c] * columns[c][i];
-    out += left * left;
-  }
-  return out;
-}
+constexpr double rounding = 1e-12;  // what is left of a sum of squares where all of it was taken off
 
 }  // namespace
 
-Vector non_negative(std::span<const Vector> columns, const Vector& y) {
-  Vector best(columns.size());
-  double least = distance(columns, best, y);
-  for (unsigned chosen = 1; chosen < 1U << columns.size(); ++chosen) {
-    const std::optional<Vector> found = solved(columns, chosen, y);
-    if (!found) continue;
-    bool sound = true;
-    for (const double value : *found) sound = sound && std::isfinite(value) && value >= 0;
-    const double now = sound ? distance(columns, *found, y) : std::numeric_limits<double>::infinity();
-    if (!(now < least * (1 - 1e-12))) continue;
-    least = now;
-    best = *found;
+LineSums::LineSums(std::span<const Point> points) {
+  for (const Point& point : points) {
+    centre_.x += point.x / static_cast<double>(points.size());
+    centre_.y += point.y / static_cast<double>(points.size());
   }
-  return best;
+  for (const Point& point : points) count(point, 1);
+  whole_ = uu_;
+}
+
+void LineSums::count(const Point& point, double times) {
+  const double u = point.x - centre_.x;
+  const double v = point.y - centre_.y;
+  n_ += times;
+  u_ += times * u;
+  v_ += times * v;
+  uu_ += times * u * u;
+  uv_ += times * u * v;
+}
+
+Line LineSums::line() const {
+  if (n_ < 1) return {};
+  const double x = centre_.x + u_ / n_;
+  const double y = centre_.y + v_ / n_;
+  const double spread = uu_ - u_ * u_ / n_;
+  const double common = uv_ - u_ * v_ / n_;
+  const double squares = spread + n_ * x * x;
+  if (spread > rounding * whole_ && spread > rounding * rounding * squares) {
+    const double slope = common / spread;
+    const double constant = y - slope * x;
+    if (slope >= 0 && constant >= 0) return {constant, slope};
+  }
+  // One of them is 0: what each alone takes off the sum of squares says which.
+  const double constant = std::max(y, 0.0);
+  const double by_constant = n_ * constant * constant;
+  const double product = std::max(common + n_ * x * y, 0.0);
+  const double by_slope = squares > 0 ? product * (product / squares) : 0;
+  if (by_slope > by_constant * (1 + rounding)) return {0, product / squares};
+  return {constant, 0};
+}
+
+Line LineSums::line_without(const Point& one) const {
+  LineSums others = *this;
+  others.count(one, -1);
+  return others.line();
 }
 
 }  // namespace oomplan::calibrating

@@ -1,5 +1,6 @@
 // A calibration out of its JSON.
-#include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "oomplan/calibrate/calibrate.hpp"
 
@@ -7,7 +8,6 @@ namespace oomplan {
 namespace {
 
 constexpr std::string_view schema = "oomplan/calibration/1";
-constexpr double largest_term = 1125899906842624.0;  // 2^50 bytes: of no card
 
 class Profile {
  public:
@@ -38,7 +38,8 @@ class Profile {
     const Node* found = card.find(key);
     const auto value = found != nullptr && found->is_scalar() ? found->as_number() : std::nullopt;
     if (value && *value >= 0 && *value <= most) return *value;
-    refuse(found == nullptr ? card : *found, std::string(key) + ": expected a number, 0 or more");
+    refuse(found == nullptr ? card : *found,
+           std::string(key) + ": expected a number from 0 to " + std::to_string(std::llround(most)));
     return 0;
   }
   Bytes bytes(const Node& card, std::string_view key) {
@@ -59,8 +60,8 @@ class Profile {
     if (context != nullptr && context->kind != Node::Kind::null) out.context = bytes(card, "context");
     out.workspaces = bytes(card, "workspaces");
     out.residue = bytes(card, "residue");
-    out.slack = number(card, "slack", 100);
-    out.error_left_out = number(card, "error_left_out", 1e6);
+    out.slack = number(card, "slack", largest_slack);
+    out.error_left_out = number(card, "error_left_out", largest_error);
     return out;
   }
 

@@ -17,16 +17,22 @@ constexpr std::int64_t largest = std::int64_t{1} << 50;  // of no card
 struct Open {
   MeasuredRun run{};
   bool predicted = false;
+  bool stepped = false;
 };
 
 class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
+  /// A line, with its end where it has one: without, it may have been broken off.
   Diagnostics add(std::string_view text, std::int64_t line) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
     if (text.size() > longest_line) return bad(line, "this line is longer than any record");
     const Result<Document> read = parse_document(std::string(text), name_, Syntax::json, {longest_line, 8, 1'000});
+    if (!read && !text.ends_with('\n')) {
+      out_.torn = true;
+      return {};
+    }
     if (!read) return bad(line, "this is no JSON object: " + read.errors().front().message);
     if (!read->root.is_mapping()) return bad(line, "this is no JSON object");
     return take(read->root, line);
@@ -68,7 +74,9 @@ class Reader {
     if (what != "step" && what != "evaluation") return {};
     const auto going_on = open_.find(id);
     Open of_nobody;
-    return measure(record, line, going_on == open_.end() ? of_nobody : going_on->second);
+    Open& open = going_on == open_.end() ? of_nobody : going_on->second;
+    open.stepped = open.stepped || what == "step";
+    return measure(record, line, open);
   }
 
   Diagnostics begin(const Node& record, std::int64_t line, Open& open) {
@@ -107,7 +115,7 @@ class Reader {
 
   void close(Open& open) {
     const MeasuredRun& run = open.run;
-    const bool whole = !run.card.empty() && !run.torch.empty() && run.predicted_allocated.count() > 0 &&
+    const bool whole = open.stepped && !run.card.empty() && !run.torch.empty() && run.predicted_allocated.count() > 0 &&
                        run.predicted_reserved >= run.predicted_allocated && run.allocated.count() > 0 &&
                        run.reserved >= run.allocated;
     if (whole) out_.runs.push_back(run);

@@ -219,13 +219,19 @@ std::string torch_of(const Question& question) {
   return {};
 }
 
+std::vector<AskedCard> cards_asked(const Question& question, const std::vector<Gpu>& gpus) {
+  std::vector<AskedCard> out;
+  for (std::size_t i = 0; i < gpus.size(); ++i) out.push_back({cards_of(question.gpus[i]).name, gpus[i]});
+  return out;
+}
+
 /// The cards with what a calibration says of them.
 Result<HeldCards> calibrated(Findings& findings, const Question& question, const std::vector<Gpu>& gpus,
                              const Catalog& catalog) {
   HeldCards out{gpus, question.headroom, {}};
   if (question.calibration.empty()) return out;
-  Result<TermsOfCards> terms =
-      terms_for(gpus, question.calibration, torch_of(question), catalog, findings.plan->warnings);
+  Result<TermsOfCards> terms = terms_for(cards_asked(question, gpus), question.calibration, torch_of(question), catalog,
+                                         findings.plan->warnings);
   if (!terms) return terms.errors();
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if ((*terms)[i]) out.gpus[i] = with_terms(gpus[i], *(*terms)[i], findings.footprint->peak.total);
@@ -233,10 +239,14 @@ Result<HeldCards> calibrated(Findings& findings, const Question& question, const
   return out;
 }
 
+/// What is reserved without a card is that of the first.
 void show_calibration(Findings& findings, const HeldCards& cards, Bytes peak) {
   for (std::size_t i = 0; i < cards.terms.size() && i < findings.fits.size(); ++i)
     if (cards.terms[i] && findings.fits[i].verdict != FitVerdict::undecided)
       show_terms(findings.fits[i], *cards.terms[i], peak);
+  const bool applied = std::ranges::any_of(cards.terms, [](const auto& terms) { return terms.has_value(); });
+  if (applied && findings.outlook) findings.outlook->cards = {};  // they are without terms
+  if (!cards.terms.empty() && cards.terms.front()) show_terms(*findings.reserved, *cards.terms.front(), peak);
 }
 
 void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyond) {

@@ -20,7 +20,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"calibrate/bad-runs", Verdict::invalid,
      "The file is no runs.jsonl as oomplan's trainer callback writes it: one JSON object a line, sizes in bytes."},
     {"calibrate/not-applied", Verdict::answered,
-     "The calibration is of another card or another version of PyTorch, and changes nothing of this answer."},
+     "The calibration is of another card or another version of PyTorch, or of several that the question does not tell "
+     "apart, or no GPU is named: it changes nothing of this answer."},
     {"catalog/ambiguous-gpu", Verdict::usage,
      "Cards of several sizes are sold under that name. The message lists them with what CUDA reports of each."},
     {"catalog/assumed-total", Verdict::answered,

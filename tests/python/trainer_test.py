@@ -224,6 +224,43 @@ class Records(unittest.TestCase):
         self.assertEqual((found["card"], found["torch"]), ("NVIDIA H100 80GB HBM3", "2.11.0+cu130"))
         self.assertEqual(found["versions"]["transformers"], transformers.__version__)
 
+    def recorded(self, cuda, gpu):
+        """The record of a prediction, with `cuda` in torch's place."""
+        stand_in = types.SimpleNamespace(cuda=types.SimpleNamespace(**cuda), __version__="2.11.0+cu130")
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, {"torch": stand_in}):
+            path = pathlib.Path(folder) / "runs.jsonl"
+            _watching.Watch(gpu, path, {}).predict("gpt2")
+            return json.loads(path.read_text())
+
+    def test_a_card_that_torch_does_not_tell_of_stops_nothing(self):
+        asked = mock.Mock(side_effect=RuntimeError("CUDA error: device-side assert triggered"))
+        cuda = {
+            "is_available": lambda: True,
+            "is_initialized": lambda: True,
+            "current_device": lambda: 0,
+            "get_device_properties": asked,
+        }
+        for gpu in (None, "h100"):
+            found = self.recorded(cuda, gpu)
+            self.assertEqual((found["what"], found["gpu"], found["card"]), ("prediction", gpu, None))
+        self.assertTrue(asked.called)
+
+    def test_a_run_that_has_not_touched_the_gpu_is_not_made_to(self):
+        asked = mock.Mock(side_effect=RuntimeError("no CUDA context is wanted here"))
+        cuda = {
+            "is_available": lambda: True,
+            "is_initialized": lambda: False,
+            "current_device": asked,
+            "get_device_properties": asked,
+        }
+        found = self.recorded(cuda, None)
+        self.assertEqual((found["gpu"], found["card"]), (None, None))
+        self.assertFalse(asked.called)
+
+    def test_what_fails_while_a_record_is_written_stops_nothing(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(_watching, "runs_on", side_effect=RuntimeError):
+            _watching.Watch("h100", pathlib.Path(folder) / "runs.jsonl", {}).predict("gpt2")
+
 
 class Objects(unittest.TestCase):
     """Configs that are objects; that what they say is read, and what cannot be is not left out."""

@@ -7,6 +7,7 @@
 #include "../command.hpp"
 #include "../opened.hpp"
 #include "../written.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/report/calibration_view.hpp"
 
 namespace oomplan::cli {
@@ -34,11 +35,12 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
   return out;
 }
 
-/// 0 where some card has terms; else 1 where runs contradict one another, 4 where there are too few.
+/// 0 where some card has terms; else 1 where there are enough runs of one, 4 where there are too few.
 ExitCode code_of(const Calibration& found) {
   if (!found.cards.empty()) return ExitCode::ok;
-  const bool contradict = std::ranges::any_of(found.unfitted, &Unfitted::contradict);
-  return contradict ? ExitCode::does_not_fit : ExitCode::undecided;
+  const bool enough =
+      std::ranges::any_of(found.unfitted, [](const Unfitted& one) { return one.why != WhyUnfitted::too_few; });
+  return enough ? ExitCode::does_not_fit : ExitCode::undecided;
 }
 
 Result<MeasuredRuns> runs_at(const std::string& path) {
@@ -47,14 +49,18 @@ Result<MeasuredRuns> runs_at(const std::string& path) {
   return read_runs(*file, shown_path(path));
 }
 
-Outcome run_calibrate(const Options& options, const Terminal&) {
+Outcome run_calibrate(const Options& options, const Terminal& terminal) {
   const Result<MeasuredRuns> runs = runs_at(options.runs);
   if (!runs) return refused(runs.errors(), options);
   const Calibration found = calibrate(*runs);
   Outcome out{.code = code_of(found)};
-  out.out = options.json ? calibration_json(found) : calibration_text(found);
-  if (!options.output.empty() && !found.cards.empty())
+  out.out = options.json ? calibration_json(found) : calibration_text(found, terminal.width);
+  if (options.output.empty()) return out;
+  if (found.cards.empty()) {
+    out.err += printable(options.output) + " is not written: no card has terms\n";
+  } else {
     add_report(out, options.output, calibration_json(found), {options.runs});
+  }
   return out;
 }
 

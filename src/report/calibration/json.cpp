@@ -22,17 +22,19 @@ Json terms_json(const CardTerms& one) {
 }
 
 Json unfitted_json(const Unfitted& one) {
+  const bool judged = one.why != WhyUnfitted::too_few;
   return {{"card", one.card},
           {"torch", one.torch},
           {"runs", one.runs},
-          {"why", one.contradict ? "contradict" : "too_few"},
-          {"error_before", one.contradict ? Json(one.error_before) : Json()},
-          {"error_left_out", one.contradict ? Json(one.error_left_out) : Json()}};
+          {"why", name_of(one.why)},
+          {"error_before", judged ? Json(one.error_before) : Json()},
+          {"error_left_out", judged ? Json(one.error_left_out) : Json()}};
 }
 
 std::string printed(const Calibration& found, const Diagnostics& problems) {
   Json out{{"schema", "oomplan/calibration/1"}, {"oomplan", version()},       {"cards", Json::array()},
-           {"unfitted", Json::array()},         {"left_out", found.left_out}, {"diagnostics", Json::array()}};
+           {"unfitted", Json::array()},         {"left_out", found.left_out}, {"torn", found.torn},
+           {"diagnostics", Json::array()}};
   for (const CardTerms& one : found.cards) out["cards"].push_back(terms_json(one));
   for (const Unfitted& one : found.unfitted) out["unfitted"].push_back(unfitted_json(one));
   for (const Diagnostic& one : problems) out["diagnostics"].push_back(report::diagnostic_json(one));

@@ -6,17 +6,21 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "oomplan/calibrate/calibration.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
 namespace {
 
-/// With one GPU its context, and NCCL's buffers, are part of the table, so that the total at the peak is what the card
-/// has to hold.
+/// With one GPU its context, NCCL's buffers, and what a calibration adds are part of the table, so that the total at
+/// the peak is what the card has to hold.
 Bytes runtime_of(const Report& report) {
   if (report.found.fits.size() != 1) return {};
   const Fit& fit = report.found.fits.front();
-  return fit.gpu.context + fit.communicators;
+  Bytes out = fit.gpu.context + fit.communicators;
+  for (const RuntimeTerm& term : fit.runtime)
+    if (term.name == calibrated_term) out += term.bytes;
+  return out;
 }
 
 class PhaseTable {
