@@ -105,7 +105,7 @@ Seen seen_moment(const Runs& runs, const Sizes& held) {
     out.undecided = "nothing is in use";
     return seen;
   }
-  const std::int64_t least = std::ranges::min(distances);
+  const std::int64_t least = *std::ranges::min_element(distances);
   out.apart = Bytes(least);
   const End& end = ends[static_cast<std::size_t>(std::ranges::find(distances, least) - distances.begin())];
   seen.nearest = end.moves;
