@@ -86,6 +86,12 @@ Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& fi
       .type_name("FILE");
 }
 
+Option add_set_option(const ArgumentParser& app, std::vector<std::string>& overrides) {
+  return app.option("--set", overrides, "Change one thing in the config first (repeatable)")
+      .repeatable()
+      .type_name("KEY=VALUE");
+}
+
 std::string dialect_help() {
   const auto names = dialects();
   std::string out;

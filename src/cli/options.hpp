@@ -18,6 +18,9 @@ Option add_trainer_option(const ArgumentParser& app, std::string& trainer);
 /// --launch, which may be given several times.
 Option add_launch_option(const ArgumentParser& app, std::vector<std::string>& files);
 
+/// --set, which may be given several times.
+Option add_set_option(const ArgumentParser& app, std::vector<std::string>& overrides);
+
 /// What --dialect takes: "hf or oomplan; else recognised from the content".
 std::string dialect_help();
 

@@ -50,10 +50,7 @@ void add_prediction_options(const ArgumentParser& app, Question& question) {
       .type_name("NAME");
   add_trainer_option(app, question.trainer).needs(config);
   add_launch_option(app, question.launch).needs(config);
-  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
-      .repeatable()
-      .needs(config)
-      .type_name("KEY=VALUE");
+  add_set_option(app, question.overrides).needs(config);
   app.option("--dialect", question.dialect, dialect_help()).needs(config).type_name("NAME");
   add_models_option(app, question.models);
 }

@@ -23,9 +23,7 @@ bool has_linear(const Architecture& architecture, const std::string& name) {
   const auto has = [&](const OpSpec& op) {
     return name == "gate_proj" && (op.op == "gated_mlp" || op.op == "gated_attention" || op.find("shared") != nullptr);
   };
-  return std::ranges::any_of(architecture.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, has); });
-  });
+  return any_op(architecture, has);
 }
 
 /// all-linear as peft hears of it. From 0.21 on it is told so, and knows that experts and routers were linear layers;

@@ -134,7 +134,8 @@ KeyValues::~KeyValues() {
   }
 }
 
-void RouterLogits::let_go() {
+void RouterLogits::close() {
+  open_ = false;
   for (Router& router : routers_) {
     Restore in_layer(torch_.recorder.scope.layer, std::int16_t{router.layer});
     router.logits.reset();
@@ -264,7 +265,6 @@ void Model::base(Play& play, Stream& s) const {
   }
   // The last one's place in what is returned is the last norm's (transformers: utils/generic.py).
   if (s.returns_hidden && s.all_hidden) s.all_hidden->back() = s.hidden;
-  if (s.arguments.router_logits) s.arguments.router_logits->close();
   s.leave_base();
 }
 

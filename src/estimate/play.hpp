@@ -165,11 +165,10 @@ class RouterLogits {
   explicit RouterLogits(Torch& torch) : torch_(torch) {}
   RouterLogits(const RouterLogits&) = delete;
   RouterLogits& operator=(const RouterLogits&) = delete;
-  ~RouterLogits() { let_go(); }
+  ~RouterLogits() { close(); }
   void take(const Tensor& logits, std::int64_t per_token);
-  /// The base model has returned: blocks that a checkpoint plays again leave nothing.
-  void close() { open_ = false; }
-  void let_go();
+  /// The model's forward function returns: what a checkpoint plays again leaves nothing.
+  void close();
   const std::vector<Router>& routers() const { return routers_; }
 
  private:

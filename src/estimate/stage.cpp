@@ -102,7 +102,7 @@ void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<v
   head_and_loss(play, *model.head);
   if (RouterLogits* collected = s.arguments.router_logits.get()) {
     s.router_loss = router_loss(torch_, *collected, s.attention_mask || facts.mask_sent);
-    collected->let_go();  // Checkpoints hold on to what their blocks were called with.
+    collected->close();  // Checkpoints hold on to what their blocks were called with.
   }
   s = after_forward(s);
   torch_.exit_autocast();

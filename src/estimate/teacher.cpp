@@ -17,10 +17,7 @@ bool remembers(const OpSpec& op) {
 }
 
 bool fills_known_cache(const Architecture& teacher) {
-  const auto is_known = [](const OpSpec& op) { return !remembers(op) || std::ranges::count(caching, op.op) > 0; };
-  return std::ranges::all_of(teacher.body, [&](const Segment& segment) {
-    return std::ranges::all_of(segment.kinds, [&](const auto& block) { return std::ranges::all_of(block, is_known); });
-  });
+  return !any_op(teacher, [](const OpSpec& op) { return remembers(op) && std::ranges::count(caching, op.op) == 0; });
 }
 
 }  // namespace

@@ -15,9 +15,7 @@ struct Unknown {
 };
 
 bool has_op(const Architecture& architecture, std::string_view op) {
-  const auto has = [&](const std::vector<OpSpec>& ops) { return std::ranges::count(ops, op, &OpSpec::op) > 0; };
-  return std::ranges::any_of(architecture.body,
-                             [&](const Segment& segment) { return std::ranges::any_of(segment.kinds, has); });
+  return any_op(architecture, [&](const OpSpec& spec) { return spec.op == op; });
 }
 
 constexpr std::array unknowns{

@@ -12,9 +12,7 @@ bool has_op(const Architecture& model, std::string_view op, std::string_view att
     const auto& given = spec.attributes;
     return spec.op == op && (attribute.empty() || std::ranges::count(given, attribute, &OpAttribute::first) > 0);
   };
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is); });
-  });
+  return any_op(model, is);
 }
 
 void leave_own_loading(TrainingPlan& plan, const Architecture& model) {

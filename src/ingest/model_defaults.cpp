@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "dialect.hpp"
@@ -118,9 +117,7 @@ bool scans(const TrainingPlan& plan, const Architecture& model) {
   const auto is_scan = [&](const OpSpec& spec) {
     return std::ranges::count(ops, spec.op) > 0 && !runs_older_code(spec, plan.framework);
   };
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is_scan); });
-  });
+  return any_op(model, is_scan);
 }
 
 const std::string& played_transformers() { return ingestion::stack_of("transformers-5.23").layers().front().version; }
@@ -131,21 +128,15 @@ bool runs_before(const TrainingPlan& plan, std::string_view version) {
   return !read.empty() && ingestion::is_older(read, version);
 }
 
-bool has_op(const Architecture& model, std::span<const std::string_view> ops) {
-  const auto is_one = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& block) { return std::ranges::any_of(block, is_one); });
-  });
-}
-
 // transformers 5.23.0, integrations/hub_kernels.py: use_kernel_func_from_hub_with_fallback. TRL hands on where packed
 // rows begin, unless it cuts them as they come (packing_strategy: wrapped), which leaves no mask to send.
 std::optional<Diagnostic> refused_packed_scan(const TrainingPlan& plan, const Architecture& model) {
   constexpr std::array<std::string_view, 3> ops{"gated_delta_net", "mamba2_mixer", "short_conv"};
+  const auto keeps_apart = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
   const bool trl = !ingestion::version_behind("trl", plan.framework).empty();
   const bool apart = plan.batch.padding_mask.value || !plan.batch.mask_sent.value;
   if (!trl || !plan.loader.packed.value || !apart || plan.kernels.scan_packages.value) return std::nullopt;
-  if (!has_op(model, ops) || runs_before(plan, played_transformers())) return std::nullopt;
+  if (!any_op(model, keeps_apart) || runs_before(plan, played_transformers())) return std::nullopt;
   return refused("transformers stops at packed rows of " + model.model_type +
                      " where causal-conv1d, mamba-ssm or flash-linear-attention is not installed",
                  plan.loader.packed.origin.where,

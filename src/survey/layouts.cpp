@@ -30,10 +30,7 @@ bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
 
 /// Whether it has an op of models/architectures that sends tokens to some of its experts.
 bool is_mixture(const Architecture& model) {
-  const auto routes = [](const OpSpec& op) { return op.op.ends_with("_moe"); };
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, routes); });
-  });
+  return any_op(model, [](const OpSpec& op) { return op.op.ends_with("_moe"); });
 }
 
 /// The question's document, started as a layout has it.

@@ -1,6 +1,7 @@
 // A model as data: which ops in which order, with the sizes of one checkpoint filled in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -121,5 +122,13 @@ struct Architecture {
   std::vector<std::pair<std::string, Attribute>> config{};  ///< The config keys read, for reports.
   std::shared_ptr<const Architecture> teacher{};            ///< Of the model that it learns from; null: none.
 };
+
+/// Whether a layer of the model has an op of which `test` is true.
+template <class Test>
+bool any_op(const Architecture& model, const Test& test) {
+  return std::ranges::any_of(model.body, [&](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, test); });
+  });
+}
 
 }  // namespace oomplan

@@ -50,7 +50,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
-  several("--set", question.overrides, "Change one thing in the config first (repeatable)", "KEY=VALUE");
+  add_set_option(app, question.overrides);
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   const Option yes = app.flag("--yes", options.yes, "Confirm --apply");
   app.flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak").needs(yes);

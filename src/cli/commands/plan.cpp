@@ -55,9 +55,7 @@ void add_options(const ArgumentParser& app, Options& options) {
       .type_name("FOLDER");
   add_trainer_option(app, question.trainer);
   add_version_options(app, question.versions);
-  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
-      .repeatable()
-      .type_name("KEY=VALUE");
+  add_set_option(app, question.overrides);
   add_models_option(app, question.models);
   app.flag("--json", options.json, "Print one JSON object (docs/plan.schema.json)");
 }

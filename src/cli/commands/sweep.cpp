@@ -42,9 +42,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
-  app.option("--set", question.overrides, "Change one thing in the config first (repeatable)")
-      .repeatable()
-      .type_name("KEY=VALUE");
+  add_set_option(app, question.overrides);
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_models_option(app, question.models);
   const Option csv = app.flag("--csv", options.csv, "Print one line a combination, sizes in bytes");

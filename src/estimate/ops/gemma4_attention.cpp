@@ -69,9 +69,7 @@ class Gemma4Attention final : public Module {
       const std::string_view of = text("span").empty() ? span_names[0] : text("span");
       return text("sharing") == "store" && of == span_names[static_cast<std::size_t>(span)];
     };
-    return std::ranges::any_of(b.architecture.body, [&](const Segment& segment) {
-      return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, stores); });
-    });
+    return any_op(b.architecture, stores);
   }
 
   Tensor heads(Play& play, const Linear& projection, const Tensor& x) const {
