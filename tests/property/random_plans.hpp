@@ -36,7 +36,8 @@ struct Model {
   std::string layers_key = "num_hidden_layers";
   bool rotary = true;
 
-  std::int64_t layers() const { return std::stoll(keys.at(layers_key)); }
+  std::int64_t number(const std::string& key) const { return std::stoll(keys.at(key)); }
+  std::int64_t layers() const { return number(layers_key); }
   Architecture architecture() const { return example::architecture(keys); }
 };
 
@@ -103,6 +104,7 @@ inline TrainingPlan random_plan(Dice& dice, const Model& model) {
   p.optimizer.clip_gradients.value = dice.one_in(2);
   p.checkpointing.on.value = dice.one_in(2);
   p.checkpointing.reentrant.value = dice.one_in(3);
+  if (!p.checkpointing.reentrant.value && dice.one_in(3)) p.checkpointing.keeps.value = CheckpointKeeps::products;
   p.recipe.outputs_kept.value = dice.one_in(2);
   p.recipe.label_smoothing.value = dice.one_in(6);
   p.optimizer.set_grads_to_none.value = !dice.one_in(4);
@@ -144,6 +146,7 @@ inline std::string described(const Model& model, const TrainingPlan& p) {
   out += std::string(attention_names[static_cast<std::size_t>(p.kernels.attention.value)]) + " ";
   flag("checkpointed", p.checkpointing.on.value);
   flag("reentrant", p.checkpointing.reentrant.value);
+  flag("products kept", p.checkpointing.keeps.value == CheckpointKeeps::products);
   flag("outputs kept", p.recipe.outputs_kept.value);
   flag("gradients kept", !p.optimizer.set_grads_to_none.value);
   flag("outputs to fp32", p.precision.outputs_to_fp32.value);

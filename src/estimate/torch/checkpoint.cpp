@@ -89,8 +89,8 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
 
 // _CheckpointFrame.save_inputs, of torch 2.13.
 void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
-  if (grad_enabled) keep_for_backward(input);
-  if (offload == nullptr || !grad_enabled) {
+  keep_for_backward(input);
+  if (offload == nullptr) {
     frame.input = input;
     return;
   }
@@ -100,6 +100,8 @@ void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
 
 Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,
                          std::vector<Tensor*> tracked) {
+  // Without gradients there is nothing to run again for, and no context of the checkpoint's is entered.
+  if (!style.reentrant && !grad_enabled) return forward(input);
   auto* frame = new CheckpointFrame;
   frame->refs = 1;
   frame->style = style;

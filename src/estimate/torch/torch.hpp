@@ -253,15 +253,16 @@ class Torch {
   /// What an op returns, through a selective checkpoint: kept in its forward run, or that again in the second.
   template <class Make>
   Tensor through_checkpoint(CheckpointFrame& frame, const Make& make) {
-    if (&frame == recomputing_) return std::move(frame.kept[frame.taken++]);
+    if (&frame == recomputing_) return std::move(frame.kept.at(frame.taken++));
     Tensor out = make();
     frame.kept.push_back(detach(out));
     keep_for_backward(out);
     return out;
   }
-  /// The selective checkpoint that runs, if any.
+  /// The selective checkpoint that runs, if any. It is a dispatch mode, which sees what a custom function does without
+  /// gradients too.
   CheckpointFrame* selecting() const {
-    CheckpointFrame* frame = recomputing_ != nullptr ? recomputing_ : grad_enabled ? packing_ : nullptr;
+    CheckpointFrame* frame = recomputing_ != nullptr ? recomputing_ : packing_;
     return frame != nullptr && frame->style.keeps_products ? frame : nullptr;
   }
   Tensor product(const Dims& sizes, DType dtype);
