@@ -143,10 +143,10 @@ TEST(EstimateLaws, DdpAddsNoMoreThanItsBuckets) {
     const Bytes buckets = at(many.peaks.at(1).by_bucket, Bucket::communication);  // Loading may peak before them.
     EXPECT_GE(buckets, Bytes(many.trainable_parameters * 2));
     // Looking for unused parameters it clones what the model returns (_DDPSink).
-    const Bytes outputs = p.mesh.ddp_find_unused.value
-                              ? Bytes(p.batch.micro_batch_size.value) * p.batch.sequence_length.value *
-                                    model.number("vocab_size") * 4
-                              : Bytes();
+    const Bytes outputs =
+        p.mesh.ddp_find_unused.value
+            ? Bytes(p.batch.micro_batch_size.value) * p.batch.sequence_length.value * model.number("vocab_size") * 4
+            : Bytes();
     ASSERT_LE(one.peaks.size(), many.peaks.size());  // A step more, where buckets were rounded otherwise.
     for (std::size_t i = 1; i < one.peaks.size(); ++i) {
       EXPECT_GE(many.peaks[i].total, one.peaks[i].total + buckets) << i;
