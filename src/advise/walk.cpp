@@ -3,6 +3,7 @@
 #include <array>
 
 #include "change.hpp"
+#include "descent.hpp"
 #include "facts.hpp"
 #include "judge.hpp"
 #include "oomplan/advise/advise.hpp"
@@ -14,6 +15,8 @@ namespace oomplan {
 namespace advise {
 namespace {
 
+/// Until it is known that some set fits.
+constexpr std::int64_t most_sets_in_the_dark = 1'000;
 /// Of an alternative, which is worth a short search only.
 constexpr std::int64_t most_sets_beside = 200;
 /// Per cent by which the fastest is quicker than the cheapest at the least.
@@ -106,13 +109,25 @@ class Walk {
     advice_.rungs.push_back(fix_of(rung(i)));
   }
 
+  /// Beyond a thousand sets it goes on only where there is one that fits: going down hardly ever misses it.
   void search_cheapest() {
-    Searched searched =
-        search({.rungs = usable_, .stranded = advice_.now.fragmentation, .most_sets = question_.most_sets}, question_,
-               ladder_);
+    Wish wish{.rungs = usable_,
+              .stranded = advice_.now.fragmentation,
+              .most_sets = std::min(question_.most_sets, most_sets_in_the_dark)};
+    Searched searched = search(wish, question_, ladder_);
+    if (!searched.found) {
+      std::optional<FoundSet> lowest = descend(usable_, question_, ladder_);
+      wish.most_sets = question_.most_sets;
+      if (lowest && lowest->trial.fits && !searched.whole) searched = search(wish, question_, ladder_);
+      if (!searched.found) searched.found = std::move(lowest);
+    }
     advice_.sets = searched.sets;
     advice_.whole = searched.whole;
     if (!searched.found) return;
+    if (!searched.found->trial.fits) {
+      if (searched.found->trial.needed < advice_.now.needed) advice_.lowest = std::move(searched.found->trial);
+      return;
+    }
     advice_.found = searched.found->trial;
     found_ = std::move(*searched.found);
   }

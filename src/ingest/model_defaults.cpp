@@ -66,7 +66,8 @@ void add_router_loss(TrainingPlan& plan, const Architecture& model) {
 // What of that loss nobody ran.
 void check_router_loss(TrainingPlan& plan, const Architecture& model) {
   const Setting<bool>& added = plan.recipe.router_loss;
-  // Its trainers of preferences are those of TRL 1.8.0, and the loss that of transformers 5.14.1: of all layers at once.
+  // Its trainers of preferences are those of TRL 1.8.0, and the loss that of transformers 5.14.1: of all layers at
+  // once.
   const bool preference = plan.recipe.trainer.value == "dpo" || plan.recipe.trainer.value == "kto";
   if (plan.dialect == "axolotl" && preference && model.router_logits && model.router_loss != 0)
     plan.unmodelled.push_back({"the load-balancing loss of a mixture's routers, which TRL 1.8.0 adds,", "rl",

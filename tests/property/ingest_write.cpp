@@ -6,6 +6,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/plan/codec.hpp"
 #include "oomplan/plan/fact_table.hpp"
+#include "rounds.hpp"
 
 namespace oomplan {
 namespace {
@@ -317,12 +318,7 @@ void expect_same(const TrainingPlan& all, const std::string& dialect) {
   ASSERT_EQ(back, plan);
 }
 
-// The sanitizers are after what each path does, and make it ten times as slow.
-#ifdef __SANITIZE_ADDRESS__
-constexpr int rounds = 200;
-#else
-constexpr int rounds = 2000;
-#endif
+constexpr int rounds = rounds_of(2000);
 
 TEST(WrittenPlans, OomplanSaysAll) {
   Dice dice(1);

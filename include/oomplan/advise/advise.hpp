@@ -47,14 +47,15 @@ struct AdviceQuestion {
   std::vector<std::string> keep{};     ///< Of keepable(): what no fix may change.
   const Document* document = nullptr;  ///< The config: then a change is played as its framework reads it.
   IngestOptions ingest{};              ///< How it was read.
-  std::int64_t most_sets = 5'000;      ///< To look at before giving up.
+  std::int64_t most_sets = 5'000;      ///< To look at before giving up, where some set is known to fit.
 };
 
 /// "adapter", "effective-batch", "sequence-length".
 std::vector<std::string_view> keepable();
 
 /// Walks the ladder: sets of fixes from the cheapest on (science, then speed, then effort), until one fits. Nothing is
-/// passed over, so that no cheaper set fits. Errors: those of estimate(), where the plan itself cannot be decided.
+/// passed over, so that no cheaper set fits, but for what Advice::whole says. Errors: those of estimate(), where the
+/// plan itself cannot be decided.
 Result<Advice> find_advice(const AdviceQuestion& question, const Ladder& ladder);
 
 /// The plan's lever on question.gpu. Fixes are compared by their tensors alone, and the best is replayed. One that

@@ -86,6 +86,7 @@ Json body(const Advice& advice, std::string_view verdict) {
   out["headroom"] = advice.headroom;
   out["now"] = answered ? of(advice.now) : Json(nullptr);
   out["found"] = advice.found ? of(*advice.found) : Json(nullptr);
+  out["lowest"] = advice.lowest ? of(*advice.lowest) : Json(nullptr);
   out["steps"] = list_of(advice.steps);
   out["fixes"] = list_of(advice.taken);
   out["alternatives"] = list_of(advice.alternatives);

@@ -59,9 +59,11 @@ class Page {
       line = fmt::format("{} {} make{} it fit {}: {} instead of {}", a_.taken.size(),
                          a_.taken.size() == 1 ? "fix" : "fixes", a_.taken.size() == 1 ? "s" : "", limit(),
                          to_text(a_.found->needed), needed(a_.now));
+      if (!a_.whole) line += fmt::format("; none of the {} cheapest sets does, others may cost less", a_.sets);
     } else {
       paint = Paint::red;
       line = fmt::format("nothing that can be estimated makes it fit {}: it needs {}", limit(), needed(a_.now));
+      if (a_.lowest) line += fmt::format(", and {} with {}", needed(*a_.lowest), fixes_of(*a_.lowest));
       if (!a_.whole) line += fmt::format("; only the {} cheapest sets of fixes were looked at", a_.sets);
     }
     if (!a_.assumed_trainer.empty()) line += " (" + a_.assumed_trainer + ")";
@@ -76,9 +78,16 @@ class Page {
 
   static std::string needed(const Trial& trial) { return (trial.at_least ? "at least " : "") + to_text(trial.needed); }
 
+  static std::string fixes_of(const Trial& trial) {
+    std::string out;
+    for (std::size_t i = 0; i < trial.fixes.size(); ++i)
+      out += (i == 0 ? "" : i + 1 == trial.fixes.size() ? " and " : ", ") + report::taken_text(trial.fixes[i]);
+    return out;
+  }
+
   void add_steps() {
     if (!a_.found) return;
-    heading("The cheapest way, step by step");
+    heading(a_.whole ? "The cheapest way, step by step" : "A way, step by step");
     std::vector<Row> rows{report::rung_heads(), report::rung_row("as it is", a_.now, nullptr, a_.now)};
     for (std::size_t i = 0; i < a_.steps.size() && i < a_.taken.size(); ++i)
       rows.push_back(report::rung_row(report::taken_text(a_.steps[i].fixes.back()), a_.steps[i], &a_.taken[i],

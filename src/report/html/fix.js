@@ -2,7 +2,8 @@
 function advice(answer) {
   const limit = answer.gpu ? Math.floor(answer.gpu.total * (1 - answer.headroom)) : 0;
   const verdict = { fits: "It fits already", fixed: answer.found && "It fits with " + answer.found.fixes.map(times).join(", "),
-    nothing_fits: "Nothing that can be estimated makes it fit", none: "No answer" }[answer.verdict];
+    nothing_fits: "Nothing that can be estimated makes it fit" + (answer.lowest
+      ? `: it still needs ${answer.lowest.at_least ? "at least " : ""}${size(answer.lowest.needed)} with ${answer.lowest.fixes.map(times).join(", ")}` : ""), none: "No answer" }[answer.verdict];
   head(verdict, answer.verdict === "fits" || answer.verdict === "fixed",
     answer.gpu ? `on ${answer.gpu.name}${/^[\d.]+ [KMGT]iB$/.test(answer.gpu.name) ? "" : ", " + size(answer.gpu.total)}, with ${100 * answer.headroom} % left free` : "", answer.config);
   if (answer.now) waterfall(answer, limit);

@@ -141,7 +141,7 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
       auto plan = ingest(config);
       ASSERT_TRUE(plan.ok()) << to_text(plan.errors().front());
       plan = with_model_defaults(*plan, model);
-      AdviceQuestion question{.plan = *plan, .architecture = model, .document = &config};
+      AdviceQuestion question{.plan = *plan, .architecture = model, .document = &config, .most_sets = 300};
       question.gpu = {.name = "card", .compute_capability = "9.0"};
       const Footprint footprint = example::played(*plan, model);
       question.gpu.total = Bytes(footprint.peak.total.count() / 100 * percent);

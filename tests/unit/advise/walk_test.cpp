@@ -15,6 +15,7 @@
 #include "floor.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/ingest/ingest.hpp"
+#include "rounds.hpp"
 #include "rung.hpp"
 
 namespace oomplan::advise {
@@ -168,7 +169,8 @@ TEST(Floor, OfTheWeightsOnlyWhatIsTrained) {
 TEST(Walk, PassesOverNoCheaperSet) {
   Dice dice(6);
   std::map<std::string, int> seen;
-  for (int i = 0; i < 400 && !HasFailure(); ++i) {
+  constexpr int rounds = rounds_of(400);
+  for (int i = 0; i < rounds && !HasFailure(); ++i) {
     const AdviceQuestion question = random_question(dice);
     const Result<Advice> advice = find_advice(question, ladder());
     if (!advice) continue;
@@ -187,8 +189,8 @@ TEST(Walk, PassesOverNoCheaperSet) {
     for (const Taken& taken : advice->found.value_or(Trial{}).fixes) ++seen[taken.id];
   }
   for (const auto& [what, count] : seen) std::printf("%s: %d\n", what.c_str(), count);
-  EXPECT_GT(seen["found"], 60);
-  EXPECT_GT(seen["nothing"], 10);
+  EXPECT_GT(seen["found"], rounds / 7);
+  EXPECT_GT(seen["nothing"], rounds / 40);
 }
 
 TEST(Walk, StepsEndInWhatWasFound) {
@@ -201,6 +203,49 @@ TEST(Walk, StepsEndInWhatWasFound) {
     EXPECT_EQ(advice->steps.back().needed, advice->found->needed);
     EXPECT_TRUE(advice->steps.back().fits);
   }
+}
+
+// Of a search that gives up at once: another way to a set that fits, each of whose fixes it needs.
+TEST(Walk, GoesDownWhereTheSearchGivesUp) {
+  Dice dice(8);
+  int fit = 0, found = 0, lower = 0;
+  constexpr int rounds = rounds_of(150);
+  for (int i = 0; i < rounds; ++i) {
+    AdviceQuestion question = random_question(dice);
+    const Result<Advice> whole = find_advice(question, ladder());
+    question.most_sets = 0;
+    const Result<Advice> advice = find_advice(question, ladder());
+    if (!advice || advice->now.fits) continue;
+    ASSERT_FALSE(advice->whole);
+    fit += whole->found ? 1 : 0;
+    found += advice->found ? 1 : 0;
+    if (!advice->found) {
+      if (!advice->lowest) continue;
+      ++lower;
+      EXPECT_FALSE(advice->lowest->fits);
+      EXPECT_LT(advice->lowest->needed, advice->now.needed) << i;
+      continue;
+    }
+    EXPECT_TRUE(whole->found.has_value()) << i << ": the search of all sets found none";
+    EXPECT_FALSE(advice->lowest);
+    EXPECT_TRUE(advice->found->fits);
+    EXPECT_GE(advice->found->cost, whole->found->cost) << i;
+    for (const Taken& taken : advice->found->fixes) {
+      AdviceQuestion less = question;
+      less.allow.clear();
+      for (const Taken& other : advice->found->fixes)
+        if (other != taken) less.allow.push_back(other.id);
+      if (taken.times == 1 && !less.allow.empty()) {
+        less.most_sets = 5'000;
+        const Result<Advice> without = find_advice(less, ladder());
+        EXPECT_FALSE(without && without->found) << i << ": it fits without " << taken.id;
+      }
+    }
+  }
+  std::printf("fit: %d, found: %d, lower: %d\n", fit, found, lower);
+  EXPECT_GE(found, fit * 9 / 10);
+  EXPECT_GT(found, rounds / 6);
+  EXPECT_GT(lower, rounds / 4);
 }
 
 }  // namespace
