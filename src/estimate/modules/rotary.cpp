@@ -60,9 +60,9 @@ void rotate_parts(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& co
 /// cos[..., : width // 2].repeat_interleave(2, dim=-1)
 Tensor in_pairs(Torch& t, const Tensor& cos) { return t.empty(cos->sizes, cos->dtype, "aten::clone"); }
 
-void rotate_whole(Torch& t, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
-  Tensor q_turned = turned(t, q, cos, sin, false);
-  Tensor k_turned = turned(t, k, cos, sin, false);
+void rotate_whole(Torch& t, bool pairs, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin) {
+  Tensor q_turned = turned(t, q, cos, sin, pairs);
+  Tensor k_turned = turned(t, k, cos, sin, pairs);
   q = std::move(q_turned);
   k = std::move(k_turned);
 }
@@ -166,9 +166,9 @@ Tensor scaled_by_position(Torch& t, const Tensor& q) {
 }
 
 Rotary rotary_style(const Attributes& attributes, std::string_view name) {
-  constexpr std::array<std::string_view, 13> names{
-      "halves",       "back_again",   "pairs",       "raised_pairs", "raised_halves", "sliced", "sliced_each",
-      "sliced_pairs", "sliced_given", "interleaved", "split",        "complex",       "none"};
+  constexpr std::array<std::string_view, 14> names{
+      "halves",      "back_again",   "pairs",        "repeated_pairs", "raised_pairs", "raised_halves", "sliced",
+      "sliced_each", "sliced_pairs", "sliced_given", "interleaved",    "split",        "complex",       "none"};
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
@@ -177,13 +177,14 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   if (style == Rotary::complex) return rotate_complex(t, q, k, t.unsqueeze(cos_of, 1));
   Tensor cos = t.unsqueeze(cos_of, 1);
   Tensor sin = t.unsqueeze(sin_of, 1);
-  if (style == Rotary::sliced_pairs || style == Rotary::raised_pairs) {
+  const bool repeated_pairs = style == Rotary::repeated_pairs;
+  if (repeated_pairs || style == Rotary::sliced_pairs || style == Rotary::raised_pairs) {
     cos = in_pairs(t, cos);
     sin = in_pairs(t, sin);
   }
   const bool raised_pairs = style == Rotary::raised_pairs;
   if (raised_pairs || style == Rotary::raised_halves) return rotate_raised(t, raised_pairs, q, k, cos, sin);
-  if (style == Rotary::halves) return rotate_whole(t, q, k, cos, sin);
+  if (repeated_pairs || style == Rotary::halves) return rotate_whole(t, repeated_pairs, q, k, cos, sin);
   if (style == Rotary::interleaved) return rotate_interleaved(t, q, k, cos, sin);
   if (style == Rotary::split) return rotate_split(t, q, k, cos, sin);
   const bool in_fp32 = style == Rotary::back_again || style == Rotary::pairs;

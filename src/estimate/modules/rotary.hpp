@@ -8,18 +8,19 @@
 namespace oomplan::estimator {
 
 enum class Rotary {
-  halves,         ///< Llama: (q * cos) + (rotate_half(q) * sin).
-  back_again,     ///< OLMo 2: so, with cos and sin in fp32, and the result in q's dtype.
-  pairs,          ///< Cohere: in fp32, every other element of q turned.
-  raised_pairs,   ///< ERNIE 4.5: every other element turned, each factor raised to fp32.
-  raised_halves,  ///< ModernBERT: as Llama, each factor raised to fp32.
-  sliced,         ///< GPT-NeoX: a part of the head's width, the rest put behind it.
-  sliced_each,    ///< Phi-3: so, q done before k is begun.
-  sliced_pairs,   ///< GLM-4: a part, every other element of it turned.
-  sliced_given,   ///< GLM-4V: so, by cos and sin that come in pairs.
-  interleaved,    ///< DeepSeek-V3: the even and the odd elements turned, one half behind the other.
-  split,          ///< gpt-oss: the halves turned by cos and sin as wide as one of them.
-  complex,        ///< DeepSeek-V2, Llama 4: pairs as complex numbers, in fp32; cos is both.
+  halves,          ///< Llama: (q * cos) + (rotate_half(q) * sin).
+  back_again,      ///< OLMo 2: so, with cos and sin in fp32, and the result in q's dtype.
+  pairs,           ///< Cohere: in fp32, every other element of q turned.
+  repeated_pairs,  ///< Helium: every other element turned by the first half of cos and sin, each of it twice.
+  raised_pairs,    ///< ERNIE 4.5: every other element turned, each factor raised to fp32.
+  raised_halves,   ///< ModernBERT: as Llama, each factor raised to fp32.
+  sliced,          ///< GPT-NeoX: a part of the head's width, the rest put behind it.
+  sliced_each,     ///< Phi-3: so, q done before k is begun.
+  sliced_pairs,    ///< GLM-4: a part, every other element of it turned.
+  sliced_given,    ///< GLM-4V: so, by cos and sin that come in pairs.
+  interleaved,     ///< DeepSeek-V3: the even and the odd elements turned, one half behind the other.
+  split,           ///< gpt-oss: the halves turned by cos and sin as wide as one of them.
+  complex,         ///< DeepSeek-V2, Llama 4: pairs as complex numbers, in fp32; cos is both.
   none,
 };
 

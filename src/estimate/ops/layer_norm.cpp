@@ -1,4 +1,4 @@
-// torch.nn.LayerNorm as a step of its own.
+// torch.nn.LayerNorm as a step of its own; `raised`: OLMo's, in fp32 and back.
 #include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,8 +6,17 @@ namespace {
 
 class LayerNormStep final : public Module {
  public:
-  LayerNormStep(const Attributes& a, Builder& b) : norm_(b, a.module(), a.integer("width"), affine(a)) {}
-  void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
+  LayerNormStep(const Attributes& a, Builder& b)
+      : norm_(b, a.module(), a.integer("width"), affine(a)), raised_(a.flag("raised", false)) {}
+  void forward(Play& play, Stream& s) const override {
+    if (!raised_) {
+      s.hidden = norm_(play, s.hidden);
+      return;
+    }
+    const DType dtype = s.hidden->dtype;
+    const Tensor normed = norm_(play, play.torch.to(s.hidden, DType::fp32));
+    s.hidden = play.torch.to(normed, dtype);
+  }
 
  private:
   static Affine affine(const Attributes& a) {
@@ -16,6 +25,7 @@ class LayerNormStep final : public Module {
   }
 
   LayerNorm norm_;
+  bool raised_;
 };
 
 }  // namespace
