@@ -89,8 +89,9 @@ class Descent {
   bool try_without(int i) {
     Choices less = set_->choices;
     const auto at = std::ranges::find(less, i, &Choice::rung);
-    if (at == less.end() || less.size() == 1) return false;
+    if (at == less.end()) return false;
     if (--at->times == 0) less.erase(at);
+    if (less.empty()) return false;
     Changing changing = change_by(less, question_, ladder_);
     if (!changing.change) return false;
     Judged judged = judge_.judged(less, changing.change->plan);

@@ -44,7 +44,8 @@ class Search {
   Searched answer() && {
     push_after({}, wish_.stranded, std::make_shared<const Moments>(moments_of(question_.plan, question_.architecture)));
     while (!waiting_.empty() && !out_.found) {
-      if (out_.sets == wish_.most_sets) {
+      const bool asks = wish_.goes_on && out_.sets == wish_.first_sets && !std::exchange(asked_, true);
+      if (out_.sets == wish_.most_sets || (asks && !wish_.goes_on())) {
         out_.whole = false;
         break;
       }
@@ -123,6 +124,7 @@ class Search {
   Judge judge_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_{};
   std::map<int, Moments> alone_{};  ///< By rung.
+  bool asked_ = false;
   Searched out_{};
 };
 

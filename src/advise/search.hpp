@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Wish {
   bool stranded = false;        ///< The plan as it is would fit but for fragmentation.
   std::optional<Cost> below{};  ///< Only what costs less in that order.
   std::int64_t most_sets = 0;   ///< To look at before giving up.
+  std::int64_t first_sets = 0;  ///< After so many `goes_on` is asked, once, whether to go on.
+  std::function<bool()> goes_on{};
 };
 
 struct FoundSet {

@@ -15,8 +15,8 @@ namespace oomplan {
 namespace advise {
 namespace {
 
-/// Until it is known that some set fits.
-constexpr std::int64_t most_sets_in_the_dark = 1'000;
+/// Of the cheapest, until it is known that some set fits.
+constexpr std::int64_t first_sets = 1'000;
 /// Of an alternative, which is worth a short search only.
 constexpr std::int64_t most_sets_beside = 200;
 /// Per cent by which the fastest is quicker than the cheapest at the least.
@@ -40,7 +40,7 @@ class Walk {
     try_each();
     search_cheapest();
     if (advice_.found) describe();
-    if (advice_.found) add_alternatives();
+    if (advice_.found && advice_.whole) add_alternatives();
     if (!advice_.found || advice_.found->cost.science != Cost{}.science) add_more_gpus();
     return std::move(advice_);
   }
@@ -109,27 +109,31 @@ class Walk {
     advice_.rungs.push_back(fix_of(rung(i)));
   }
 
-  /// Beyond a thousand sets it goes on only where there is one that fits: going down hardly ever misses it.
+  /// Beyond the first sets it goes on only where going down found one that fits.
   void search_cheapest() {
-    Wish wish{.rungs = usable_,
-              .stranded = advice_.now.fragmentation,
-              .most_sets = std::min(question_.most_sets, most_sets_in_the_dark)};
-    Searched searched = search(wish, question_, ladder_);
-    if (!searched.found) {
-      std::optional<FoundSet> lowest = descend(usable_, question_, ladder_);
-      wish.most_sets = question_.most_sets;
-      if (lowest && lowest->trial.fits && !searched.whole) searched = search(wish, question_, ladder_);
-      if (!searched.found) searched.found = std::move(lowest);
-    }
+    std::optional<FoundSet> lowest;
+    const auto go_down = [&] {
+      lowest = descend(usable_, question_, ladder_);
+      return lowest && lowest->trial.fits;
+    };
+    Searched searched = search({.rungs = usable_,
+                                .stranded = advice_.now.fragmentation,
+                                .most_sets = question_.most_sets,
+                                .first_sets = std::min(question_.most_sets, first_sets),
+                                .goes_on = go_down},
+                               question_, ladder_);
     advice_.sets = searched.sets;
     advice_.whole = searched.whole;
-    if (!searched.found) return;
-    if (!searched.found->trial.fits) {
-      if (searched.found->trial.needed < advice_.now.needed) advice_.lowest = std::move(searched.found->trial);
-      return;
-    }
-    advice_.found = searched.found->trial;
-    found_ = std::move(*searched.found);
+    if (searched.found) return take(std::move(*searched.found));
+    if (!lowest) go_down();
+    if (!lowest) return;
+    if (lowest->trial.fits) return take(std::move(*lowest));
+    if (lowest->trial.needed < advice_.now.needed) advice_.lowest = std::move(lowest->trial);
+  }
+
+  void take(FoundSet found) {
+    advice_.found = found.trial;
+    found_ = std::move(found);
   }
 
   std::vector<int> usable_without(Science science) const {

@@ -59,7 +59,9 @@ void add_router_loss(TrainingPlan& plan, const Architecture& model) {
   const bool adds = !trl.empty() && std::ranges::count(adding, plan.recipe.trainer.value) > 0;
   Setting<bool>& added = plan.recipe.router_loss;
   if (!adds || added.origin.is_said() || ingestion::is_older(trl, "1.7")) return;
-  added = {model.router_loss != 0,
+  // Before 1.16 by a coefficient of their own, whatever the model's.
+  const bool is_own = ingestion::is_older(trl, ingestion::stack_of("trl-1.16").layers().front().version);
+  added = {is_own ? model.router_logits : model.router_loss != 0,
            {Origin::Kind::framework_default, "trl " + std::string(trl) + ": router_aux_loss_coef"}};
 }
 
@@ -69,7 +71,7 @@ void check_router_loss(TrainingPlan& plan, const Architecture& model) {
   // Its trainers of preferences are those of TRL 1.8.0, and the loss that of transformers 5.14.1: of all layers at
   // once.
   const bool preference = plan.recipe.trainer.value == "dpo" || plan.recipe.trainer.value == "kto";
-  if (plan.dialect == "axolotl" && preference && model.router_logits && model.router_loss != 0)
+  if (plan.dialect == "axolotl" && preference && model.router_logits)
     plan.unmodelled.push_back({"the load-balancing loss of a mixture's routers, which TRL 1.8.0 adds,", "rl",
                                plan.recipe.trainer.origin.where});
   if (!added.value) return;

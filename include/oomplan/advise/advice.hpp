@@ -128,7 +128,7 @@ struct Advice {
   std::vector<LadderFix> rungs{};  ///< The fix of each of `tried`.
   std::optional<Trial> found{};    ///< The cheapest set that fits; nothing where the plan fits, or no set does. Where
                                    ///< `whole` is false, one that fits: a cheaper one may.
-  std::optional<Trial> lowest{};   ///< Where none fits, the set that was found to leave least, if less.
+  std::optional<Trial> lowest{};   ///< Where none fits, a set that needs about the least, if that is less.
   std::vector<Trial> steps{};      ///< `found` from its first fix to all of them.
   std::vector<LadderFix> taken{};  ///< The fixes of `found`.
   std::vector<Alternative> alternatives{};  ///< None of them `found`, and no two the same.

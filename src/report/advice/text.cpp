@@ -59,12 +59,14 @@ class Page {
       line = fmt::format("{} {} make{} it fit {}: {} instead of {}", a_.taken.size(),
                          a_.taken.size() == 1 ? "fix" : "fixes", a_.taken.size() == 1 ? "s" : "", limit(),
                          to_text(a_.found->needed), needed(a_.now));
-      if (!a_.whole) line += fmt::format("; none of the {} cheapest sets does, others may cost less", a_.sets);
+      if (!a_.whole) line += fmt::format("; there may be a cheaper set: none of the {} cheapest fits", a_.sets);
     } else {
       paint = Paint::red;
-      line = fmt::format("nothing that can be estimated makes it fit {}: it needs {}", limit(), needed(a_.now));
+      line = fmt::format("{} makes it fit {}: it needs {}",
+                         a_.whole ? "nothing that can be estimated" : "no set of fixes was found that", limit(),
+                         needed(a_.now));
       if (a_.lowest) line += fmt::format(", and {} with {}", needed(*a_.lowest), fixes_of(*a_.lowest));
-      if (!a_.whole) line += fmt::format("; only the {} cheapest sets of fixes were looked at", a_.sets);
+      if (!a_.whole) line += fmt::format("; the {} cheapest sets were looked at", a_.sets);
     }
     if (!a_.assumed_trainer.empty()) line += " (" + a_.assumed_trainer + ")";
     const std::string head = printable(a_.config) + ": ";

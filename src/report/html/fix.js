@@ -1,8 +1,9 @@
 // The page of a fix.
 function advice(answer) {
   const limit = answer.gpu ? Math.floor(answer.gpu.total * (1 - answer.headroom)) : 0;
-  const verdict = { fits: "It fits already", fixed: answer.found && "It fits with " + answer.found.fixes.map(times).join(", "),
-    nothing_fits: "Nothing that can be estimated makes it fit" + (answer.lowest
+  const verdict = { fits: "It fits already", fixed: answer.found && "It fits with " + answer.found.fixes.map(times).join(", ")
+      + (answer.whole ? "" : "; there may be a cheaper set"),
+    nothing_fits: (answer.whole ? "Nothing that can be estimated makes it fit" : "No set of fixes was found that makes it fit") + (answer.lowest
       ? `: it still needs ${answer.lowest.at_least ? "at least " : ""}${size(answer.lowest.needed)} with ${answer.lowest.fixes.map(times).join(", ")}` : ""), none: "No answer" }[answer.verdict];
   head(verdict, answer.verdict === "fits" || answer.verdict === "fixed",
     answer.gpu ? `on ${answer.gpu.name}${/^[\d.]+ [KMGT]iB$/.test(answer.gpu.name) ? "" : ", " + size(answer.gpu.total)}, with ${100 * answer.headroom} % left free` : "", answer.config);

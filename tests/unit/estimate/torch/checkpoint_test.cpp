@@ -56,6 +56,32 @@ TEST_F(Checkpoint, RunsTheWholeFunctionAgainWithoutEarlyStop) {
               ElementsAre("aten::ones_like", "aten::silu", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
 }
 
+// torch/utils/checkpoint.py: _CachingTorchDispatchMode sees what a custom function multiplies without gradients too.
+TEST_F(Checkpoint, EverySecondProductIsMadeAgainWhoeverMadeIt) {
+  const Tensor in = leaf(t, {16, 8});
+  const Tensor frozen = t.empty({8, 8}, DType::fp32, "frozen");
+  const Tensor a = leaf(t, {8, 2});
+  const Tensor b = leaf(t, {2, 8});
+  const auto adapted = [&](Tensor entered) {
+    Tensor base;
+    {
+      Restore no_grad(t.grad_enabled, false);
+      base = t.mm(entered, frozen);
+    }
+    return t.silu(t.add(base, t.mm(t.mm(entered, a), b)));
+  };
+  const Watch forward(t);
+  const Tensor out = t.checkpoint(in, adapted, {.keeps_products = true});
+  EXPECT_EQ(forward.net(), 3 * 512);  // The first and the third product, and what is returned.
+  const Watch watch(t);
+  t.backward(out);
+  std::vector<std::string> made;
+  for (const auto& op : watch.made()) made.emplace_back(op);
+  made.resize(4);
+  EXPECT_THAT(made, ElementsAre("aten::ones_like", "aten::mm", "aten::add", "aten::silu_backward"));
+  EXPECT_TRUE(in->grad && a->grad && b->grad);
+}
+
 TEST_F(Checkpoint, ReentrantRunsTheWholeFunctionAgain) {
   const Tensor out = twice({.reentrant = true});
   const Watch watch(t);
