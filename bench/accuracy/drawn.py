@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Draws configs of trainers at random, and holds estimates against what runs of them took.
+
+    bench/accuracy/drawn.py draw SEED COUNT FOLDER
+    bench/accuracy/drawn.py hold FOLDER [--program build/release/oomplan] [--within 0.1]
+
+`draw` writes a folder for each config: config.yaml, model/config.json (a family of tests/data/oracle/families, of few layers) and
+case.json (the trainer, and whether all rows are of one length). Whoever runs the trainer on one leaves a result.json
+beside it: {"peak": bytes of torch.cuda.max_memory_allocated()} or {"error": why it stopped}. `hold` prints a line for each, and exits 1
+where an estimate is off by more than `--within` per cent: what is found so becomes a case of trainers.py.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from trainers import ROOT, tensors
+
+FAMILIES = ROOT / "tests/data/oracle/families/models.json"
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+TRAINERS = ["sft", "sft", "dpo", "kto", "reward", "trainer"]
+
+
+def model(dice, models):
+    """A family's name, and its config with few layers."""
+    name = dice.choice([one for one, of in models.items() if of["arch"] == "causal"])
+    config = json.loads(json.dumps(models[name]["config"]))
+    layers = dice.choice([2, 3, 4])
+    if "layer_types" in config:
+        layers = min(len(config["layer_types"]), 4)
+        config["layer_types"] = config["layer_types"][:layers]
+    config[next((key for key in LAYERS if key in config), LAYERS[0])] = layers
+    return name, config
+
+
+def optional(dice, trainer):
+    """Keys that a config may have, and how often: one in so many."""
+    rows = [(4, {"max_grad_norm": dice.choice([0.0, 0.5])}), (4, {"attn_implementation": dice.choice(["eager", "sdpa"])}),
+            (6, {"torch_empty_cache_steps": 1}), (6, {"use_liger_kernel": True}), (6, {"pad_to_multiple_of": 64}),
+            (5, {"eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": dice.choice([1, 2, 8])}),
+            (3, {"save_strategy": "steps", "save_steps": 2}),
+            (2, {"optim": dice.choice(["adamw_torch", "adafactor", "sgd", "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "rmsprop",
+                                       "adagrad"])})]
+    if trainer == "sft":
+        rows += [(5, {"activation_offloading": True}), (4, {"packing": True}), (6, {"neftune_noise_alpha": 5})]
+    if trainer == "dpo":
+        rows += [(3, {"loss_type": [dice.choice(["ipo", "hinge", "robust", "sppo_hard", "apo_zero"])]}),
+                 (4, {"precompute_ref_log_probs": True})]
+    return {key: value for often, keys in rows if dice.randrange(often) == 0 for key, value in keys.items()}
+
+
+def adapter(dice, config):
+    config |= {"use_peft": True, "lora_r": dice.choice([8, 16, 64]), "lora_target_modules": dice.choice(["all-linear", ["q_proj", "v_proj"]])}
+    for often, key, value in ((3, "lora_dropout", 0.1), (5, "use_dora", True), (5, "use_rslora", True)):
+        if dice.randrange(often) == 0:
+            config[key] = value
+    if config["bf16"] and dice.randrange(3) == 0:
+        config |= {"load_in_4bit": True, "dtype": "bfloat16"}
+
+
+def config_of(dice, trainer):
+    length = dice.choice([256, 512, 777, 1024])
+    config = {"model_name_or_path": "./model", "output_dir": "./out", "block_size" if trainer == "trainer" else "max_length": length,
+              "per_device_train_batch_size": dice.choice([1, 2, 3, 4]), "gradient_accumulation_steps": dice.choice([1, 1, 2, 4]),
+              "dtype": dice.choice(["bfloat16", "bfloat16", "float32"]), "bf16": dice.choice([True, True, False]),
+              "gradient_checkpointing": dice.choice([True, False]), "optim": "adamw_torch_fused", "save_strategy": "no"}
+    if trainer != "trainer":
+        config["dataset_name"] = "my-org/my-data"
+    if config["gradient_checkpointing"] and dice.randrange(3) == 0:
+        config["gradient_checkpointing_kwargs"] = {"use_reentrant": dice.choice([True, False])}
+    config |= optional(dice, trainer)
+    if trainer not in ("trainer", "reward") and dice.randrange(2) == 0:
+        adapter(dice, config)
+    return config
+
+
+def draw(args):
+    dice = random.Random(args.seed)
+    models = json.loads(FAMILIES.read_text())
+    for number in range(args.count):
+        folder = args.folder / f"{args.seed}-{number:03}"
+        (folder / "model").mkdir(parents=True)
+        trainer = dice.choice(TRAINERS)
+        name, of_model = model(dice, models)
+        (folder / "model/config.json").write_text(json.dumps(of_model, indent=1))
+        (folder / "config.yaml").write_text(json.dumps(config_of(dice, trainer), indent=1))
+        case = {"trainer": trainer, "family": name, "alike": trainer == "trainer" or dice.randrange(2) == 0}
+        (folder / "case.json").write_text(json.dumps(case))
+    return 0
+
+
+def estimate(program, folder, case, alike):
+    """The estimated tensors at the peak, or why there are none."""
+    command = [program, "estimate", "config.yaml", "--json", "--trainer", case["trainer"]]
+    if alike is not None:
+        command += ["--set", f"plan.padding_mask={str(not alike).lower()}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)
+    answer = json.loads(done.stdout)
+    if answer.get("footprint"):
+        return tensors(answer["footprint"]["peak"]), ""
+    return None, next((one["message"] for one in answer["diagnostics"] if one["severity"] == "error"), "undecided")
+
+
+def hold(args):
+    bad = 0
+    for folder in sorted(one.parent for one in args.folder.glob("*/result.json")):
+        case, result = (json.loads((folder / name).read_text()) for name in ("case.json", "result.json"))
+        program = str(args.program.resolve())
+        estimated, why = estimate(program, folder, case, None)
+        line = f"{folder.name} {case['trainer']} {case['family']}:"
+        if result.get("error"):
+            print(line, "stops:", result["error"][:150], "| estimated" if estimated else "| " + why)
+            continue
+        if estimated is None:
+            print(line, "no estimate:", why)
+            continue
+        # Whether a batch is padded is the data's; where the config leaves it open, it is said.
+        ways = [estimated, estimate(program, folder, case, case["alike"])[0]]
+        off = min((100 * (one / result["peak"] - 1) for one in ways if one), key=abs)
+        bad += abs(off) > args.within
+        print(line, f"{result['peak']:,} {off:+.4f} %", "OFF" if abs(off) > args.within else "")
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("seed", type=int)
+    drawing.add_argument("count", type=int)
+    drawing.add_argument("folder", type=Path)
+    drawing.set_defaults(run=draw)
+    holding = commands.add_parser("hold")
+    holding.add_argument("folder", type=Path)
+    holding.add_argument("--program", type=Path, default=ROOT / "build/release/oomplan")
+    holding.add_argument("--within", type=float, default=0.1, help="per cent")
+    holding.set_defaults(run=hold)
+    args = parser.parse_args()
+    return args.run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
