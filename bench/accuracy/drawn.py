@@ -5,9 +5,10 @@
     bench/accuracy/drawn.py hold FOLDER [--program build/release/oomplan] [--within 0.1]
 
 `draw` writes a folder for each config: config.yaml, model/config.json (a family of tests/data/oracle/families, of few layers) and
-case.json (the trainer, and whether all rows are of one length). Whoever runs the trainer on one leaves a result.json
-beside it: {"peak": bytes of torch.cuda.max_memory_allocated()} or {"error": why it stopped}. `hold` prints a line for each, and exits 1
-where an estimate is off by more than `--within` per cent: what is found so becomes a case of trainers.py.
+case.json (the trainer, and whether all rows are of one length; else every second is a token shorter). A prompt before completions is one
+token, and a rejected completion as long as the chosen one where rows are alike, a token shorter elsewhere. Whoever runs the trainer on
+one leaves a result.json beside it: {"peak": bytes of torch.cuda.max_memory_allocated()} or {"error": why it stopped}. `hold` prints a
+line for each, and exits 1 where an estimate is off by more than `--within` per cent: what is found so becomes a case of trainers.py.
 """
 
 import argparse
@@ -39,11 +40,13 @@ def model(dice, models):
 def optional(dice, trainer):
     """Keys that a config may have, and how often: one in so many."""
     rows = [(4, {"max_grad_norm": dice.choice([0.0, 0.5])}), (4, {"attn_implementation": dice.choice(["eager", "sdpa"])}),
-            (6, {"torch_empty_cache_steps": 1}), (6, {"use_liger_kernel": True}), (6, {"pad_to_multiple_of": 64}),
+            (6, {"torch_empty_cache_steps": 1}), (6, {"use_liger_kernel": True}),
             (5, {"eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": dice.choice([1, 2, 8])}),
             (3, {"save_strategy": "steps", "save_steps": 2}),
             (2, {"optim": dice.choice(["adamw_torch", "adafactor", "sgd", "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "rmsprop",
                                        "adagrad"])})]
+    if trainer != "trainer":
+        rows += [(6, {"pad_to_multiple_of": 64})]
     if trainer == "sft":
         rows += [(5, {"activation_offloading": True}), (4, {"packing": True}), (6, {"neftune_noise_alpha": 5})]
     if trainer == "dpo":
