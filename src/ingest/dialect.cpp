@@ -46,9 +46,13 @@ void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_
   derive(plan.batch.micro_batch_size.origin, "which packs " + rows + " into one");
 }
 
+std::int64_t padded_to(std::int64_t length, std::int64_t multiple) {
+  return saturating_add(length, multiple - 1) / multiple * multiple;
+}
+
 void pad_rows(TrainingPlan& plan, std::int64_t multiple) {
   std::int64_t& length = plan.batch.sequence_length.value;
-  const std::int64_t padded = (length + multiple - 1) / multiple * multiple;
+  const std::int64_t padded = padded_to(length, multiple);
   if (padded == length) return;
   length = padded;
   derive(plan.batch.sequence_length.origin, "padded up to a multiple of " + std::to_string(multiple));

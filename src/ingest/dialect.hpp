@@ -92,6 +92,8 @@ void derive(Origin& origin, std::string_view how);
 /// Makes of the rows of a batch one as long as all of them; `packing` is what asks for that, `rows_key` the framework's
 /// key for their number.
 void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key);
+/// The length, rounded up.
+std::int64_t padded_to(std::int64_t length, std::int64_t multiple);
 /// Rounds the rows' length up.
 void pad_rows(TrainingPlan& plan, std::int64_t multiple);
 

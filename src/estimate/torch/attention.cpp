@@ -114,8 +114,8 @@ Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value,
   const Tensor v = padding != 0 ? pad_last(value, padding) : value;
   const char* op = "aten::_scaled_dot_product_flash_attention";
   NodeRef node = record("ScaledDotProductFlashAttentionBackward0", {&q, &k, &v}, flash_backward);
-  save(node, 0, q);
   save(node, 1, k);
+  save(node, 0, q);
   save(node, 2, v);
   CheckpointFrame* frame = selecting();
   const auto through = [&](const auto& make) { return frame != nullptr ? through_checkpoint(*frame, make) : make(); };
@@ -123,8 +123,8 @@ Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value,
   const Tensor lse = through([&] { return empty({q->sizes[0], q->sizes[1], q->sizes[2]}, DType::fp32, op); });
   const Tensor seed = through([&] { return empty({2}, DType::int64, op); });
   const Tensor unused = through([&] { return empty({}, DType::int64, op); });
-  save_output(node, 3, out);
   save_output(node, 4, lse);
+  save_output(node, 3, out);
   save_output(node, 5, seed);
   save_output(node, 6, unused);
   out = attach(node, std::move(out));
@@ -140,18 +140,18 @@ Tensor Torch::efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tenso
   }
   const char* op = "aten::_scaled_dot_product_efficient_attention";
   NodeRef node = record("ScaledDotProductEfficientAttentionBackward0", {&q, &k, &v, &mask}, efficient_backward);
-  save(node, 0, q);
-  save(node, 1, k);
-  save(node, 2, v);
   save(node, 3, mask);
+  save(node, 1, k);
+  save(node, 0, q);
+  save(node, 2, v);
   Tensor out = transpose(empty({q->sizes[0], q->sizes[2], q->sizes[1], v->sizes[3]}, q->dtype, op), 1, 2);
   const Tensor lse = empty({q->sizes[0], q->sizes[1], node ? up_to(q->sizes[2], 32) : 0}, DType::fp32, op);
   const Tensor seed = empty({}, DType::int64, op);
   const Tensor offset = empty({}, DType::int64, op);
-  save_output(node, 4, out);
   save_output(node, 5, lse);
-  save_output(node, 6, seed);
+  save_output(node, 4, out);
   save_output(node, 7, offset);
+  save_output(node, 6, seed);
   return attach(node, std::move(out));
 }
 

@@ -32,8 +32,8 @@ Tensor Torch::gather_last(const Tensor& x, const Tensor& index) {
     const Tensor at = t.unpack(n, 1);
     g.out[0] = t.zeros(self->sizes, g.in[0]->dtype);
   });
-  save(node, 0, x);
   save(node, 1, index);
+  save(node, 0, x);
   return attach(node, empty(index->sizes, x->dtype, "aten::gather"));
 }
 
@@ -123,9 +123,9 @@ Tensor Torch::grouped_mm(const Tensor& a, const Tensor& weight, const Tensor& of
     if (n.needs(0)) g.out[0] = t.empty({g.in[0]->sizes[0], n.dims[2]}, g.in[0]->dtype, op);
   });
   if (node) node->dims = weight->sizes;
-  if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, weight);
   save(node, 2, offsets);
+  if (node && node->needs(1)) save(node, 0, a);
   Tensor out = empty({a->sizes[0], weight->sizes[1]}, a->dtype, "aten::_grouped_mm");
   recorder.multiply();
   return attach(node, std::move(out));

@@ -35,9 +35,9 @@ Tensor Torch::layer_norm(const Tensor& input, const Tensor& w, const Tensor& b) 
     if (n.needs(1)) g.out[1] = t.empty(scale->sizes, scale->dtype, op);
     if (n.needs(2)) g.out[2] = t.empty(scale->sizes, scale->dtype, op);
   });
+  save(node, 2, bias);
   save(node, 0, x);
   save(node, 1, weight);
-  save(node, 2, bias);
   Tensor out = empty(x->sizes, x->dtype, "aten::native_layer_norm");
   Dims rows = x->sizes;
   rows[rows.size() - 1] = 1;

@@ -39,8 +39,8 @@ Tensor Torch::minimum(const Tensor& x, const Tensor& y) {
       g.out[static_cast<std::size_t>(side)] = std::move(chosen);
     }
   });
-  save(node, 0, x);
   save(node, 1, y);
+  save(node, 0, x);
   return attach(node, pointwise({&x, &y}, x->dtype, "aten::minimum"));
 }
 

@@ -56,8 +56,8 @@ Tensor Torch::mm(const Tensor& x, const Tensor& y) {
   NodeRef node =
       record("MmBackward0", {&a, &b}, [](Torch& t, Node& n, Grads& g) { product_backward(t, n, g, 0, 1, false); });
   keep_layout(node, a, b);
-  if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
+  if (node && node->needs(1)) save(node, 0, a);
   return attach(node, product({a->sizes[0], b->sizes[1]}, a->dtype));
 }
 
@@ -84,8 +84,8 @@ Tensor Torch::bmm(const Tensor& x, const Tensor& y) {
     if (n.needs(1)) g.out[1] = t.bmm(t.transpose(left, 1, 2), g.in[0]);
     if (n.needs(0)) g.out[0] = t.bmm(g.in[0], t.transpose(right, 1, 2));
   });
-  if (node && node->needs(1)) save(node, 0, a);
   if (node && node->needs(0)) save(node, 1, b);
+  if (node && node->needs(1)) save(node, 0, a);
   return attach(node, empty({a->sizes[0], a->sizes[1], b->sizes[2]}, a->dtype, "aten::bmm"));
 }
 

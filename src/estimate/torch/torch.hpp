@@ -202,6 +202,8 @@ class Torch {
   // --- for op files --------------------------------------------------------------------------------------------
   /// A node for an op on `inputs`, or none where no gradient is asked for.
   NodeRef record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn backward);
+  /// Calls go in the order in which hooks on saved tensors see them: by the names of an op's arguments, then by those of
+  /// its results (torchgen, tools/autograd/gen_variable_type.py: save_variables).
   void save(const NodeRef& node, int slot, const Tensor& tensor);
   void save_output(const NodeRef& node, int slot, const Tensor& tensor);
   /// Keeps the tensor as an attribute of ctx, beside what is saved: a checkpoint does not let go of it.

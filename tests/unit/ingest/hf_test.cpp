@@ -138,6 +138,23 @@ TEST(Hf, LengthsArePaddedToTheMultiple) {
   EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").batch.sequence_length.value, 100);
 }
 
+TEST(Hf, PaddingToAMultipleNeedsAMask) {
+  const std::string one = sft + "per_device_train_batch_size: 1\npad_to_multiple_of: 64\n";
+  EXPECT_THAT(plan_from(one).batch.padding_mask, is_from(true, "pad_to_multiple_of at 4:21"));
+  const std::string wrapped = one + "packing: true\npacking_strategy: wrapped\n";
+  EXPECT_TRUE(plan_from(wrapped + "max_length: 100\n").batch.padding_mask.value);
+  EXPECT_FALSE(plan_from(wrapped + "max_length: 128\n").batch.padding_mask.value);
+}
+
+TEST(Hf, PackedRowsArePaddedTogether) {
+  const TrainingPlan plan = plan_from(sft +
+                                      "max_length: 100\npacking: true\npad_to_multiple_of: 64\n"
+                                      "per_device_train_batch_size: 3\nper_device_eval_batch_size: 1\n"
+                                      "eval_strategy: epoch\n");
+  EXPECT_EQ(plan.batch.sequence_length.value, 320);
+  EXPECT_EQ(plan.evaluation.length.value, 128);
+}
+
 TEST(Hf, NewNamesWinOverOld) {
   const TrainingPlan plan = plan_from(sft +
                                       "gradient_checkpointing: true\nactivation_checkpointing: false\n"

@@ -111,7 +111,10 @@ void plan_length(const Run& run, TrainingPlan& plan) {
   } else {
     std::ranges::for_each(scripts, by);
   }
-  pad_rows(plan, run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1));
+}
+
+std::int64_t multiple_of(const Run& run) {
+  return run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1);
 }
 
 bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
@@ -129,13 +132,19 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
   const auto packing = run.hf.get<bool>("packing");
   auto& mask = plan.batch.padding_mask;
   if (is_joined(run)) {
-    const bool alone = !run.hf.on("packing") && plan.batch.micro_batch_size.value == 1;  // One text has no mask.
+    // One text has no mask; one that is padded has, whose padding counts its positions anew.
+    const bool alone = !run.hf.on("packing") && plan.batch.micro_batch_size.value == 1 && multiple_of(run) == 1;
     pack_rows(plan, is(packing, true) ? packing.origin : run.hf.get<bool>("padding_free").origin,
               "per_device_train_batch_size");
+    pad_rows(plan, multiple_of(run));
     mask = {!alone && plan.kernels.attention.value != Attention::flash_attention_2,
             run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)")};
     plan.batch.mask_sent = mask;
-  } else if (is_fixed(run)) {
+    return;
+  }
+  const std::int64_t row = plan.batch.sequence_length.value;
+  pad_rows(plan, multiple_of(run));
+  if (is_fixed(run) && plan.batch.sequence_length.value == row) {
     mask = {false, run.sft ? packing.origin : run.hf.get<std::int64_t>("block_size").origin};
     derive(mask.origin, "whose rows need no mask");
   } else {
@@ -143,6 +152,7 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
                         run.hf.get<std::int64_t>("model_max_length").value.has_value();
     mask = {padded, assumed(padded ? "rows of a batch differ in length and are padded"
                                    : "a batch of one row needs no padding")};
+    if (multiple_of(run) > 1) mask = {true, run.hf.get<std::int64_t>("pad_to_multiple_of").origin};
   }
 }
 
@@ -300,7 +310,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
   hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
-  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, is_joined(run), is_fixed(run)}, draft);
+  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, multiple_of(run), is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
   const auto offload = run.hf.get<bool>("activation_offloading");
   if (is(offload, true)) plan.checkpointing.offload = {Offload::streamed, offload.origin};

@@ -64,14 +64,15 @@ void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft,
   }
   plan.evaluation.evaluates = {true, *asks};
   give(plan.evaluation.rows, keys.rows);
-  const bool padded = plan.evaluation.rows.value > 1 && !rows.fixed && !rows.joined;
+  const bool padded = (plan.evaluation.rows.value > 1 || rows.multiple > 1) && !rows.fixed && !rows.joined;
   plan.evaluation.padded = {padded, assumed(padded ? "rows of a batch of evaluation differ in length and are padded"
                                                    : "rows of a batch of evaluation are as training's")};
-  if (rows.joined && plan.evaluation.rows.value > 1) {
+  if (rows.joined && (plan.evaluation.rows.value > 1 || rows.length != plan.batch.sequence_length.value)) {
     if (rows.length == 0) {
       plan.unmodelled.push_back({"evaluation of joined rows whose length no key says", "padding_free", asks->where});
     }
-    plan.evaluation.length = {saturating_mul(rows.length, plan.evaluation.rows.value), plan.evaluation.rows.origin};
+    const std::int64_t joined = saturating_mul(rows.length, plan.evaluation.rows.value);
+    plan.evaluation.length = {padded_to(joined, rows.multiple), plan.evaluation.rows.origin};
     derive(plan.evaluation.length.origin, "the tokens of these rows, packed into one");
     plan.evaluation.rows.value = 1;
     derive(plan.evaluation.rows.origin, "packed into one");

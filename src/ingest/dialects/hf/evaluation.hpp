@@ -26,9 +26,10 @@ EvaluationKeys evaluation_keys(const Arguments& hf);
 
 /// How rows come to a batch of training; those of evaluation come by the same collator.
 struct Rows {
-  std::int64_t length = 0;  ///< Of one, before any are packed into one.
-  bool joined = false;      ///< The rows of a batch become one.
-  bool fixed = false;       ///< All of one length.
+  std::int64_t length = 0;    ///< Of one, before any are packed into one and it is padded.
+  std::int64_t multiple = 1;  ///< To which a batch is padded.
+  bool joined = false;        ///< The rows of a batch become one.
+  bool fixed = false;         ///< All of one length.
 };
 
 /// Whether the Trainer writes checkpoints.
