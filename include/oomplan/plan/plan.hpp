@@ -283,8 +283,7 @@ struct BatchFacts {
   Setting<bool> mask_sent{};                  ///< A batch has an attention_mask, if of ones alone.
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
   Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
-  Setting<std::int64_t> joined{};             ///< Rows that stand in one, each with positions of its own, under
-                                              ///< Unsloth's layers; 0: none does.
+  Setting<std::int64_t> joined{};             ///< Rows that stand in one, each with positions of its own; 0: none.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
 };
 
