@@ -105,7 +105,8 @@ bool states(std::string_view text, std::size_t begin, std::size_t length) {
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
   const std::string_view word = text.substr(0, text.find(' ', 1));
-  const bool place = word.starts_with(' ') && word.find_first_of("./") + 1 < word.size();
+  const std::size_t sign = word.find_first_of("./");
+  const bool place = word.starts_with(' ') && sign != std::string_view::npos && sign + 1 < word.size();
   return text.empty() || place ||
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
