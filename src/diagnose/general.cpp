@@ -99,8 +99,9 @@ std::size_t end_of_labels(std::string_view text) {
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":",      ".",     "!",    ",",    ";",        "(",   " (",       " in ",         " at ", " while ",
-       " when ", " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / "});
+      {":",       ".",      "!",     ",",      ";",          "(",        " (",        " in ",      " at ",
+       " while ", " when ", " for ", " of ",   " on ",       " trying ", " - ",       " during ",  " allocating ",
+       " [",      " / ",    " to ",  " error", " available", " left",    " detected", " exception"});
   if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
