@@ -266,9 +266,30 @@ bool explains(std::string_view text) {
   return has_any(text, words);
 }
 
+namespace {
+
+// "Example errors" over messages that a page of help shows.
+bool heads_examples(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  while (text.starts_with('#') || text.starts_with(' ') || text.starts_with('*')) text.remove_prefix(1);
+  if (text.size() > longest || text.find("rror") == std::string_view::npos) return false;
+  return text.starts_with("Example") || text.starts_with("Sample");
+}
+
+bool is_below_examples(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t most_lines = 8;
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (heads_examples(lines[i].body)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
   const std::string_view line = near(around(lines[index].body, begin), lines[index].body, begin);
-  if (shows_code(line) || explains(line)) return true;
+  if (shows_code(line) || explains(line) || is_below_examples(lines, index)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like",   "errors like",      "error such as",     "errors such as",      "message like", "messages like",
