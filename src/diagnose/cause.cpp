@@ -63,8 +63,9 @@ KernelScope kernel_scope(const Case& c) {
   const auto limit = c.number("limit");
   if (c.find("oom_memcg") != nullptr || (usage && limit && *usage >= *limit)) return KernelScope::cgroup;
   const bool host = std::any_of(c.evidence->begin(), c.evidence->end(), [](const Evidence& e) {
-    const std::size_t at = e.text.find("Out of memory");
-    return (e.says == Says::kernel_killed || e.says == Says::kernel_detail) && at != std::string::npos;
+    const bool said = e.text.find("Out of memory") != std::string::npos ||
+                      e.text.find("Out of Memory: Kill") != std::string::npos;  // before there were cgroups
+    return (e.says == Says::kernel_killed || e.says == Says::kernel_detail) && said;
   });
   return host || c.any(Says::kernel_short) ? KernelScope::host : KernelScope::unknown;
 }
@@ -87,7 +88,7 @@ bool names_another_reason(std::string_view text) {
   constexpr auto signs = std::to_array<std::string_view>(
       {"AttributeError: ", "ImportError: ", "IndexError: ", "KeyError: ", "ModuleNotFoundError: ", "NameError: ",
        "NotImplementedError: ", "SyntaxError: ", "TypeError: ", "not supported", "nsupported", "t support ",
-       "not support ", "not implemented"});
+       "not support ", "not implemented", "contiguous in memory", "memory format", "memory layout", "memory location"});
   return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 

@@ -40,14 +40,15 @@ constexpr auto failing = std::to_array<std::string_view>(
     {"rror", "ERROR", "FATAL", "atal", "xception", "anic", "ailed", "ailure", "bort", "erminate", "what():", "illed ",
      "ran out of", "fail to", "unable", "Unable", "command not found"});
 constexpr auto advising = std::to_array<std::string_view>(
-    {"If you",    "if you", "to avoid",   "avoid ",  "may cause", "may have ", "may mean ", "may be ", "might ",
-     "probably ", "retry",  "skip",       "Skip",    "SKIPPED",   "PASSED",    "arning",    "WARN",    "INFO",
-     "can cause", " # ",    "in case of", "prevent", "DEBUG",     "How to",    "how to",    "?"});
+    {"If you", "if you", "to avoid", "avoid ", "may cause", "may have ", "may mean ", "may be ", "might ", "probably ",
+     "can cause", "in case of", "prevent", "How to", "how to", "?"});
+constexpr auto no_failure = std::to_array<std::string_view>(
+    {"retry", "skip", "Skip", "SKIPPED", "PASSED", "arning", "WARN", "INFO", " # ", "DEBUG"});
 
 // What else than memory runs out, or is refused, in the same words.
 constexpr auto other_resources = std::to_array<std::string_view>(
     {"quota", "Quota", "rate limit", "Rate limit", "Too many requests", "too many requests", "requests per", " disk",
-     "scratch", "PersistentVolume", "swap file"});
+     "scratch", "PersistentVolume", "swap file", "larger than max ("});
 
 // HTTP's "too many requests", and not the first digits of 2^32.
 bool has_status_429(std::string_view text) {
@@ -98,13 +99,15 @@ std::size_t end_of_labels(std::string_view text) {
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":",      ".",     "!",    ",",    ";",        "(",   " (",       " in ",         " at ", " while ",
-       " when ", " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / "});
+      {":",       ".",      "!",     ",",      ";",          "(",        " (",        " in ",      " at ",
+       " while ", " when ", " for ", " of ",   " on ",       " trying ", " - ",       " during ",  " allocating ",
+       " [",      " / ",    " to ",  " error", " available", " left",    " detected", " exception"});
   if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
   const std::string_view word = text.substr(0, text.find(' ', 1));
-  const bool place = word.starts_with(' ') && word.find_first_of("./") + 1 < word.size();
+  const std::size_t sign = word.find_first_of("./");
+  const bool place = word.starts_with(' ') && sign != std::string_view::npos && sign + 1 < word.size();
   return text.empty() || place ||
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
@@ -128,6 +131,26 @@ std::string_view around(std::string_view text, std::size_t at) {
   const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
   const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
   return text.substr(begin, std::min(text.find('\n', std::min(at, text.size())), text.size()) - begin);
+}
+
+// What is said near it, where the line is a whole log whose line breaks were lost.
+std::string_view near(std::string_view line, std::string_view text, std::size_t at) {
+  constexpr std::size_t before = 240;
+  constexpr std::size_t after = 480;
+  const std::size_t place =
+      std::min(at - std::min(at, static_cast<std::size_t>(line.data() - text.data())), line.size());
+  const std::size_t begin = place - std::min(place, before);
+  return line.substr(begin, place - begin + after);
+}
+
+// "Bad model: it needs more memory than allowed. If you see this again, write to us": what is advised beside a failure
+// is another clause.
+std::string_view clause(std::string_view line, std::string_view text, std::size_t at, std::size_t length) {
+  const std::size_t place =
+      std::min(at - std::min(at, static_cast<std::size_t>(line.data() - text.data())), line.size());
+  const std::size_t before = place == 0 ? std::string_view::npos : line.rfind(". ", place - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 2;
+  return line.substr(begin, std::min(line.find(". ", std::min(place + length, line.size())), line.size()) - begin);
 }
 
 // "exec: /bin/frob: Cannot allocate memory" is the system's own word for errno 12; a page that could not be locked is
@@ -198,7 +221,7 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
-  if (has_any(line, advising)) return false;
+  if (has_any(line, no_failure) || has_any(clause(line, text, begin, match), advising)) return false;
   const std::optional<char> level = glog_level(line);
   return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
          (of_memory && states(text, begin, match));
@@ -243,9 +266,30 @@ bool explains(std::string_view text) {
   return has_any(text, words);
 }
 
+namespace {
+
+// "Example errors" over messages that a page of help shows.
+bool heads_examples(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  while (text.starts_with('#') || text.starts_with(' ') || text.starts_with('*')) text.remove_prefix(1);
+  if (text.size() > longest || text.find("rror") == std::string_view::npos) return false;
+  return text.starts_with("Example") || text.starts_with("Sample");
+}
+
+bool is_below_examples(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t most_lines = 8;
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (heads_examples(lines[i].body)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
-  const std::string_view line = around(lines[index].body, begin);
-  if (shows_code(line) || explains(line)) return true;
+  const std::string_view line = near(around(lines[index].body, begin), lines[index].body, begin);
+  if (shows_code(line) || explains(line) || is_below_examples(lines, index)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
       {"error like",   "errors like",      "error such as",     "errors such as",      "message like", "messages like",

@@ -229,9 +229,14 @@ class Reader {
     return std::nullopt;
   }
 
-  // "FrobOutOfMemoryError: …", "Check failed: …" are errors of any kind; the words for memory in them say which.
+  static bool names_what_ran_out(const Sentence& sentence) {
+    return sentence.says <= Says::host_alloc_failed || sentence.says == Says::disk_full;
+  }
+
+  // "FrobOutOfMemoryError: …", "Check failed: …" are errors of any kind; the words for memory or a disk in them say
+  // which.
   static bool is_error_around(const Found& other, const Found& one) {
-    return is_general(*one.sentence) && one.sentence->says <= Says::host_alloc_failed &&
+    return is_general(*one.sentence) && names_what_ran_out(*one.sentence) &&
            other.sentence->says == Says::other_failure && is_general(*other.sentence) &&
            other.match.begin <= one.match.begin && one.match.end <= other.match.end;
   }

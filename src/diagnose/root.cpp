@@ -1,6 +1,8 @@
 // Which sentence everything else follows from.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 
 #include "case.hpp"
 #include "clock.hpp"
@@ -58,8 +60,9 @@ int tier_of(const Evidence& evidence) {
     case Says::host_alloc_failed:
       if (evidence.find("general") != nullptr) return 35;
       return evidence.find("weak") != nullptr ? 22 : 10;
-    case Says::shm_full:
     case Says::disk_full:
+      return evidence.find("general") != nullptr ? 35 : 10;
+    case Says::shm_full:
     case Says::gpu_kernel_limit:
       return 10;
     case Says::gpu_library_failed:
@@ -261,6 +264,24 @@ class Timeline {
   mutable std::vector<std::optional<Clock>> clocks_{};
 };
 
+// Workers whose codes a later line prints did not vanish without a word.
+class Codes {
+ public:
+  explicit Codes(const std::vector<Evidence>& all) {
+    for (const Evidence& e : all)
+      if (e.find("vanished") != nullptr && e.find("exitcode") != nullptr) last_[e.family] = e.order;
+  }
+
+  bool below(const Evidence& e) const {
+    if (e.find("vanished") == nullptr || e.find("exitcode") != nullptr) return false;
+    const auto found = last_.find(e.family);
+    return found != last_.end() && found->second > e.order;
+  }
+
+ private:
+  std::map<std::string_view, Order> last_{};
+};
+
 // A worker that "exited unexpectedly" did not vanish where another line has its signal.
 bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   const auto pid = e.number("pid");
@@ -284,10 +305,11 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
   Survival was_survived(evidence, lines);
+  const Codes codes(evidence);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root || is_told_better(evidence, e)) continue;
+    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e)) continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;

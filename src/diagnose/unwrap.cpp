@@ -37,15 +37,20 @@ bool speaks_for_itself(const Line& line) {
          std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return text.starts_with(b); });
 }
 
-// Rows of a table end at one column as well, and so do lines that say the same over and over.
+// Rows of a table end at one column as well, and so do lines that say the same over and over (`alike`).
 bool is_row(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   return first != std::string_view::npos && text.substr(first).find("   ") != std::string_view::npos;
 }
 
+// But for their numbers: " 10/5000 [>....] - ETA", " 11/5000 [>....] - ETA".
 bool alike(std::string_view a, std::string_view b) {
   constexpr std::size_t beginning = 10;
-  return a.size() >= beginning && a.substr(0, beginning) == b.substr(0, beginning);
+  if (a.size() < beginning || b.size() < beginning) return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0; i < beginning; ++i)
+    if (a[i] != b[i] && !(is_digit(a[i]) && is_digit(b[i]))) return false;
+  return true;
 }
 
 bool goes_on(const Line& line, const Line& next, std::size_t width) {

@@ -3,9 +3,29 @@
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
+namespace {
+
+// AWS Lambda's report of a call that was killed: it held all that the function may have.
+const Evidence* full_function(const Case& c) {
+  if (c.root->says != Says::launcher && c.root->says != Says::killed) return nullptr;
+  if (signal_of(*c.root) != "SIGKILL") return nullptr;
+  for (const Evidence& e : *c.evidence) {
+    const std::int64_t limit = e.family == "lambda" ? e.number("limit").value_or(0) : 0;
+    if (limit > 0 && e.number("used").value_or(0) >= limit) return &e;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Judgement causes::cgroup_oom(const Case& c) {
   if (c.root == nullptr) return {};
+  if (const Evidence* report = full_function(c))
+    return {.cause = Cause::cgroup_oom,
+            .weight = 75,
+            .confidence = Confidence::likely,
+            .reason = "the function was killed with all its memory in use",
+            .arithmetic = {"used " + report->text_of("used") + " of " + report->text_of("limit")}};
   const bool runtime = c.root->says == Says::cgroup_killed;
   const KernelScope scope = is_kernel_kill(c) ? kernel_scope(c) : KernelScope::host;
   if (!runtime && scope == KernelScope::host) return {};

@@ -6,6 +6,11 @@ Judgement causes::disk_full(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::disk_full) return {};
   Judgement out{.cause = Cause::disk_full, .weight = 80, .confidence = Confidence::proved};
   out.reason = "a write to disk failed for want of space or quota";
+  if (c.root->find("general") != nullptr) {
+    out.confidence = Confidence::possible;
+    out.reason = "the log says that a disk or a quota is full";
+    out.against.push_back("the words are general, and the program that printed them is not known");
+  }
   if (c.root->family == "torch_write_fd") {
     out.confidence = Confidence::possible;
     out.against.push_back("an input/output error comes from a failing disk or network file system as well");
