@@ -15,6 +15,9 @@ enum class Shared {
 };
 constexpr std::array<std::string_view, 4> shared_names{"first_weighted", "first", "second", "last"};
 
+/// config.shared_expert_combination_strategy
+constexpr std::array<std::string_view, 2> combinations{"sum", "average"};
+
 class SparseMoe final : public Module {
  public:
   SparseMoe(const Attributes& a, Builder& b)
@@ -30,13 +33,14 @@ class SparseMoe final : public Module {
       out_of_latent_ = Linear(b, m + "fc2_latent_proj", latent, a.integer("width"), a.flag("shared_bias", false));
       latent_ = true;
     }
-    if (a.find("shared") == nullptr) return;
+    if (a.count("shared") == 0) return;
     const std::string name = m + a.text("shared_name", "shared_expert");
     const std::int64_t width = a.integer("width");
     const std::int64_t shared = a.integer("shared");
     const bool bias = a.flag("shared_bias", false);
     activation_ = find_activation(a.text("activation", "silu"), b);
     gated_ = a.flag("gated", true);
+    averaged_ = a.choice("combined", combinations) == 1;
     if (gated_) shared_gate_ = Linear(b, name + ".gate_proj", width, shared, bias);
     shared_up_ = Linear(b, name + ".up_proj", width, shared, bias);
     shared_down_ = Linear(b, name + ".down_proj", shared, width, bias);
@@ -86,7 +90,11 @@ class SparseMoe final : public Module {
 
   Tensor with_shared(Play& play, const Tensor& hidden, Tensor& shared, const Tensor& out) const {
     Torch& t = play.torch;
-    if (shared_at_ == Shared::last) return t.add(out, shared_expert(play, hidden));
+    if (shared_at_ == Shared::last) {
+      const Tensor last = shared_expert(play, hidden);
+      const Tensor sum = t.add(out, last);
+      return averaged_ ? t.div_scalar(sum) : sum;
+    }
     if (shared_at_ == Shared::first_weighted) {
       shared = t.mul(t.sigmoid(shared_weight_(play, hidden)), shared);
     }
@@ -100,6 +108,7 @@ class SparseMoe final : public Module {
   Experts experts_{};
   Activation activation_ = nullptr;  ///< Of the shared expert.
   bool gated_ = true;                ///< So is the shared expert.
+  bool averaged_ = false;            ///< What both kinds of expert made is halved.
   bool latent_ = false;  ///< The experts' rows are of another width (NemotronHMoE), between two projections.
   Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{}, into_latent_{}, out_of_latent_{};
 };
