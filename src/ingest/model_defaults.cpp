@@ -120,8 +120,8 @@ std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Archit
 
 /// Whether a layer scans its tokens in Python's code that is played only as the source's version has it.
 bool scans(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 4> ops{"mamba_mixer", "mamba2_mixer", "gated_delta_net",
-                                                "kimi_delta_attention"};
+  constexpr std::array<std::string_view, 5> ops{"mamba_mixer", "mamba2_mixer", "gated_delta_net",
+                                                "kimi_delta_attention", "lightning_attention"};
   const auto is_scan = [&](const OpSpec& spec) {
     return std::ranges::count(ops, spec.op) > 0 && !runs_older_code(spec, plan.framework);
   };

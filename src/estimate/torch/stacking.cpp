@@ -40,4 +40,21 @@ Tensor stack_last(Torch& t, const std::vector<Tensor>& parts) {
 
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts) { return stack(t, parts, 0, stack_backward<true>); }
 
+Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim) {
+  Dims sizes = parts.front()->sizes;
+  sizes[dim] = 0;
+  for (const Tensor& part : parts) sizes[dim] += part->sizes[dim];
+  Tensor whole = t.empty(sizes, parts.front()->dtype, "aten::cat");
+  for (const Tensor& part : parts) {
+    NodeRef node = t.record("CatBackward0", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
+      if (n.needs(1)) g.out[1] = torch.view_as(g.in[0], n.dims, g.in[0]->strides);
+      if (n.needs(0)) g.out[0] = g.in[0];
+    });
+    if (!node) continue;
+    node->dims = part->sizes;
+    whole = t.attach(node, t.alias(whole, sizes, contiguous_strides(sizes)));
+  }
+  return whole;
+}
+
 }  // namespace oomplan::estimator
