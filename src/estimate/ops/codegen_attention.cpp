@@ -47,17 +47,6 @@ class CodegenAttention final : public Module {
     return t.add(straight, other);
   }
 
-  /// torch.cat of an fp32 part and one in the model's dtype, which autocast raises first; else the kernel takes it as
-  /// it is, and the engine casts its gradient.
-  static Tensor joined(Torch& t, const Tensor& front, const Tensor& rest) {
-    if (t.autocast() || rest->dtype == front->dtype) return t.cat({front, t.to(rest, front->dtype)}, 3);
-    NodeRef node = t.record("CatBackward0", {&rest}, [](Torch& torch, Node& n, Grads& g) {
-      g.out[0] = torch.to(g.in[0], static_cast<DType>(n.ints[0]));
-    });
-    if (node) node->ints[0] = static_cast<std::int64_t>(rest->dtype);
-    return t.cat({front, t.attach(node, t.view_as(rest, rest->sizes, rest->strides))}, 3);
-  }
-
   Tensor heads(Torch& t, const Tensor& x) const {
     const Dims& s = x->sizes;
     return t.reshape(t.reshape(x, {s[0], s[1], mp_num, -1, head_dim_}), {s[0], s[1], -1, head_dim_});
@@ -94,8 +83,8 @@ class CodegenAttention final : public Module {
     const Tensor q_pass = t.slice(q, 3, turned_, head_dim_ - turned_);
     k_turned = turned(t, k_turned);
     q_turned = turned(t, q_turned);
-    k = joined(t, k_turned, k_pass);
-    q = joined(t, q_turned, q_pass);
+    k = t.cat({k_turned, k_pass}, 3);
+    q = t.cat({q_turned, q_pass}, 3);
     k = t.permute(k, {0, 2, 1, 3});
     q = t.permute(q, {0, 2, 1, 3});
     Tensor out = attend(t, s, q, k, v);

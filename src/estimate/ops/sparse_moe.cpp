@@ -23,6 +23,7 @@ class SparseMoe final : public Module {
   SparseMoe(const Attributes& a, Builder& b)
       : jitter_(a.number("jitter", 0.0)),
         shared_at_(static_cast<Shared>(a.choice("shared_at", shared_names))),
+        flat_(a.flag("flat", shared_at_ != Shared::last)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     router_ = Router(a, b, m + a.text("gate", "gate"));
@@ -57,12 +58,13 @@ class SparseMoe final : public Module {
     const Tensor hidden = t.view(s.hidden, {-1, sizes.back()});
     const bool first = shared_at_ == Shared::first || shared_at_ == Shared::first_weighted;
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
-    const Routed routed = router_(play, hidden);
+    const Routed routed = router_(play, flat_ ? hidden : t.view(s.hidden, {-1, sizes.back()}));
     if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, routed.index->sizes.back());
     if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
     Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
                          : experts_(play, hidden, routed);
-    if (activation_ != nullptr) out = with_shared(play, hidden, shared, out);
+    if (!flat_) out = t.view(out, sizes);
+    if (activation_ != nullptr) out = with_shared(play, flat_ ? hidden : s.hidden, shared, out);
     s.hidden = t.view(out, sizes);
   }
 
@@ -103,6 +105,7 @@ class SparseMoe final : public Module {
 
   double jitter_;  ///< Of the inputs, as PhiMoE's.
   Shared shared_at_;
+  bool flat_;  ///< The router and the shared expert see the rows of tokens that the experts do, else each its own view.
   std::int32_t module_;
   Router router_{};
   Experts experts_{};
