@@ -66,6 +66,7 @@ class LightningAttention final : public Module {
     Tensor weights{};
     Tensor out_intra{};
     Tensor out_inter{};
+    Tensor out{};
     Tensor next_inter{};
     Tensor inter{};
   };
@@ -82,10 +83,10 @@ class LightningAttention final : public Module {
     at.weights = t.matmul(q, t.transpose(k, 2, 3));
     at.out_intra = t.matmul(t.mul(at.weights, diagonal_decay), v);
     at.out_inter = t.matmul(t.mul(q, query_decay), at.inter);
-    Tensor out = t.add(at.out_inter, at.out_intra);
+    at.out = t.add(at.out_inter, at.out_intra);
     at.next_inter = t.matmul(t.transpose(t.mul(k, key_decay), 2, 3), v);
     at.inter = t.add(t.mul(at.inter, at.decay), at.next_inter);
-    return out;
+    return at.out;
   }
 
   std::int64_t heads_;
