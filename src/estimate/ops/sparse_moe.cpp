@@ -60,7 +60,7 @@ class SparseMoe final : public Module {
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
     const Routed routed = router_(play, flat_ ? hidden : t.view(s.hidden, {-1, sizes.back()}));
     if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, routed.index->sizes.back());
-    if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
+    if (activation_ != nullptr && shared_at_ == Shared::second) shared = shared_expert(play, hidden);
     Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
                          : experts_(play, hidden, routed);
     if (!flat_) out = t.view(out, sizes);

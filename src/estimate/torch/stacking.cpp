@@ -16,6 +16,7 @@ void stack_backward(Torch& t, Node& n, Grads& g) {
 std::vector<Tensor> widened(Torch& t, const std::vector<Tensor>& parts) {
   const bool in_fp32 = std::ranges::any_of(parts, [](const Tensor& x) { return x->dtype == DType::fp32; });
   std::vector<Tensor> out;
+  out.reserve(parts.size());
   for (const Tensor& part : parts) out.push_back(in_fp32 ? t.to(part, DType::fp32) : part);
   return out;
 }
