@@ -135,8 +135,8 @@ void ConfigValues::declare(const Entry& entry) {
                            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
                            "multiple_of: …, square: true, alike: true, item: 0}");
   const Entry* found = find_in_config(entry);
-  const Node* own = config_.root.find(entry.key);
-  const bool switched_off = own != nullptr && own->kind == Node::Kind::null && is_set(entry.value, "optional");
+  const bool null = says_null(entry.key) || (found == nullptr && an_alias_says_null(entry));
+  const bool switched_off = null && is_set(entry.value, "optional");
   if (found != nullptr) given_.emplace(entry.key, &found->value);
   std::optional<Attribute> value;
   if (!switched_off) value = found != nullptr ? from_config(entry, *found) : from_default(entry);
@@ -202,6 +202,19 @@ const Entry* ConfigValues::entry_of(std::string_view key) const {
   for (const Entry& entry : mapping->entries)
     if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
   return nullptr;
+}
+
+bool ConfigValues::says_null(std::string_view key) const {
+  const std::size_t dot = key.find('.');
+  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+  const Node* value = mapping == nullptr ? nullptr : mapping->find(key.substr(dot + 1));
+  return value != nullptr && value->kind == Node::Kind::null;
+}
+
+bool ConfigValues::an_alias_says_null(const Entry& declaration) const {
+  const Node* aliases = declaration.value.find("aliases");
+  return aliases != nullptr &&
+         std::ranges::any_of(aliases->items, [&](const Node& alias) { return says_null(alias.text); });
 }
 
 const Entry* ConfigValues::find_in_config(const Entry& declaration) const {

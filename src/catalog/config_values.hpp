@@ -60,6 +60,9 @@ class ConfigValues {
   std::optional<Attribute> from_default(const Entry& declaration);
   std::optional<Attribute> usual_value(const Entry& declaration, const Node& usual);
   const Entry* entry_of(std::string_view key) const;
+  /// Whether the config has that key, or key in a mapping, with a null.
+  bool says_null(std::string_view key) const;
+  bool an_alias_says_null(const Entry& declaration) const;
   const Entry* find_in_config(const Entry& declaration) const;
   void check_divides(const Entry& declaration, const Node& other);
   void check_multiple(const Entry& declaration, const Node& step);

@@ -26,13 +26,16 @@ class Head {
   bool shifts_logits = false;
   /// Whether that loss, and what the model returns, are of an fp32 copy of the logits.
   bool shifts_raised = false;
+  /// Whether what the last matrix multiplies has a name in the model's forward function.
+  bool names_input = false;
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
 
   /// What the last matrix multiplies.
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;
-  /// As the model's own code makes them. The loss begins with the last matrix.
-  Tensor logits(Play& play, const Tensor& hidden) const;
+  /// As the model's own code makes them. The loss begins with the last matrix. `named` is then what that multiplies,
+  /// where the model's forward function has a name for it until it returns.
+  Tensor logits(Play& play, const Tensor& hidden, Tensor* named = nullptr) const;
   /// The same of some of the hidden states, whatever Policy the model has.
   Tensor logits_of_part(Play& play, const Tensor& hidden) const {
     return finish(play.torch, projection_(play, hidden));

@@ -115,7 +115,7 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
   };
   std::vector<Tensor*> tracked;
   for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer}) {
-    if (*one) tracked.push_back(one);
+    if (*one && is_floating((*one)->dtype)) tracked.push_back(one);
   }
   const int layer = play.torch.recorder.scope.layer;
   const Tensor input = outside ? play.policy.enter_block(play.torch, layer, x) : x;

@@ -120,8 +120,8 @@ std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Archit
 
 /// Whether a layer scans its tokens in Python's code that is played only as the source's version has it.
 bool scans(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 4> ops{"mamba_mixer", "mamba2_mixer", "gated_delta_net",
-                                                "kimi_delta_attention"};
+  constexpr std::array<std::string_view, 6> ops{"mamba_mixer",          "mamba2_mixer",        "gated_delta_net",
+                                                "kimi_delta_attention", "lightning_attention", "olmo_delta_net"};
   const auto is_scan = [&](const OpSpec& spec) {
     return std::ranges::count(ops, spec.op) > 0 && !runs_older_code(spec, plan.framework);
   };
@@ -139,7 +139,7 @@ bool runs_before(const TrainingPlan& plan, std::string_view version) {
 // transformers 5.23.0, integrations/hub_kernels.py: use_kernel_func_from_hub_with_fallback. TRL hands on where packed
 // rows begin, unless it cuts them as they come (packing_strategy: wrapped), which leaves no mask to send.
 std::optional<Diagnostic> refused_packed_scan(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 3> ops{"gated_delta_net", "mamba2_mixer", "short_conv"};
+  constexpr std::array<std::string_view, 4> ops{"gated_delta_net", "mamba2_mixer", "short_conv", "olmo_delta_net"};
   const auto keeps_apart = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
   const bool trl = !ingestion::version_behind("trl", plan.framework).empty();
   const bool apart = plan.batch.padding_mask.value || !plan.batch.mask_sent.value;
@@ -151,12 +151,15 @@ std::optional<Diagnostic> refused_packed_scan(const TrainingPlan& plan, const Ar
                  "with them installed, --set plan.scan_packages=true; packing_strategy: wrapped runs without them");
 }
 
-// Older versions have loops and products of other sizes there, and no fallback functions.
+// Older versions have loops and products of other sizes there, and no fallback functions; other masks of an indexer.
 void check_scans(TrainingPlan& plan, const Architecture& model) {
-  if (!scans(plan, model) || !runs_before(plan, played_transformers())) return;
-  plan.unmodelled.push_back({"the code of transformers " + std::string(transformers_in(plan.framework)) +
-                                 " for state-space and linear-attention layers, which is another than that of " +
-                                 played_transformers() + ",",
+  const bool indexes = any_op(model, [](const OpSpec& spec) {
+    return std::ranges::any_of(spec.attributes, [](const auto& row) { return row.first == "index_heads"; });
+  });
+  if ((!scans(plan, model) && !indexes) || !runs_before(plan, played_transformers())) return;
+  const std::string layers = indexes ? "sparse attention" : "state-space and linear-attention layers";
+  plan.unmodelled.push_back({"the code of transformers " + std::string(transformers_in(plan.framework)) + " for " +
+                                 layers + ", which is another than that of " + played_transformers() + ",",
                              model.model_type, plan.model.name.origin.where});
 }
 

@@ -25,14 +25,17 @@ class LinearHead final : public Head {
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
         casts_(a.flag("casts", false)),
+        divides_(a.text("before", "") == "divided"),
         after_(static_cast<After>(a.choice("after", afters))),
         softcapped_(a.find("softcap") != nullptr) {
+    names_input = divides_;
     const bool older = a.find(older_code) != nullptr;
     shifts_logits = older || a.flag("shifts_logits", false);
     shifts_raised = older && a.choice("older_loss", older_losses) == 1;
   }
 
   Tensor prepare(Play& play, const Tensor& hidden) const override {
+    if (divides_) return play.torch.div_scalar(hidden);
     return casts_ ? play.torch.to(hidden, play.facts.weights) : hidden;
   }
 
@@ -49,7 +52,8 @@ class LinearHead final : public Head {
   }
 
  private:
-  bool casts_;  ///< hidden_states.to(self.lm_head.weight.dtype), which a loss in the head's place does not do.
+  bool casts_;    ///< hidden_states.to(self.lm_head.weight.dtype), which a loss in the head's place does not do.
+  bool divides_;  ///< Hidden states by a number, as MiniCPM 3.
   After after_;
   bool softcapped_;
 };

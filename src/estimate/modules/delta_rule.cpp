@@ -86,6 +86,8 @@ struct Chunked {
   Tensor decayed{};
   Tensor values{};
   Tensor keys{};
+  Tensor fresh{};   ///< Of the last chunk, v_new
+  Tensor before{};  ///< … and inter_chunk_attn.
 };
 
 Tensor pairwise_decay(Torch& t, const Tensor& sums) {
@@ -149,7 +151,7 @@ Tensor next_state(Torch& t, const Chunked& c, const Tensor& decay, const Tensor&
   return t.add(kept, t.matmul(keys, fresh));
 }
 
-/// The scan over chunks; its locals live until the next chunk's take their place.
+/// The scan over chunks; its variables live until the next chunk's take their place, the last until the rule returns.
 Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   const Dims sizes = c.values->sizes;
   Tensor state = t.zeros({sizes[0], sizes[1], c.key->sizes[4], sizes[4]}, c.values->dtype);
@@ -158,12 +160,11 @@ Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   c.key = to_end_of_chunk(t, c.key, c.sums);
   Tensor decay = t.exp(t.select(c.sums, 3));
   decay = t.unsqueeze(t.unsqueeze(decay, 3), 4);
-  Tensor fresh, before;
   for (std::int64_t i = 0; i < sizes[2]; ++i) {
-    fresh = corrected(t, c, state);
-    before = t.matmul(t.select(c.query, 2), state);
-    out = set_part(t, out, read(t, c, before, fresh));
-    state = next_state(t, c, decay, state, fresh);
+    c.fresh = corrected(t, c, state);
+    c.before = t.matmul(t.select(c.query, 2), state);
+    out = set_part(t, out, read(t, c, c.before, c.fresh));
+    state = next_state(t, c, decay, state, c.fresh);
   }
   if (last != nullptr) *last = state;
   return out;

@@ -10,7 +10,7 @@ namespace {
 /// A layer of plain weights.
 Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (kind == LinearKind::matmul) return t.matmul(x, t.t(weight));
-  if (kind == LinearKind::linear) return t.linear(x, weight, bias);
+  if (kind == LinearKind::linear || kind == LinearKind::unquantized) return t.linear(x, weight, bias);
   Dims sizes = x->sizes;
   sizes[sizes.size() - 1] = weight->sizes.back();
   return t.view(t.addmm(bias, t.view(x, {-1, weight->sizes[0]}), weight), sizes);
@@ -33,7 +33,8 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
     : kind_(kind), in_(in), out_(out), module_(builder.module_id(name)) {
   Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
   // transformers 5 quantises GPT-2's Conv1D too.
-  const bool quantizable = kind != LinearKind::conv1d || builder.facts.bitsandbytes;
+  const bool quantizable =
+      kind != LinearKind::unquantized && (kind != LinearKind::conv1d || builder.facts.bitsandbytes);
   if (quantizable && builder.quantized(name)) {
     quantize(builder, name, in, out);
   } else {

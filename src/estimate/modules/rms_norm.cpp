@@ -31,7 +31,7 @@ Tensor llama(Torch& t, const Tensor& x, const Tensor& weight, bool in_fp32) {
 Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (!weight_) return raised(t, x);
+  if (!weight_) return style_ == RmsStyle::gemma ? gemma(t, x) : raised(t, x);
   const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
   const auto output = [&] {
     if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, !play.facts.liger_norm_copies);
@@ -99,7 +99,7 @@ Tensor RmsNorm::gemma(Torch& t, const Tensor& x) const {
     scale = t.rsqrt(scale);
     output = t.mul(hidden, scale);
   }
-  output = t.mul(output, t.add_scalar(t.to(weight_, DType::fp32)));
+  if (weight_) output = t.mul(output, t.add_scalar(t.to(weight_, DType::fp32)));
   return t.to(output, x->dtype);
 }
 

@@ -32,11 +32,11 @@ class RmsNorm {
       : weight_(builder.weight(name + ".weight", {width}, Part::norm)),
         module_(builder.module_id(name)),
         style_(style) {}
-  /// Gemma 4's with_scale=False, which has no weight.
-  static RmsNorm unscaled(Builder& builder, const std::string& name) {
+  /// Without a weight: Gemma 4's with_scale=False, or NanoChat's, which is Gemma's but for it.
+  static RmsNorm unscaled(Builder& builder, const std::string& name, RmsStyle style = RmsStyle::raised) {
     RmsNorm out;
     out.module_ = builder.module_id(name);
-    out.style_ = RmsStyle::raised;
+    out.style_ = style;
     return out;
   }
   Tensor operator()(Play& play, const Tensor& x) const;

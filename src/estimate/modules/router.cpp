@@ -7,7 +7,7 @@ namespace oomplan::estimator {
 namespace {
 
 using Style = Router::Style;
-constexpr std::array<std::string_view, 13> styles{"softmax",
+constexpr std::array<std::string_view, 14> styles{"softmax",
                                                   "cast_back",
                                                   "of_highest",
                                                   "sigmoid_groups",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 13> styles{"softmax",
                                                   "scaled_sigmoid",
                                                   "linear",
                                                   "sparse_mixer",
+                                                  "highest",
                                                   "sigmoid"};
 
 /// Whether scores get a correction; of "sigmoid" the config says it.
@@ -27,6 +28,9 @@ bool is_corrected(Style style, bool asked) {
   return style == Style::sigmoid_groups || style == Style::corrected_softmax || style == Style::corrected_sigmoid ||
          style == Style::scaled_sigmoid;
 }
+
+/// config.expert_selection_fn
+constexpr std::array<std::string_view, 2> selections{"softmax", "sigmoid"};
 
 /// torch.nn.Linear(…, dtype=torch.float32), torch.zeros(…, dtype=torch.float32)
 bool in_fp32(Style style) { return style == Style::corrected_softmax || style == Style::linear; }
@@ -43,6 +47,7 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
       groups_(a.integer("groups", 1)),
       best_groups_(a.integer("best_groups", 1)),
       divided_(a.flag("divided", true)),
+      sigmoids_(a.choice("selection", selections) == 1),
       module_(b.module_id(name)) {
   const std::int64_t width = a.integer("width");
   Restore own(b.own_dtype, in_fp32(style_) ? std::optional(DType::fp32) : b.own_dtype);
@@ -88,6 +93,8 @@ Routed Router::routed(Play& play, const Tensor& hidden, const Tensor& weight) co
   switch (style_) {
     case Style::of_highest:
       return of_highest(t, hidden, t.linear(hidden, weight, {}));
+    case Style::highest:
+      return highest(t, hidden, t.linear(hidden, weight, {}));
     case Style::sigmoid_groups:
       return grouped(t, fp32_logits(t, hidden, weight));
     case Style::softmax_groups:
@@ -113,6 +120,16 @@ Routed Router::of_highest(Torch& t, const Tensor& hidden, const Tensor& logits) 
   const Tensor raised = t.to(logits, DType::fp32);
   const auto [highest, index] = t.topk_last(raised, each_);
   return {t.to(t.softmax_last(highest), hidden->dtype), index, raised};
+}
+
+Routed Router::highest(Torch& t, const Tensor& hidden, const Tensor& logits) const {
+  auto [weights, index] = t.topk_last(logits, each_);
+  weights = sigmoids_ ? t.sigmoid(weights) : t.softmax_last(weights, DType::fp32);
+  if (sigmoids_ && divided_) {
+    const Tensor sum = t.sum_last(weights, t.autocast() ? DType::fp32 : weights->dtype);
+    weights = t.div(weights, t.unsqueeze(sum, 1));
+  }
+  return {t.to(weights, hidden->dtype), std::move(index), logits};
 }
 
 Routed Router::of_softmax(Torch& t, const Tensor& logits) const {

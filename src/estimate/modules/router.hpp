@@ -39,6 +39,7 @@ class Router {
     scaled_sigmoid,     ///< Afmoe: so, divided and scaled.
     linear,             ///< HunYuan: a Linear layer, softmax in fp32, divided, in the logits' dtype.
     sparse_mixer,       ///< PhiMoE: two, one after the other.
+    highest,            ///< Cohere 2's mixture: the highest logits, their softmax in fp32 or sigmoid, cast back.
     sigmoid,            ///< LFM2: sigmoid in the logits' dtype, a correction where there is one, divided and scaled.
   };
 
@@ -46,6 +47,7 @@ class Router {
   Tensor fp32_logits(Torch& t, const Tensor& hidden, const Tensor& weight) const;
   Routed routed(Play& play, const Tensor& hidden, const Tensor& weight) const;
   Routed of_highest(Torch& t, const Tensor& hidden, const Tensor& logits) const;
+  Routed highest(Torch& t, const Tensor& hidden, const Tensor& logits) const;
   Routed of_softmax(Torch& t, const Tensor& logits) const;
   Routed of_sigmoid(Torch& t, const Tensor& logits) const;
   Routed scaled(Torch& t, const Tensor& logits) const;
@@ -61,6 +63,7 @@ class Router {
   std::int64_t groups_ = 1;
   std::int64_t best_groups_ = 1;
   bool divided_ = true;
+  bool sigmoids_ = false;  ///< Of `highest`.
   std::int32_t module_ = -1;
   AdaptedParameter weight_{};
   Linear linear_{};      ///< In place of weight_.

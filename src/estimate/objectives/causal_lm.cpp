@@ -31,7 +31,8 @@ Tensor loss_of_shifted(Play& play, bool raised, Stream& s) {
 
 void play_causal_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
-  s.logits = head.logits(play, s.hidden);
+  Tensor named;
+  s.logits = head.logits(play, s.hidden, &named);
   InBucket bucket(t, Bucket::logits_and_loss);
   if (head.shifts_logits) {
     s.loss = loss_of_shifted(play, head.shifts_raised, s);

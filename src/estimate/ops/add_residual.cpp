@@ -1,4 +1,4 @@
-// hidden_states = residual + hidden_states, which Granite multiplies by a number first.
+// hidden_states = residual + hidden_states, which Granite multiplies by a number first, and MiniMax both.
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -6,13 +6,17 @@ namespace {
 
 class AddResidual final : public Module {
  public:
-  AddResidual(const Attributes& a, Builder&) : scaled_(a.flag("scaled", false)) {}
+  AddResidual(const Attributes& a, Builder&)
+      : scaled_(a.flag("scaled", false)), both_scaled_(a.flag("both_scaled", false)) {}
   void forward(Play& play, Stream& s) const override {
-    s.hidden = play.torch.add(s.residual, scaled_ ? play.torch.mul_scalar(s.hidden) : s.hidden);
+    Torch& t = play.torch;
+    const Tensor residual = both_scaled_ ? t.mul_scalar(s.residual) : s.residual;
+    s.hidden = t.add(residual, scaled_ || both_scaled_ ? t.mul_scalar(s.hidden) : s.hidden);
   }
 
  private:
   bool scaled_;
+  bool both_scaled_;
 };
 
 }  // namespace

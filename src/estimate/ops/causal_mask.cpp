@@ -12,6 +12,7 @@ class CausalMask final : public Module {
       : window_(a.integer("window", 0)),
         span_(a.span("span")),
         always_(a.flag("always", false)),
+        unskipped_(a.flag("unskipped", false)),
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)) {
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
@@ -28,13 +29,14 @@ class CausalMask final : public Module {
     if (f.unsloth) return;                // LlamaModel_fast_forward drops what is sent in training, and makes none.
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
-    if (f.attention == Attention::sdpa && !f.padding_mask && !windowed && !always_) return;
+    const bool needed = f.padding_mask || windowed || always_ || unskipped_;
+    if (f.attention == Attention::sdpa && !needed) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
-    const bool sent = f.padding_mask || always_ || (windowed && f.mask_sent);
+    const bool sent = f.padding_mask || always_ || ((windowed || unskipped_) && f.mask_sent);
     const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
     if (unused_) return s.seen.kept.push_back(mask);
-    s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_;
+    s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_ && !unskipped_;
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
   }
 
@@ -51,6 +53,7 @@ class CausalMask final : public Module {
   std::int64_t window_;
   Span span_;
   bool always_;
+  bool unskipped_;  ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
   bool boolean_;
   bool unused_;  ///< No layer is given it: it goes with the model's forward function.
   Tensor buffer_{};

@@ -1,12 +1,12 @@
 // torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
-// does it itself, by a buffer, and Granite's model by a number.
+// does it itself, by a buffer, BioGPT's by a number, and Granite's model by a number.
 #include "modules/stable_embedding.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Scale { none, by_buffer, by_number };
-constexpr std::array<std::string_view, 3> scales{"none", "by_buffer", "by_number"};
+enum class Scale { none, by_buffer, by_number, within };
+constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number", "within"};
 
 class Embedding final : public Module {
  public:
@@ -27,6 +27,7 @@ class Embedding final : public Module {
     play.policy.enter_leaf(play.torch, {&weight}, s.input_ids);
     s.inputs_embeds = stable_ ? stable_(play.torch, s.input_ids) : play.torch.embedding(weight, s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
+    if (scale_ == Scale::within) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     // peft asks the embedding's output for a gradient where a frozen model is checkpointed
     // (enable_input_require_grads).
     if (play.facts.input_grads) s.inputs_embeds->requires_grad = true;

@@ -1,7 +1,9 @@
 // DeepSeek's multi-head latent attention: keys and values come of one narrow projection, with one rotated key for all
 // heads, or none turned as Kimi Linear (DeepseekV3Attention, DeepseekV2Attention, Glm4MoeLiteAttention,
-// Mistral4Attention).
+// Mistral4Attention). Where it is sparse, an indexer chooses the tokens that each query attends to (DeepSeek-V3.2), and
+// layers without one take what the last indexer chose (GLM-5): that goes from block to block as a bias of theirs.
 #include "modules/attention_core.hpp"
+#include "modules/indexer.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
@@ -20,6 +22,8 @@ class LatentAttention final : public Module {
         rank_(a.integer("kv_rank")),
         rotary_(rotary_style(a, "rotary")),
         by_position_(a.flag("scaled_by_position", false)),
+        sparse_(a.find("index_heads") != nullptr),
+        hands_on_(a.find("indexes") != nullptr),
         kind_{.dropout = a.number("dropout", 0.0)},
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
@@ -37,6 +41,9 @@ class LatentAttention final : public Module {
     kv_norm_ = RmsNorm(b, m + "kv_a_layernorm", rank_);
     kv_b_proj_ = Linear(b, m + "kv_b_proj", rank_, saturating_mul(heads_, nope_ + values_), false);
     o_proj_ = Linear(b, m + "o_proj", saturating_mul(heads_, values_), width, bias);
+    if (!sparse_) return;
+    if (b.facts.attention == Attention::flash_attention_2) a.unmodelled("flash attention over chosen tokens");
+    if (a.flag("indexes", true)) indexer_ = Indexer(a, b, m + "indexer");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -44,7 +51,10 @@ class LatentAttention final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const Tensor& x = s.hidden;
     const Dims rows{x->sizes[0], x->sizes[1]};
-    const Tensor q_states = t.transpose(t.view(queries(play, x), {rows[0], rows[1], -1, nope_ + turned_}), 1, 2);
+    Tensor narrow;
+    if (sparse_) narrow = q_norm_(play, q_a_proj_(play, x));
+    const Tensor wide = sparse_ ? q_b_proj_(play, narrow) : queries(play, x);
+    const Tensor q_states = t.transpose(t.view(wide, {rows[0], rows[1], -1, nope_ + turned_}), 1, 2);
     std::vector<Tensor> q;
     if (rotary_ != Rotary::none) q = t.split_sizes(q_states, {nope_, turned_}, 3);
     const Tensor compressed = kv_a_proj_(play, x);
@@ -55,6 +65,16 @@ class LatentAttention final : public Module {
     Tensor query = q.empty() ? q_states : t.cat({q[0], q[1]}, 3);
     if (by_position_) query = scaled_by_position(t, query);
     const auto [key, value] = expanded(play, kv[0], kv[1]);
+    Tensor chosen;
+    Tensor unchosen;
+    Tensor mask = s.arguments.mask(Span::full);
+    if (sparse_) {
+      chosen = indexer_ ? indexer_(play, s, x, narrow) : s.arguments.bias;
+      if (hands_on_) s.arguments.bias = chosen;
+      unchosen = index_mask(t, chosen);
+      mask = without_unchosen(t, mask, unchosen);
+    }
+    Restore own_mask(s.arguments.mask(Span::full), std::move(mask));
     const Tensor out = t.reshape(attend(play, s, query, key, value, kind_), {rows[0], rows[1], -1});
     s.hidden = o_proj_(play, out);
   }
@@ -84,10 +104,13 @@ class LatentAttention final : public Module {
   std::int64_t rank_;
   Rotary rotary_;
   bool by_position_;
+  bool sparse_;
+  bool hands_on_;
   AttentionKind kind_;
   std::int32_t module_;
   Linear q_proj_{}, q_a_proj_{}, q_b_proj_{}, kv_a_proj_{}, kv_b_proj_{}, o_proj_{};
   RmsNorm q_norm_{}, kv_norm_{};
+  Indexer indexer_{};
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ class RmsNormStep final : public Module {
  public:
   RmsNormStep(const Attributes& a, Builder& b)
       : norm_(a.flag("scaled", true) ? RmsNorm(b, a.module(), a.integer("width"), rms_style(a, "style"))
-                                     : RmsNorm::unscaled(b, a.module())) {}
+                                     : RmsNorm::unscaled(b, a.module(), rms_style(a, "style"))) {}
   void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
 
  private:

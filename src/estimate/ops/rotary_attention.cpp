@@ -41,6 +41,11 @@ class RotaryAttention final : public Module {
     if (b.facts.lora_qkv_kernel) fused_qkv_ = FusedLora({&q_proj_, &k_proj_, &v_proj_});
     if (b.facts.lora_o_kernel) fused_o_ = FusedLora({&o_proj_});
     if (qk_norm_ == QkNorm::none) return;
+    if (!a.flag("norm_scaled", true)) {
+      q_norm_ = RmsNorm::unscaled(b, m + "q_norm", rms_style(a, "norm"));
+      k_norm_ = RmsNorm::unscaled(b, m + "k_norm", rms_style(a, "norm"));
+      return;
+    }
     const bool whole = qk_norm_ == QkNorm::whole;
     q_norm_ = RmsNorm(b, m + a.text("q_norm", "q_norm"), whole ? q : head_dim_, rms_style(a, "norm"));
     k_norm_ = RmsNorm(b, m + a.text("k_norm", "k_norm"), whole ? kv : head_dim_, rms_style(a, "norm"));

@@ -15,11 +15,15 @@ enum class Shared {
 };
 constexpr std::array<std::string_view, 4> shared_names{"first_weighted", "first", "second", "last"};
 
+/// config.shared_expert_combination_strategy
+constexpr std::array<std::string_view, 2> combinations{"sum", "average"};
+
 class SparseMoe final : public Module {
  public:
   SparseMoe(const Attributes& a, Builder& b)
       : jitter_(a.number("jitter", 0.0)),
         shared_at_(static_cast<Shared>(a.choice("shared_at", shared_names))),
+        flat_(a.flag("flat", shared_at_ != Shared::last)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     router_ = Router(a, b, m + a.text("gate", "gate"));
@@ -30,13 +34,14 @@ class SparseMoe final : public Module {
       out_of_latent_ = Linear(b, m + "fc2_latent_proj", latent, a.integer("width"), a.flag("shared_bias", false));
       latent_ = true;
     }
-    if (a.find("shared") == nullptr) return;
+    if (a.count("shared") == 0) return;
     const std::string name = m + a.text("shared_name", "shared_expert");
     const std::int64_t width = a.integer("width");
     const std::int64_t shared = a.integer("shared");
     const bool bias = a.flag("shared_bias", false);
     activation_ = find_activation(a.text("activation", "silu"), b);
     gated_ = a.flag("gated", true);
+    averaged_ = a.choice("combined", combinations) == 1;
     if (gated_) shared_gate_ = Linear(b, name + ".gate_proj", width, shared, bias);
     shared_up_ = Linear(b, name + ".up_proj", width, shared, bias);
     shared_down_ = Linear(b, name + ".down_proj", shared, width, bias);
@@ -53,12 +58,13 @@ class SparseMoe final : public Module {
     const Tensor hidden = t.view(s.hidden, {-1, sizes.back()});
     const bool first = shared_at_ == Shared::first || shared_at_ == Shared::first_weighted;
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
-    const Routed routed = router_(play, hidden);
+    const Routed routed = router_(play, flat_ ? hidden : t.view(s.hidden, {-1, sizes.back()}));
     if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, routed.index->sizes.back());
-    if (shared_at_ == Shared::second) shared = shared_expert(play, hidden);
+    if (activation_ != nullptr && shared_at_ == Shared::second) shared = shared_expert(play, hidden);
     Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
                          : experts_(play, hidden, routed);
-    if (activation_ != nullptr) out = with_shared(play, hidden, shared, out);
+    if (!flat_) out = t.view(out, sizes);
+    if (activation_ != nullptr) out = with_shared(play, flat_ ? hidden : s.hidden, shared, out);
     s.hidden = t.view(out, sizes);
   }
 
@@ -86,7 +92,11 @@ class SparseMoe final : public Module {
 
   Tensor with_shared(Play& play, const Tensor& hidden, Tensor& shared, const Tensor& out) const {
     Torch& t = play.torch;
-    if (shared_at_ == Shared::last) return t.add(out, shared_expert(play, hidden));
+    if (shared_at_ == Shared::last) {
+      const Tensor last = shared_expert(play, hidden);
+      const Tensor sum = t.add(out, last);
+      return averaged_ ? t.div_scalar(sum) : sum;
+    }
     if (shared_at_ == Shared::first_weighted) {
       shared = t.mul(t.sigmoid(shared_weight_(play, hidden)), shared);
     }
@@ -95,11 +105,13 @@ class SparseMoe final : public Module {
 
   double jitter_;  ///< Of the inputs, as PhiMoE's.
   Shared shared_at_;
+  bool flat_;  ///< The router and the shared expert see the rows of tokens that the experts do, else each its own view.
   std::int32_t module_;
   Router router_{};
   Experts experts_{};
   Activation activation_ = nullptr;  ///< Of the shared expert.
   bool gated_ = true;                ///< So is the shared expert.
+  bool averaged_ = false;            ///< What both kinds of expert made is halved.
   bool latent_ = false;  ///< The experts' rows are of another width (NemotronHMoE), between two projections.
   Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{}, into_latent_{}, out_of_latent_{};
 };

@@ -1,13 +1,14 @@
 // Positions of an encoder or a decoder, added to its tokens: learned for each row (BartLearnedPositionalEmbedding,
 // where its caller gives none) or for all alike, an embedding that is frozen (PegasusSinusoidalPositionalEmbedding), or
-// a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding); or rows of the weight itself (Whisper).
+// a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding) or by the rows' (a table, XGLM); or rows of
+// the weight itself (Whisper).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Kind { learned, frozen, buffer, indexed };
-constexpr std::array<std::string_view, 4> kinds{"learned", "frozen", "buffer", "indexed"};
+enum class Kind { learned, frozen, buffer, indexed, table };
+constexpr std::array<std::string_view, 5> kinds{"learned", "frozen", "buffer", "indexed", "table"};
 
 class StackPositions final : public Module {
  public:
@@ -28,11 +29,16 @@ class StackPositions final : public Module {
     Torch& t = play.torch;
     s.position_embeds = positions(t, play.facts, s);
     s.hidden = t.add(s.inputs_embeds, s.position_embeds);
+    if (kind_ == Kind::table) s.position_embeds.reset();  // It has no name.
   }
 
  private:
   Tensor positions(Torch& t, const Facts& f, Stream& s) const {
     if (kind_ == Kind::buffer) return of_tokens(t, f);
+    if (kind_ == Kind::table) {
+      const Tensor moved = t.add_scalar(s.position_ids);
+      return t.empty({1, f.length, weight_->sizes[1]}, weight_->dtype, "aten::index_select");
+    }
     if (kind_ == Kind::indexed) return indexed(t, f, s);
     if (kind_ == Kind::frozen) {
       Restore no_grad(t.grad_enabled, false);

@@ -82,7 +82,8 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   ++frame.refs;
   output = attach(node, std::move(output));
   for (std::size_t i = 0; i < beside.size(); ++i) {
-    if (beside[i]) beside[i] = attach(node, std::move(beside[i]), static_cast<int>(i) + 1);
+    const bool has_gradient = beside[i] && is_floating(beside[i]->dtype);
+    if (has_gradient) beside[i] = attach(node, std::move(beside[i]), static_cast<int>(i) + 1);
   }
   return output;
 }

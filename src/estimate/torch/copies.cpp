@@ -1,4 +1,6 @@
 // aten/src/ATen/native/TensorConversions.cpp, TensorFactories.cpp, TensorShape.cpp (cat).
+#include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "torch/torch.hpp"
@@ -33,32 +35,37 @@ Tensor Torch::contiguous(const Tensor& x) {
   return attach(node, empty(x->sizes, x->dtype, "aten::clone"));
 }
 
+// The result has the widest dtype that a part has. Autocast gives it all parts in that (autocast_mode.h: promote); else
+// the kernel takes them as they are, and the engine casts the gradients.
 Tensor Torch::cat(std::initializer_list<Tensor> parts, int dim) {
-  std::array<const Tensor*, 3> in{};
+  std::array<Tensor, 3> in{};
   assert(parts.size() <= in.size());
+  const bool in_fp32 = std::ranges::any_of(parts, [](const Tensor& x) { return x->dtype == DType::fp32; });
   int count = 0;
-  for (const Tensor& p : parts) in[static_cast<std::size_t>(count++)] = &p;
-  const Tensor none;
-  NodeRef node = record("CatBackward0", {in[0], in[1] != nullptr ? in[1] : &none, in[2] != nullptr ? in[2] : &none},
-                        [](Torch& t, Node& n, Grads& g) {
-                          // cat_tensors_backward: a narrowed view of the gradient for each part.
-                          const int d = static_cast<int>(n.ints[3]);
-                          for (int i = 0; i < 3; ++i) {
-                            if (!n.needs(i)) continue;
-                            Dims sizes = g.in[0]->sizes;
-                            sizes[d] = n.ints[static_cast<std::size_t>(i)];
-                            g.out[static_cast<std::size_t>(i)] = t.view_as(g.in[0], sizes, g.in[0]->strides);
-                          }
-                        });
-  Dims sizes = (*in[0])->sizes;
+  for (const Tensor& p : parts) {
+    in[static_cast<std::size_t>(count++)] = in_fp32 && autocast() && is_floating(p->dtype) ? to(p, DType::fp32) : p;
+  }
+  NodeRef node = record("CatBackward0", {&in[0], &in[1], &in[2]}, [](Torch& t, Node& n, Grads& g) {
+    // cat_tensors_backward: a narrowed view of the gradient for each part.
+    const int d = static_cast<int>(n.ints[3]);
+    for (int i = 0; i < 3; ++i) {
+      if (!n.needs(i)) continue;
+      Dims sizes = g.in[0]->sizes;
+      sizes[d] = n.ints[static_cast<std::size_t>(i)];
+      const Tensor part = t.view_as(g.in[0], sizes, g.in[0]->strides);
+      g.out[static_cast<std::size_t>(i)] = t.to(part, static_cast<DType>(n.dims[i]));
+    }
+  });
+  Dims sizes = in[0]->sizes;
   sizes[dim] = 0;
   for (int i = 0; i < count; ++i) {
-    const std::int64_t width = (*in[static_cast<std::size_t>(i)])->sizes[dim];
-    if (node) node->ints[static_cast<std::size_t>(i)] = width;
-    sizes[dim] += width;
+    const Tensor& part = in[static_cast<std::size_t>(i)];
+    if (node) node->ints[static_cast<std::size_t>(i)] = part->sizes[dim];
+    if (node) node->dims.push(static_cast<std::int64_t>(part->dtype));
+    sizes[dim] += part->sizes[dim];
   }
   if (node) node->ints[3] = dim;
-  return attach(node, empty(sizes, (*in[0])->dtype, "aten::cat"));
+  return attach(node, empty(sizes, in_fp32 ? DType::fp32 : in[0]->dtype, "aten::cat"));
 }
 
 Tensor Torch::stack_last(const Tensor& a, const Tensor& b) {

@@ -97,18 +97,20 @@ Tensor Torch::div_(const Tensor& x, const Tensor& by) {
   return attach(node, x);
 }
 
+// Autocast sums in fp32 (autocast_mode.h: fp32_set_opt_dtype); the engine casts the gradient back.
 Tensor Torch::sum_dim(const Tensor& x, int dim, bool keep) {
   NodeRef node = record("SumBackward1", {&x}, [](Torch& t, Node& n, Grads& g) {
     const bool kept = g.in[0]->dim() == n.dims.size();
-    g.out[0] = t.expand(kept ? g.in[0] : t.unsqueeze(g.in[0], static_cast<int>(n.ints[0])), n.dims);
+    const Tensor wide = t.expand(kept ? g.in[0] : t.unsqueeze(g.in[0], static_cast<int>(n.ints[0])), n.dims);
+    g.out[0] = t.to(wide, static_cast<DType>(n.ints[1]));
   });
   if (node) {
     node->dims = x->sizes;
-    node->ints[0] = dim;
+    node->ints = {dim, static_cast<std::int64_t>(x->dtype)};
   }
   Dims sizes = x->sizes;
   keep ? void(sizes[dim] = 1) : sizes.erase(dim);
-  return attach(node, empty(sizes, x->dtype, "aten::sum"));
+  return attach(node, empty(sizes, autocast() && bytes_of(x->dtype) == 2 ? DType::fp32 : x->dtype, "aten::sum"));
 }
 
 // No op of autocast's: a's dtype is the weight's (transformers' _grouped_mm sees to it).

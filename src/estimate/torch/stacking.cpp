@@ -16,6 +16,7 @@ void stack_backward(Torch& t, Node& n, Grads& g) {
 std::vector<Tensor> widened(Torch& t, const std::vector<Tensor>& parts) {
   const bool in_fp32 = std::ranges::any_of(parts, [](const Tensor& x) { return x->dtype == DType::fp32; });
   std::vector<Tensor> out;
+  out.reserve(parts.size());
   for (const Tensor& part : parts) out.push_back(in_fp32 ? t.to(part, DType::fp32) : part);
   return out;
 }
@@ -39,5 +40,22 @@ Tensor stack_last(Torch& t, const std::vector<Tensor>& parts) {
 }
 
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts) { return stack(t, parts, 0, stack_backward<true>); }
+
+Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim) {
+  Dims sizes = parts.front()->sizes;
+  sizes[dim] = 0;
+  for (const Tensor& part : parts) sizes[dim] += part->sizes[dim];
+  Tensor whole = t.empty(sizes, parts.front()->dtype, "aten::cat");
+  for (const Tensor& part : parts) {
+    NodeRef node = t.record("CatBackward0", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
+      if (n.needs(1)) g.out[1] = torch.view_as(g.in[0], n.dims, g.in[0]->strides);
+      if (n.needs(0)) g.out[0] = g.in[0];
+    });
+    if (!node) continue;
+    node->dims = part->sizes;
+    whole = t.attach(node, t.alias(whole, sizes, contiguous_strides(sizes)));
+  }
+  return whole;
+}
 
 }  // namespace oomplan::estimator

@@ -1,4 +1,4 @@
-// torch.stack of as many tensors as a loop made.
+// torch.stack and torch.cat of as many tensors as a loop made.
 #pragma once
 
 #include <vector>
@@ -13,5 +13,8 @@ Tensor stack_last(Torch& t, const std::vector<Tensor>& parts);
 
 /// The same of dim=0.
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts);
+
+/// torch.cat(parts, dim), so played too. The parts are of one dtype.
+Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim);
 
 }  // namespace oomplan::estimator
