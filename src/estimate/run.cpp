@@ -76,7 +76,10 @@ class MicroBatches {
     const Objective& objective = *stage_.facts().objective;
     const bool holds = objective.of_output != nullptr || objective.in_loop;
     // Unsloth's buffers make the first one unlike the second.
-    const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value;
+    // What an offload's hooks hold on to of a reentrant checkpoint is there when the next one begins.
+    const CheckpointingFacts& checkpoints = stage_.plan().checkpointing;
+    const bool holds_on = checkpoints.offload.value != Offload::none && checkpoints.reentrant.value;
+    const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value && !holds_on;
     const bool repeats = model_.policy->repeats() && !holds && alike;
     if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;

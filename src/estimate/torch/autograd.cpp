@@ -147,6 +147,7 @@ Tensor Torch::unpack(Node& node, int slot) {
 }
 
 void Torch::clear() {
+  offload_at_.reset();
   assert(impls_.whole() && nodes_.whole());
   recorder.clear();
   kernels.clear();
@@ -223,7 +224,7 @@ void Torch::evaluate(Node& node) {
     accumulate(node, grads.in[0]);
     return;
   }
-  Restore running(running_, static_cast<const Node*>(&node));
+  Restore running(running_, &node);
   node.backward(*this, node, grads);
   if (offload != nullptr) offload->ran(node);
   validate(node, grads);

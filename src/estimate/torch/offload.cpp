@@ -78,7 +78,7 @@ Tensor ActivationOffload::bring(const Waiting& waiting) {
   return torch_.on_storage(flat->storage, waiting.sizes, waiting.strides, waiting.dtype);
 }
 
-Tensor ActivationOffload::unpack(Saved& saved, const Node* node, std::uint32_t graph) {
+Tensor ActivationOffload::unpack(Saved& saved, Node* node, std::uint32_t graph) {
   const std::uint32_t id = saved.packed;
   if (std::exchange(first_unpack_, false)) graph_ = queued_ = graph;
   tracker_.erase(id);
@@ -92,7 +92,8 @@ Tensor ActivationOffload::unpack(Saved& saved, const Node* node, std::uint32_t g
   waiting_.erase(waiting);
   if (!style_.streams) return bring(tensor);
   Hook hook{.node = node, .id = id};
-  if (graph == graph_ && std::exchange(at_, node) != node) {
+  if (graph == graph_ && torch_.offload_at().get() != node) {
+    torch_.offload_at() = NodeRef(node);
     for (const auto& [other, held] : brought_) hook.before.push_back(other);
   }
   Tensor out;
@@ -138,7 +139,6 @@ void ActivationOffload::clear() {
   waiting_.clear();
   tracker_.clear();
   begin();
-  at_ = nullptr;
   last_ = 0;
 }
 

@@ -26,7 +26,7 @@ class ActivationOffload {
   /// What `saved` keeps of the tensor: itself, or the promise to bring it back.
   void pack(Saved& saved, Tensor tensor);
   /// For the node that runs, in the backward pass of that number: one within another is a reentrant checkpoint's.
-  Tensor unpack(Saved& saved, const Node* node, std::uint32_t graph);
+  Tensor unpack(Saved& saved, Node* node, std::uint32_t graph);
   /// The node's function has returned: its post hooks run.
   void ran(const Node& node);
   /// The backward pass ends: what it queued at its first unpacking.
@@ -68,7 +68,6 @@ class ActivationOffload {
   std::map<std::uint32_t, Tensor> brought_{};  ///< Back, until the next node that brings some has run.
   std::set<std::uint32_t> tracker_{};          ///< Packed, and not unpacked yet.
   std::vector<Hook> hooks_{};
-  const Node* at_ = nullptr;
   std::uint32_t graph_ = 0;   ///< Whose nodes let go of what their predecessors brought,
   std::uint32_t queued_ = 0;  ///< … and whose end lets go of all.
   bool first_unpack_ = true;

@@ -220,6 +220,8 @@ class Torch {
 
   GradientHook* gradient_hook = nullptr;
   ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
+  /// The node at which those hooks were last, which they hold on to (curr_autograd_node): it outlives its backward pass.
+  NodeRef& offload_at() { return offload_at_; }
   UnslothBuffers* unsloth = nullptr;     ///< What Unsloth's functions keep from step to step.
   std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
@@ -282,7 +284,7 @@ class Torch {
   std::uint64_t next_sequence_ = 0;
   std::uint32_t visit_ = 0;
   std::vector<Node*> ready_{};
-  const Node* running_ = nullptr;
+  Node* running_ = nullptr;
   std::uint32_t graph_ = 0;  ///< The number of the backward pass at work.
 
   std::optional<DType> autocast_{};
@@ -291,6 +293,7 @@ class Torch {
   std::vector<std::pair<TensorImpl*, Tensor>> autocast_cache_{};
   CheckpointFrame* packing_ = nullptr;      ///< What is saved now goes to this frame's promises.
   CheckpointFrame* recomputing_ = nullptr;  ///< What is saved now fulfils them.
+  NodeRef offload_at_{};
 };
 
 /// Sets a member for a scope.
