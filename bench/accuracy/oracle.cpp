@@ -53,9 +53,10 @@ std::string unsupported_head(const json& model) {
 
 HeadKind head_of(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  return arch == "seqcls"   ? HeadKind::sequence_classifier
-         : arch == "tokcls" ? HeadKind::token_classifier
-                            : HeadKind::language_model;
+  const bool of_pictures = arch == "image" && model.at("config").value("model_type", "") == "segformer";
+  return of_pictures || arch == "seqcls" ? HeadKind::sequence_classifier
+         : arch == "tokcls"              ? HeadKind::token_classifier
+                                         : HeadKind::language_model;
 }
 
 std::string optimizer_of(const std::string& name) {
@@ -183,7 +184,12 @@ void read_images(const json& c, ImageFacts& images) {
   constexpr int patch = 16;  // Of Gemma 4, whose cases count in patches.
   images.height.value = c.contains("patch_h") ? json(c.at("patch_h").get<int>() * patch) : pixels.at(0);
   images.width.value = c.contains("patch_w") ? json(c.at("patch_w").get<int>() * patch) : pixels.at(1);
-  if (c.contains("image_size")) images.height.value = images.width.value = c.at("image_size");
+  const json side = c.value("image_size", json());
+  if (side.is_number()) images.height.value = images.width.value = side;
+  if (side.is_array()) {
+    images.height.value = side.at(0);
+    images.width.value = side.at(1);
+  }
   images.clips.value = c.value("audios", 0);
   images.tiles.value = c.value("tiles", 1);
   images.token_types.value = c.value("token_types", true);

@@ -1,0 +1,147 @@
+// Families that see: how many tokens and tiles a picture is, and what networks of pictures have of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plans.hpp"
+
+namespace oomplan {
+namespace {
+
+using example::Keys;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t length = 2048;
+
+/// Tiles of 28 pixels, which are 2 x 2 patches; CLIP's width is 64.
+Keys llava_next(const Keys& changes = {}) {
+  return example::with(
+      {{"model_type", "\"llava_next\""},
+       {"image_grid_pinpoints", "[[28, 56], [56, 28], [56, 56]]"},
+       {"text_config",
+        R"({"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000})"},
+       {"vision_config",
+        R"({"model_type": "clip_vision_model", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 3,
+            "num_attention_heads": 4, "image_size": 28, "patch_size": 14})"}},
+      changes);
+}
+
+Keys vip_llava() {
+  return example::with(llava_next({{"model_type", "\"vipllava\""}}), {{"vision_feature_layers", "[-2, 1, -1]"}});
+}
+
+TrainingPlan seeing(std::int64_t height, std::int64_t columns, std::int64_t tokens = length) {
+  TrainingPlan p = example::plan(1, tokens);
+  p.images.count.value = 1;
+  p.images.tiles.value = 1;
+  p.images.height.value = height;
+  p.images.width.value = columns;
+  return p;
+}
+
+TrainingPlan of_pictures(std::int64_t height, std::int64_t columns) {
+  TrainingPlan p = seeing(height, columns, 1);
+  p.images.count.value = 0;
+  p.batch.micro_batch_size.value = 2;
+  return p;
+}
+
+std::string refusal(const TrainingPlan& p, const Keys& model) {
+  const auto footprint = estimate(p, example::architecture(model));
+  return footprint ? "" : footprint.errors().front().message;
+}
+
+std::int64_t peak(const TrainingPlan& p, const Keys& model) {
+  return example::played(p, example::architecture(model)).peak.total.count();
+}
+
+std::int64_t parameters(const TrainingPlan& p, const Keys& model) {
+  return example::played(p, example::architecture(model)).parameters;
+}
+
+Keys swin(const Keys& changes = {}) {
+  return example::with({{"model_type", "\"swin\""}, {"num_labels", "1000"}}, changes);
+}
+
+Keys segformer() { return {{"model_type", "\"segformer\""}, {"num_labels", "150"}}; }
+
+// 2 x 2 patches of the whole, and of four tiles 4 x 4, each row of which has a token behind it.
+TEST(LlavaNext, APictureIsItselfAndItsTilesInRows) {
+  EXPECT_EQ(refusal(seeing(50, 50, 24), llava_next()), "");
+  EXPECT_EQ(refusal(seeing(50, 50, 23), llava_next()), "the images of a row are 24 tokens, and the row has 23");
+}
+
+// Tiles of 4 x 4 patches, two of them. A picture four times as wide as high leaves half of the rows, one as high half
+// of the columns; a token stands behind each row.
+TEST(LlavaNext, WhatAPictureDoesNotFillIsCutOff) {
+  Keys model = llava_next({{"image_grid_pinpoints", "[[56, 112], [112, 56]]"}});
+  model["vision_config"].replace(model["vision_config"].find("\"image_size\": 28"), 16, "\"image_size\": 56");
+  EXPECT_THAT(refusal(seeing(56, 112, 1), model), HasSubstr("are 52 tokens"));
+  EXPECT_THAT(refusal(seeing(56, 224, 1), model), HasSubstr("are 34 tokens"));
+  EXPECT_THAT(refusal(seeing(224, 56, 1), model), HasSubstr("are 40 tokens"));
+  EXPECT_THAT(refusal(seeing(56, 5600, 1), model), HasSubstr("so thin a shape"));
+}
+
+TEST(LlavaNext, TilesComeOfTheSize) {
+  EXPECT_LT(peak(seeing(28, 56), llava_next()), peak(seeing(56, 56), llava_next()));
+  EXPECT_EQ(peak(seeing(50, 50), llava_next()), peak(seeing(56, 56), llava_next()));
+}
+
+TEST(LlavaNext, WithoutASizeNothingIsSaid) {
+  EXPECT_THAT(refusal(seeing(0, 0), llava_next()), HasSubstr("the size of its images decides what it holds"));
+}
+
+TEST(LlavaNext, TilesAreNotSaidBesideTheSize) {
+  TrainingPlan p = seeing(56, 56);
+  p.images.tiles.value = 5;
+  EXPECT_THAT(refusal(p, llava_next()), HasSubstr("how many tiles"));
+}
+
+// The norm and the first layer of the projector are as wide as all states that are taken.
+TEST(VipLlava, TakesSeveralHiddenStates) {
+  const std::int64_t more = parameters(seeing(28, 28), vip_llava()) - parameters(seeing(28, 56), llava_next());
+  EXPECT_EQ(more, 2 * 192 + 2 * 64 * 256 - 256);
+}
+
+TEST(Swin, HasAsManyParametersAsPublished) { EXPECT_EQ(parameters(of_pictures(224, 224), swin()), 28'288'354); }
+
+TEST(Swin, APictureOfFewerPatchesThanAWindowIsRefused) {
+  EXPECT_THAT(refusal(of_pictures(128, 128), swin()), HasSubstr("fewer patches than a window"));
+}
+
+TEST(Swin, ItsCheckpointsAreNotPlayed) {
+  TrainingPlan p = of_pictures(224, 224);
+  p.checkpointing.on.value = true;
+  EXPECT_THAT(refusal(p, swin()), HasSubstr("gradient checkpointing of swin is not modelled"));
+}
+
+// Windows of 7 patches: what does not fill one is padded in each layer of all stages.
+TEST(Swin, AWindowThatIsNotFullCountsWhole) {
+  EXPECT_GT(peak(of_pictures(228, 228), swin()), peak(of_pictures(224, 224), swin()));
+}
+
+TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
+  TrainingPlan p = of_pictures(512, 512);
+  EXPECT_EQ(parameters(p, segformer()), 3'752'694);
+  p.model.head.value = HeadKind::sequence_classifier;
+  EXPECT_EQ(parameters(p, segformer()), 3'576'392 - 850 * 257);
+}
+
+// The logits of all pixels, in fp32 where the loss is made: resized, their log-softmax and its two gradients.
+TEST(Segformer, ItsLossIsOfThePicturesOwnSize) {
+  const std::int64_t less = peak(of_pictures(256, 256), segformer());
+  const std::int64_t more = peak(of_pictures(512, 512), segformer());
+  constexpr std::int64_t pixels = 2 * 150 * (512 * 512 - 256 * 256);
+  EXPECT_GT(more - less, 3 * 2 * pixels);
+}
+
+TEST(Segformer, AnotherHeadOfACheckpointIsAskedAbout) {
+  Keys model = segformer();
+  model["architectures"] = "[\"SegformerForImageClassification\"]";
+  EXPECT_THAT(refusal(of_pictures(224, 224), model), HasSubstr("is not the one that the config asks for"));
+  model["architectures"] = "[\"SegformerForSemanticSegmentation\"]";
+  EXPECT_EQ(refusal(of_pictures(224, 224), model), "");
+}
+
+}  // namespace
+}  // namespace oomplan
