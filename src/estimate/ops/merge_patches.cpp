@@ -1,6 +1,6 @@
 // The end of SwinStage.forward: each square of four patches becomes one by a norm and a linear layer
-// (SwinPatchMerging), but after the last stage; and a copy of what is left, with channels first, that the encoder has a
-// name for until the next stage is done.
+// (SwinPatchMerging), but after the last stage. Until the next stage is done, the encoder has a name for a copy of what
+// is left, with channels first; Swin v2 (`second`) has one for what was there before, and its norm comes last.
 #include "modules/layer_norm.hpp"
 #include "modules/linear.hpp"
 #include "modules/pictures.hpp"
@@ -12,19 +12,24 @@ namespace {
 
 class MergePatches final : public Module {
  public:
-  MergePatches(const Attributes& a, Builder& b) : last_(a.flag("last", false)), width_(a.integer("width")) {
+  MergePatches(const Attributes& a, Builder& b)
+      : last_(a.flag("last", false)), second_(a.flag("second", false)), width_(a.integer("width")) {
     const PictureSize size = picture_size(b, a.integer("image_size"));
     height_ = divided_up(size.height, a.integer("step"));
     columns_ = divided_up(size.width, a.integer("step"));
     if (last_) return;
     reduction_ = Linear(b, a.module() + ".reduction", 4 * width_, 2 * width_, false);
-    norm_ = LayerNorm(b, a.module() + ".norm", 4 * width_);
+    norm_ = LayerNorm(b, a.module() + ".norm", second_ ? 2 * width_ : 4 * width_);
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Tensor before = s.hidden;
     if (!last_) s.hidden = merged(play, before);
+    if (second_) {
+      s.seen.kept = {s.hidden, before};
+      return;
+    }
     const std::int64_t height = last_ ? height_ : divided_up(height_, 2);
     const std::int64_t columns = last_ ? columns_ : divided_up(columns_, 2);
     const Tensor grid = t.view(s.hidden, {s.hidden->sizes[0], height, columns, -1});
@@ -41,8 +46,9 @@ class MergePatches final : public Module {
     }
     feature = corners(t, feature);
     feature = t.view(feature, {x->sizes[0], -1, 4 * width_});
-    feature = norm_(play, feature);
-    return reduction_(play, feature);
+    if (!second_) feature = norm_(play, feature);
+    feature = reduction_(play, feature);
+    return second_ ? norm_(play, feature) : feature;
   }
 
   static Tensor corners(Torch& t, const Tensor& x) {
@@ -53,6 +59,7 @@ class MergePatches final : public Module {
   }
 
   bool last_;
+  bool second_;
   std::int64_t width_;
   std::int64_t height_ = 1;
   std::int64_t columns_ = 1;

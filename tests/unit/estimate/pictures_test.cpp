@@ -120,6 +120,53 @@ TEST(Swin, AWindowThatIsNotFullCountsWhole) {
   EXPECT_GT(peak(of_pictures(228, 228), swin()), peak(of_pictures(224, 224), swin()));
 }
 
+Keys swin2(const Keys& changes = {}) {
+  return example::with(
+      {{"model_type", "\"swinv2\""}, {"num_labels", "1000"}, {"image_size", "256"}, {"window_size", "8"}}, changes);
+}
+
+TrainingPlan written_out(std::int64_t height, std::int64_t columns) {
+  TrainingPlan p = of_pictures(height, columns);
+  p.kernels.attention.value = Attention::eager;
+  return p;
+}
+
+TEST(Swin2, HasAsManyParametersAsPublished) { EXPECT_EQ(parameters(written_out(256, 256), swin2()), 28'347'154); }
+
+// A window is no larger than the last stage's 8 x 8 patches, so that its table of distances is the same.
+TEST(Swin2, AWindowIsNoLargerThanTheConfigsPicture) {
+  EXPECT_EQ(parameters(written_out(256, 256), swin2({{"window_size", "16"}})), 28'347'154);
+  EXPECT_EQ(refusal(written_out(128, 128), swin2({{"window_size", "16"}})), "");
+}
+
+TEST(Swin2, ItsAttentionIsAlwaysWrittenOut) {
+  EXPECT_THAT(refusal(of_pictures(256, 256), swin2()), HasSubstr("kernels of attention other than eager"));
+}
+
+Keys paddle_ocr() {
+  return {{"model_type", "\"paddleocr_vl\""},
+          {"text_config",
+           R"({"model_type": "paddleocr_vl_text", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+               "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64, "vocab_size": 1000})"},
+          {"vision_config",
+           R"({"model_type": "paddleocr_vl_vision", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+               "num_attention_heads": 4, "image_size": 56, "patch_size": 14})"}};
+}
+
+// Squares of 2 x 2 patches of 14 pixels.
+TEST(PaddleOcr, ATokenIsASquareOfPatches) {
+  EXPECT_EQ(refusal(seeing(56, 84, 6), paddle_ocr()), "");
+  EXPECT_THAT(refusal(seeing(56, 84, 5), paddle_ocr()), HasSubstr("are 6 tokens"));
+  EXPECT_THAT(refusal(seeing(56, 70), paddle_ocr()), HasSubstr("no image of 56 x 70 pixels"));
+}
+
+TEST(PaddleOcr, DropoutInItsTowerIsNotPlayed) {
+  Keys model = paddle_ocr();
+  std::string& vision = model["vision_config"];
+  vision.insert(vision.find("\"image_size\""), "\"attention_dropout\": 0.1, ");
+  EXPECT_THAT(refusal(seeing(56, 56), model), HasSubstr("dropout in a tower's attention"));
+}
+
 TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
