@@ -8,12 +8,15 @@ namespace {
 class ImageBlocksMask final : public Module {
  public:
   ImageBlocksMask(const Attributes& a, Builder&)
-      : asked_(a.text("value", "") == a.text("is", "")), windowed_(a.count("window") > 0), span_(a.span("span")) {}
+      : asked_(a.text("value", "") == a.text("is", "")),
+        always_(a.flag("always", false)),
+        windowed_(a.count("window") > 0),
+        span_(a.span("span")) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Facts& f = play.facts;
-    if (!asked_ || (span_ == Span::sliding && !windowed_) || !f.images.token_types ||
+    if (!asked_ || (span_ == Span::sliding && !windowed_) || (!f.images.token_types && !always_) ||
         f.attention == Attention::flash_attention_2)
       return;
     InBucket scores(t, Bucket::attention_scores);
@@ -51,7 +54,8 @@ class ImageBlocksMask final : public Module {
     return square(t, f, "aten::bitwise_and", f.batch);
   }
 
-  bool asked_;  ///< By `value`, a word of the config that `is` another; where neither stands there, always.
+  bool asked_;   ///< By `value`, a word of the config that `is` another; where neither stands there, always.
+  bool always_;  ///< Also where rows do not say which tokens are images'.
   bool windowed_;
   Span span_;
 };

@@ -167,6 +167,30 @@ TEST(PaddleOcr, DropoutInItsTowerIsNotPlayed) {
   EXPECT_THAT(refusal(seeing(56, 56), model), HasSubstr("dropout in a tower's attention"));
 }
 
+Keys gemma4_unified(const std::string& attends = "\"vision\"") {
+  return {
+      {"model_type", "\"gemma4_unified\""},
+      {"text_config",
+       R"({"model_type": "gemma4_unified_text", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+               "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64, "global_head_dim": 64,
+               "vocab_size": 1000, "layer_types": ["sliding_attention", "full_attention"],
+               "use_bidirectional_attention": )" +
+           attends + "}"},
+      {"vision_config",
+       R"({"model_type": "gemma4_unified_vision", "mm_embed_dim": 64, "mm_posemb_size": 10, "output_proj_dims": 64})"}};
+}
+
+// Squares of 3 x 3 patches of 16 pixels, of which a picture has 280 at most.
+TEST(Gemma4Unified, ATokenIsASquareOfPatches) {
+  EXPECT_THAT(refusal(seeing(96, 144, 5), gemma4_unified()), HasSubstr("are 6 tokens"));
+  EXPECT_THAT(refusal(seeing(48 * 20, 48 * 15), gemma4_unified()), HasSubstr("no image of 960 x 720 pixels"));
+}
+
+TEST(Gemma4Unified, APictureIsFilledUp) {
+  EXPECT_LT(peak(seeing(96, 144, 512), gemma4_unified()) * 100,
+            peak(seeing(48 * 14, 48 * 20, 512), gemma4_unified()) * 101);
+}
+
 TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
