@@ -26,6 +26,7 @@ class AttentionPool final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
+    const Tensor mask = s.arguments.mask(Span::full) ? of_heads(play, s.hidden) : Tensor();
     const Tensor pooled = attended(t, s.hidden);
     Tensor hidden = norm_(play, pooled);
     hidden = second_(play, activation_(t, first_(play, hidden)));
@@ -34,6 +35,16 @@ class AttentionPool final : public Module {
   }
 
  private:
+  /// What the one query may see of padded pictures, for each head (Siglip2MultiheadAttentionPoolingHead).
+  Tensor of_heads(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    InBucket scores(t, Bucket::attention_scores);
+    const Dims sizes{x->sizes[0], width_ / head_dim_, 1, x->sizes[1]};
+    if (play.facts.attention == Attention::eager) return t.empty(sizes, probe_->dtype, "aten::repeat");
+    const Tensor repeated = t.empty(sizes, DType::boolean, "aten::repeat");
+    return t.empty(sizes, probe_->dtype, "aten::where");
+  }
+
   Tensor attended(Torch& t, const Tensor& x) const {
     const std::int64_t rows = x->sizes[0];
     const std::int64_t patches = x->sizes[1];

@@ -191,6 +191,24 @@ TEST(Gemma4Unified, APictureIsFilledUp) {
             peak(seeing(48 * 14, 48 * 20, 512), gemma4_unified()) * 101);
 }
 
+Keys siglip2() {
+  const std::string sizes = R"("hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+                               "num_attention_heads": 4)";
+  return {{"model_type", "\"siglip2\""},
+          {"text_config", "{\"vocab_size\": 1000, " + sizes + "}"},
+          {"vision_config", "{" + sizes + "}"}};
+}
+
+// 16 x 16 patches of 16 pixels are all that there is room for; with fewer there is a mask of a byte for each pair.
+TEST(Siglip2, APictureOfFewerPatchesThanThereIsRoomForHasAMask) {
+  TrainingPlan whole = of_pictures(256, 256);
+  TrainingPlan padded = of_pictures(256, 240);
+  whole.batch.sequence_length.value = padded.batch.sequence_length.value = 32;
+  EXPECT_GT(peak(padded, siglip2()), peak(whole, siglip2()) + 2 * 256 * 256);
+  EXPECT_THAT(refusal(of_pictures(256, 272), siglip2()), HasSubstr("no image of 256 x 272 pixels"));
+  EXPECT_THAT(refusal(of_pictures(0, 0), siglip2()), HasSubstr("the size of its images decides"));
+}
+
 TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
