@@ -222,7 +222,10 @@ TrainingPlan plan_of(const json& c) {
   p.checkpointing.on.value = c.value("gradient_checkpointing", false);
   p.checkpointing.reentrant.value = c.value("use_reentrant", false);
   p.checkpointing.early_stop.value = true;
-  p.kernels.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
+  const std::string attention = c.value("attention", "sdpa");
+  p.kernels.attention.value = attention == "sdpa" ? Attention::sdpa : Attention::eager;
+  // What transformers takes of a model whose language model alone has no sdpa, where nothing is asked for.
+  if (attention == "unasked") p.kernels.attention.origin.kind = Origin::Kind::framework_default;
   p.kernels.experts.value = experts_of(c.value("experts", "grouped_mm"));
   p.kernels.routing.value = Routing::balanced;  // As the cases assume it.
   const bool older = c.value("peft", "0.21.2") == "0.19.1";

@@ -93,6 +93,7 @@ struct Facts {
   bool early_stop = true;             ///< The same.
   bool keeps_products = false;        ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
+  Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
   Routing routing = Routing::any;
   bool scan_packages = false;

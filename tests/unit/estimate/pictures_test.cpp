@@ -209,6 +209,32 @@ TEST(Siglip2, APictureOfFewerPatchesThanThereIsRoomForHasAMask) {
   EXPECT_THAT(refusal(of_pictures(0, 0), siglip2()), HasSubstr("the size of its images decides"));
 }
 
+Keys paligemma2() {
+  return {{"model_type", "\"paligemma\""},
+          {"projection_dim", "256"},
+          {"text_config",
+           R"({"model_type": "gemma2", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+               "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64, "vocab_size": 1000})"},
+          {"vision_config",
+           R"({"model_type": "siglip_vision_model", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+               "num_attention_heads": 4, "image_size": 448, "patch_size": 14, "vision_use_head": false})"}};
+}
+
+// Its language model has no sdpa: where nobody asks for eager attention, only that one has it.
+TEST(PaliGemma2, ItsTowerHasSdpaUnlessEagerIsAskedFor) {
+  TrainingPlan p = seeing(448, 448);
+  p.kernels.attention.value = Attention::eager;
+  p.kernels.attention.origin.kind = Origin::Kind::config;
+  const std::int64_t asked = peak(p, paligemma2());
+  p.kernels.attention.origin.kind = Origin::Kind::framework_default;
+  EXPECT_LT(peak(p, paligemma2()), asked);
+}
+
+TEST(LlavaNext, ATokenOfTheClassMakesNoSquare) {
+  EXPECT_THAT(refusal(seeing(56, 56), llava_next({{"vision_feature_select_strategy", "\"full\""}})),
+              HasSubstr("features that make no square"));
+}
+
 TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
