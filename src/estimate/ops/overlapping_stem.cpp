@@ -34,7 +34,6 @@ class OverlappingStem final : public Module {
     s.inputs_embeds = first_ ? s.pixels : s.hidden;  // The model's name for what the stage is given.
     s.hidden.reset();
     const Tensor grid = convolution_(play, s.inputs_embeds);
-    if (first_) ask_for_gradient(play.facts, grid);
     s.hidden = norm_(play, t.transpose(t.view(grid, {grid->sizes[0], grid->sizes[1], -1}), 1, 2));
   }
 

@@ -235,6 +235,15 @@ TEST(LlavaNext, ATokenOfTheClassMakesNoSquare) {
               HasSubstr("features that make no square"));
 }
 
+TEST(Siglip2, AdaptersInItsPoolingHeadAreNotPlayed) {
+  TrainingPlan p = of_pictures(256, 256);
+  p.batch.sequence_length.value = 32;
+  p.adapter.kind.value = Adapter::lora;
+  EXPECT_EQ(refusal(p, siglip2()), "");
+  p.adapter.targets.value = {"all-linear"};
+  EXPECT_THAT(refusal(p, siglip2()), HasSubstr("adapters in torch.nn.MultiheadAttention"));
+}
+
 TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
