@@ -53,9 +53,10 @@ std::string unsupported_head(const json& model) {
 
 HeadKind head_of(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  return arch == "seqcls"   ? HeadKind::sequence_classifier
-         : arch == "tokcls" ? HeadKind::token_classifier
-                            : HeadKind::language_model;
+  const bool of_pictures = arch == "image" && model.at("config").value("model_type", "") == "segformer";
+  return of_pictures || arch == "seqcls" ? HeadKind::sequence_classifier
+         : arch == "tokcls"              ? HeadKind::token_classifier
+                                         : HeadKind::language_model;
 }
 
 std::string optimizer_of(const std::string& name) {
@@ -183,7 +184,12 @@ void read_images(const json& c, ImageFacts& images) {
   constexpr int patch = 16;  // Of Gemma 4, whose cases count in patches.
   images.height.value = c.contains("patch_h") ? json(c.at("patch_h").get<int>() * patch) : pixels.at(0);
   images.width.value = c.contains("patch_w") ? json(c.at("patch_w").get<int>() * patch) : pixels.at(1);
-  if (c.contains("image_size")) images.height.value = images.width.value = c.at("image_size");
+  const json side = c.value("image_size", json());
+  if (side.is_number()) images.height.value = images.width.value = side;
+  if (side.is_array()) {
+    images.height.value = side.at(0);
+    images.width.value = side.at(1);
+  }
   images.clips.value = c.value("audios", 0);
   images.tiles.value = c.value("tiles", 1);
   images.token_types.value = c.value("token_types", true);
@@ -216,7 +222,10 @@ TrainingPlan plan_of(const json& c) {
   p.checkpointing.on.value = c.value("gradient_checkpointing", false);
   p.checkpointing.reentrant.value = c.value("use_reentrant", false);
   p.checkpointing.early_stop.value = true;
-  p.kernels.attention.value = c.value("attention", "sdpa") == "eager" ? Attention::eager : Attention::sdpa;
+  const std::string attention = c.value("attention", "sdpa");
+  p.kernels.attention.value = attention == "sdpa" ? Attention::sdpa : Attention::eager;
+  // What transformers takes of a model whose language model alone has no sdpa, where nothing is asked for.
+  if (attention == "unasked") p.kernels.attention.origin.kind = Origin::Kind::framework_default;
   p.kernels.experts.value = experts_of(c.value("experts", "grouped_mm"));
   p.kernels.routing.value = Routing::balanced;  // As the cases assume it.
   const bool older = c.value("peft", "0.21.2") == "0.19.1";

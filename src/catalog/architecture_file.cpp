@@ -150,13 +150,14 @@ std::vector<std::string> not_played(const Document& config, Fields& fields) {
   return out;
 }
 
-/// What a checkpoint of an encoder was trained as, where that is not to predict masked tokens: a script that loads one
-/// asks for that head as a rule, and no key of a config says so.
-std::string other_head(const Document& config) {
+/// What a checkpoint of an encoder was trained as, where that is not to predict masked tokens (or labels of pixels): a
+/// script that loads one asks for that head as a rule, and no key of a config says so.
+std::string other_head(const Document& config, Task task) {
   const Node* classes = config.root.find("architectures");
   if (classes == nullptr || !classes->is_sequence() || classes->items.empty()) return {};
   const std::string& name = classes->items.front().text;
   const std::size_t at = name.find("For");
+  if (task == Task::segmentation && name.ends_with("ForSemanticSegmentation")) return {};
   if (at == std::string::npos || name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining")) return {};
   return "the head of " + shown(name);
 }
@@ -293,7 +294,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
     fields.find("language") == nullptr ? read_body(out, fields, values)
                                        : read_parts({config, fields, values, catalog}, out);
   }
-  if (out.task == Task::masked_lm) out.other_head = other_head(config);
+  if (out.task == Task::masked_lm || out.task == Task::segmentation) out.other_head = other_head(config, out.task);
   out.labels = labels_of(config);
   check_expectations(fields);
   if (!errors.empty()) return errors;

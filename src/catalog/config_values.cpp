@@ -48,7 +48,34 @@ std::optional<Attribute> length(const Node& node) {
   return node.is_sequence() ? std::optional<Attribute>(std::ssize(node.items)) : std::nullopt;
 }
 
-constexpr std::array<Type, 6> types{{
+/// A list of pairs, heights and widths: "336x672|672x336".
+std::optional<Attribute> sizes(const Node& node) {
+  if (!node.is_sequence()) return std::nullopt;
+  std::string text;
+  for (const Node& pair : node.items) {
+    const bool two = pair.is_sequence() && pair.items.size() == 2;
+    const auto height = two ? pair.items[0].as_integer() : std::nullopt;
+    const auto width = two ? pair.items[1].as_integer() : std::nullopt;
+    if (!height || !width || std::min(*height, *width) < 1 || std::max(*height, *width) > largest_dimension)
+      return std::nullopt;
+    text += (text.empty() ? "" : "|") + std::to_string(*height) + "x" + std::to_string(*width);
+  }
+  return text.empty() ? std::nullopt : std::optional<Attribute>(text);
+}
+
+/// A list of whole numbers: "-2|-5|6".
+std::optional<Attribute> numbers(const Node& node) {
+  if (!node.is_sequence()) return std::nullopt;
+  std::string text;
+  for (const Node& item : node.items) {
+    const std::optional<std::int64_t> number = item.as_integer();
+    if (!number || std::abs(*number) > largest_dimension) return std::nullopt;
+    text += (text.empty() ? "" : "|") + std::to_string(*number);
+  }
+  return text.empty() ? std::nullopt : std::optional<Attribute>(text);
+}
+
+constexpr std::array<Type, 8> types{{
     {"integer", "a whole number", [](const Node& node) { return as_attribute(node.as_integer()); }},
     {"number", "a number", [](const Node& node) { return as_attribute(node.as_number()); }},
     {"boolean", "true or false", [](const Node& node) { return as_attribute(node.as_boolean()); }},
@@ -58,6 +85,8 @@ constexpr std::array<Type, 6> types{{
      }},
     {"words", "a list of words", words},
     {"length", "a list, or a text of letters", length},
+    {"numbers", "a list of whole numbers", numbers},
+    {"sizes", "a list of pairs of whole numbers", sizes},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -129,11 +158,12 @@ void ConfigValues::declare(const Entry& entry) {
     return std::find(declaration_keys.begin(), declaration_keys.end(), field.key) != declaration_keys.end();
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
-    return refuse_file(entry.value,
-                       shown(entry.key) +
-                           " must be declared as {type: integer, number, boolean, string, words or length" +
-                           ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-                           "multiple_of: …, square: true, alike: true, item: 0}");
+    return refuse_file(
+        entry.value,
+        shown(entry.key) +
+            " must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes" +
+            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
+            "multiple_of: …, square: true, alike: true, item: 0}");
   const Entry* found = find_in_config(entry);
   const bool null = says_null(entry.key) || (found == nullptr && an_alias_says_null(entry));
   const bool switched_off = null && is_set(entry.value, "optional");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <utility>
 
 #include "architecture_file.hpp"
@@ -131,11 +132,18 @@ void prefix(std::vector<OpSpec>& ops, const std::string& module) {
   }
 }
 
-std::optional<std::int64_t> taken_in(const Whole& whole, const Fields& part) {
+/// One hidden state, or those of a list ("-2|-5|6").
+std::vector<std::int64_t> taken_in(const Whole& whole, const Fields& part) {
   const Node* node = part.find("taken");
   const std::optional<Attribute> value = node != nullptr ? whole.values.value_of(*node) : std::nullopt;
-  const auto* layer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
-  return layer == nullptr ? std::nullopt : std::optional(*layer);
+  if (!value) return {};
+  if (const auto* layer = std::get_if<std::int64_t>(&*value)) return {*layer};
+  std::vector<std::int64_t> out;
+  if (const auto* list = std::get_if<std::string>(&*value)) {
+    std::istringstream text(*list);
+    for (std::string number; std::getline(text, number, '|');) out.push_back(std::stoll(number));
+  }
+  return out;
 }
 
 /// The tower, and the values of its keys, as `name`.key.
@@ -151,10 +159,13 @@ Segment tower_of(const Whole& whole, Fields& part, const std::string& name) {
   if (declarations == nullptr) return {};
   ConfigValues values(config, *text, *declarations, errors);
   if (!errors.empty()) return {};
-  const std::optional<std::int64_t> taken = taken_in(whole, part);
+  const std::vector<std::int64_t> taken = taken_in(whole, part);
   Segment out = tower_in(fields, values, taken);
-  if (taken && !out.taken && errors.empty()) {
-    whole.values.refuse(*part.find("taken"), "features are taken of hidden state " + std::to_string(*taken) +
+  for (const std::int64_t state : taken) {
+    const std::int64_t states = std::ssize(out.layers) + 1;
+    const std::int64_t at = state < 0 ? states + state : state;
+    if ((at >= 1 && at < states) || !errors.empty()) continue;
+    whole.values.refuse(*part.find("taken"), "features are taken of hidden state " + std::to_string(state) +
                                                  ", which none of the " + std::to_string(out.layers.size()) +
                                                  " layers leaves");
   }

@@ -85,12 +85,13 @@ void take(std::vector<Kinds>& layers, std::int64_t at, Segment& out) {
   const std::int64_t states = std::ssize(layers) + 1;
   const std::int64_t layer = (at < 0 ? states + at : at) - 1;
   if (layer < 0 || layer >= std::ssize(layers)) return;
-  layers[static_cast<std::size_t>(layer)].emplace_back("taken");
+  Kinds& kinds = layers[static_cast<std::size_t>(layer)];
+  if (std::ranges::count(kinds, "taken") == 0) kinds.emplace_back("taken");
   out.taken = layer;
 }
 
 Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module_key, Kinds& all,
-                   std::optional<std::int64_t> taken = {}) {
+                   std::span<const std::int64_t> taken = {}) {
   Segment out;
   out.module = fields.text(module_key);
   out.groups = groups_in(fields, values);
@@ -103,7 +104,7 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   const Listed after = listed(fields, values, "after");
   std::vector<Kinds> layers = kinds_of_layers(fields, values, layers_in(fields, values));
   if (!fields.errors().empty()) return out;
-  if (taken) take(layers, *taken, out);
+  for (const std::int64_t at : taken) take(layers, at, out);
   std::vector<Kinds> seen;
   for (const Kinds& kinds : layers) {
     const auto found = std::ranges::find(seen, kinds);
@@ -148,7 +149,7 @@ std::vector<OpSpec> tail_of(Fields& fields, ConfigValues& values, const Kinds& k
   return chosen(kinds, items_of(fields, "tail"), ops);
 }
 
-Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_t> taken) {
+Segment tower_in(Fields& fields, ConfigValues& values, std::span<const std::int64_t> taken) {
   Kinds kinds;
   Segment out = segment_of(fields, values, "block_module", kinds, taken);
   out.tower = true;

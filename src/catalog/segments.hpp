@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +28,9 @@ using Kinds = std::vector<std::string>;
 /// their layers has.
 std::vector<Segment> segments_in(Fields& fields, ConfigValues& values, Kinds& kinds);
 
-/// The layers of a vision tower, by a file of models/towers. `taken`: the hidden state that is made features of,
+/// The layers of a vision tower, by a file of models/towers. `taken`: the hidden states that are made features of,
 /// counted as Python does from the first layer's input; none: what the last layer gives.
-Segment tower_in(Fields& fields, ConfigValues& values, std::optional<std::int64_t> taken);
+Segment tower_in(Fields& fields, ConfigValues& values, std::span<const std::int64_t> taken);
 
 /// The ops under `tail`: those that name no kind, and those of a kind that a layer has.
 std::vector<OpSpec> tail_of(Fields& fields, ConfigValues& values, const Kinds& kinds);

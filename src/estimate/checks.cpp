@@ -173,7 +173,7 @@ void check_trained_layers(const TrainingPlan& plan, const Architecture& architec
 /// What only some architectures can be.
 void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
-    errors.push_back(unmodelled(fmt::format("gradient checkpointing of {}, which is refused ({}), is not modelled",
+    errors.push_back(unmodelled(fmt::format("gradient checkpointing of {} is not modelled ({})",
                                             architecture.model_type, architecture.no_checkpointing),
                                 plan.checkpointing.on.origin));
   }

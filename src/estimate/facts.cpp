@@ -66,6 +66,14 @@ void cast_as_engine(const TrainingPlan& plan, Facts& f) {
   f.fp32_norms = f.trained_to_fp32 = f.fp32_while_loading = false;
 }
 
+/// Where nobody asks for a kernel, transformers chooses for each part by itself: eager for a language model that has no
+/// sdpa, sdpa for the tower beside it.
+Attention tower_attention(const TrainingPlan& plan, const Architecture& architecture) {
+  const Setting<Attention>& asked = plan.kernels.attention;
+  const bool fell_back = asked.value == Attention::eager && asked.origin.kind == Origin::Kind::framework_default;
+  return fell_back && !architecture.no_sdpa.empty() ? Attention::sdpa : asked.value;
+}
+
 }  // namespace
 
 DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
@@ -172,6 +180,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.early_stop = plan.checkpointing.early_stop.value;
   f.keeps_products = plan.checkpointing.keeps.value == CheckpointKeeps::products;
   f.attention = plan.kernels.attention.value;
+  f.tower_attention = tower_attention(plan, architecture);
   f.experts = plan.kernels.experts.value;
   f.routing = plan.kernels.routing.value;
   f.scan_packages = plan.kernels.scan_packages.value;

@@ -189,6 +189,13 @@ void Stream::leave_base() {
 
 namespace {
 
+/// Towers may have another attention than the language model.
+std::shared_ptr<const Facts> facts_of_tower(const Facts& facts) {
+  auto out = std::make_shared<Facts>(facts);
+  out->attention = facts.tower_attention;
+  return out;
+}
+
 /// The forward function of a tower's class, and what its caller makes of the output.
 void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std::int16_t first, Stream& s) {
   Stream v;
@@ -247,7 +254,11 @@ void Model::base(Play& play, Stream& s) const {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
       s.arguments.cache = std::make_shared<KeyValues>(play.torch);
     if (segment.tower) {
-      if (play.facts.images.count > 0 && !segment.silent) play_tower(play, segment, checkpoints_trained, built, s);
+      if (play.facts.images.count > 0 && !segment.silent) {
+        auto facts = facts_of_tower(play.facts);
+        Play tower{play.torch, *facts, play.policy, facts};
+        play_tower(tower, segment, checkpoints_trained, built, s);
+      }
       built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
       continue;
     }

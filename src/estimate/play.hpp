@@ -93,6 +93,7 @@ struct Facts {
   bool early_stop = true;             ///< The same.
   bool keeps_products = false;        ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
+  Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
   Routing routing = Routing::any;
   bool scan_packages = false;
@@ -235,7 +236,8 @@ struct Stream {
   Tensor pixels{};             ///< As the processor hands them.
   std::vector<Tensor> sent{};  ///< What else of images is in the batch.
   Seen seen{};
-  Tensor taken{};  ///< In a tower: the output of the layer that Segment::taken names.
+  Tensor taken{};                      ///< In a tower: the output of the layer that Segment::taken names.
+  std::vector<Tensor> taken_states{};  ///< Where it names several: of each.
   Tensor position_ids{};
   Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
@@ -363,6 +365,8 @@ class Builder {
   bool scans = false;  ///< An op plays transformers' own code for what packages of kernels have too.
   Diagnostics problems{};
   std::int64_t layers = 0;  ///< Of the segment being built.
+  /// Of a picture, where its size says how many; the tower puts those of all pictures together. 0: as the plan has it.
+  std::int64_t tiles_by_size = 0;
 
  private:
   /// A weight of the checkpoint: where its events begin, and its name, cut where the layer's number stands.

@@ -49,12 +49,20 @@ PictureSize picture_size(const Builder& b, std::int64_t usual) {
   return {i.height > 0 ? i.height : usual, i.width > 0 ? i.width : usual};
 }
 
-Tensor mean_of_pixels(Torch& t, const Tensor& x) {
+namespace {
+
+Tensor mean(Torch& t, const Tensor& x, const Dims& sizes) {
   NodeRef node = t.record("MeanBackward1", {&x}, [](Torch& torch, Node& n, Grads& g) {
     g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::div");
   });
   if (node) node->dims = x->sizes;
-  return t.attach(node, t.empty({x->sizes[0], x->sizes[1]}, x->dtype, "aten::mean"));
+  return t.attach(node, t.empty(sizes, x->dtype, "aten::mean"));
 }
+
+}  // namespace
+
+Tensor mean_of_pixels(Torch& t, const Tensor& x) { return mean(t, x, {x->sizes[0], x->sizes[1]}); }
+
+Tensor mean_of_rows(Torch& t, const Tensor& x) { return mean(t, x, {x->sizes[0], x->sizes[2]}); }
 
 }  // namespace oomplan::estimator

@@ -53,4 +53,7 @@ PictureSize picture_size(const Builder& b, std::int64_t usual);
 /// x.mean([-2, -1]), of which `keep` keeps both.
 Tensor mean_of_pixels(Torch& t, const Tensor& x);
 
+/// x.mean(dim=1)
+Tensor mean_of_rows(Torch& t, const Tensor& x);
+
 }  // namespace oomplan::estimator

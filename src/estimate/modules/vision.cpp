@@ -50,9 +50,7 @@ void ask_for_gradient(const Facts& facts, const Tensor& embedded) {
   if (facts.input_grads) embedded->requires_grad = true;
 }
 
-namespace {
-
-void refuse_size(Builder& b, std::string message, std::string hint) {
+void refuse_images(Builder& b, std::string message, std::string hint) {
   Diagnostic d;
   d.code = "estimate/unmodelled";
   d.message = b.architecture.source + ": " + std::move(message);
@@ -62,29 +60,36 @@ void refuse_size(Builder& b, std::string message, std::string hint) {
   if (!said) b.problems.push_back(std::move(d));
 }
 
-}  // namespace
-
 Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step, std::int64_t most) {
   const Images& i = b.facts.images;
   if (i.count == 0) return {};
   if (i.height == 0 || i.width == 0) {
-    refuse_size(b, "the size of its images decides what it holds, and is not known",
-                "set image_height and image_width: pixels after the processor's resizing.");
+    refuse_images(b, "the size of its images decides what it holds, and is not known",
+                  "set image_height and image_width: pixels after the processor's resizing.");
     return {};
   }
   if (i.height % step != 0 || i.width % step != 0) {
-    refuse_size(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
-                fmt::format("image_height and image_width are multiples of {}.", step));
+    refuse_images(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
+                  fmt::format("image_height and image_width are multiples of {}.", step));
     return {};
   }
   const Grid out{i.height / patch, i.width / patch};
   if (saturating_mul(out.height, out.width) > most) {
-    refuse_size(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
-                fmt::format("image_height times image_width is {} pixels at most.",
-                            saturating_mul(most, saturating_mul(patch, patch))));
+    refuse_images(b, fmt::format("no image of {} x {} pixels comes from its processor", i.height, i.width),
+                  fmt::format("image_height times image_width is {} pixels at most.",
+                              saturating_mul(most, saturating_mul(patch, patch))));
     return {};
   }
   return out;
+}
+
+void check_room(Builder& b, std::int64_t tokens) {
+  if (tokens <= b.facts.length) return;
+  Diagnostic d;
+  d.code = "estimate/too-long";
+  d.message = fmt::format("the images of a row are {} tokens, and the row has {}", tokens, b.facts.length);
+  d.where = b.facts.images.at;
+  b.problems.push_back(std::move(d));
 }
 
 namespace {

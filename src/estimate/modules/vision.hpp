@@ -13,6 +13,9 @@ namespace oomplan::estimator {
 /// module that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads).
 void ask_for_gradient(const Facts& facts, const Tensor& embedded);
 
+/// A plan's images are such as no figure is known for.
+void refuse_images(Builder& b, std::string message, std::string hint);
+
 /// How many patches of so many pixels a side the images of a batch have in all. Their size is the plan's; where it has
 /// none, one that is no multiple of `step`, or one of more patches than `most`, that is a problem of the builder's.
 struct Grid {
@@ -21,6 +24,10 @@ struct Grid {
 };
 Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step,
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// Refuses a plan whose rows are shorter than the tokens of their images: transformers raises a ValueError where tokens
+/// and features are not as many.
+void check_room(Builder& b, std::int64_t tokens);
 
 /// Whether what is being built is a layer of a tower. Axolotl's kernels join what the language model's layers have.
 bool is_in_tower(const Builder& b);

@@ -14,6 +14,9 @@ class AttentionPool final : public Module {
         head_dim_(a.quotient("width", "heads")),
         activation_(find_activation(a.text("activation", "gelu"), b)) {
     const std::string m = a.module() + ".";
+    const std::string out = m + "attention.out_proj";
+    if (b.facts.lora && b.targeted(out, true)) a.unmodelled("adapters in torch.nn.MultiheadAttention");
+    if (b.quantized(out)) a.unmodelled("quantized weights in torch.nn.MultiheadAttention");
     probe_ = b.weight(m + "probe", {1, 1, width_}, Part::embedding);
     in_weight_ = b.weight(m + "attention.in_proj_weight", {saturating_mul(3, width_), width_}, Part::matrix);
     in_bias_ = b.weight(m + "attention.in_proj_bias", {saturating_mul(3, width_)}, Part::bias);
@@ -26,6 +29,7 @@ class AttentionPool final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
+    const Tensor mask = s.arguments.mask(Span::full) ? of_heads(play, s.hidden) : Tensor();
     const Tensor pooled = attended(t, s.hidden);
     Tensor hidden = norm_(play, pooled);
     hidden = second_(play, activation_(t, first_(play, hidden)));
@@ -34,6 +38,16 @@ class AttentionPool final : public Module {
   }
 
  private:
+  /// What the one query may see of padded pictures, for each head (Siglip2MultiheadAttentionPoolingHead).
+  Tensor of_heads(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    InBucket scores(t, Bucket::attention_scores);
+    const Dims sizes{x->sizes[0], width_ / head_dim_, 1, x->sizes[1]};
+    if (play.facts.attention == Attention::eager) return t.empty(sizes, probe_->dtype, "aten::repeat");
+    const Tensor repeated = t.empty(sizes, DType::boolean, "aten::repeat");
+    return t.empty(sizes, probe_->dtype, "aten::where");
+  }
+
   Tensor attended(Torch& t, const Tensor& x) const {
     const std::int64_t rows = x->sizes[0];
     const std::int64_t patches = x->sizes[1];

@@ -15,7 +15,7 @@ class FusedGatedMlp final : public Module {
     const std::string m = a.module() + ".";
     const bool bias = a.flag("bias", false);
     gate_up_ = Linear(b, m + a.text("first", "gate_up_proj"), a.integer("width"), 2 * inner_, bias);
-    down_ = Linear(b, m + a.text("second", "down_proj"), inner_, a.integer("width"), bias);
+    down_ = Linear(b, m + a.text("second", "down_proj"), inner_, a.integer("out", a.integer("width")), bias);
   }
 
   void forward(Play& play, Stream& s) const override {

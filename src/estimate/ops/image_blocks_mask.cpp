@@ -9,13 +9,16 @@ class ImageBlocksMask final : public Module {
  public:
   ImageBlocksMask(const Attributes& a, Builder&)
       : asked_(a.text("value", "") == a.text("is", "")),
-        windowed_(a.find("window") != nullptr),
+        always_(a.flag("always", false)),
+        windowed_(a.count("window") > 0),
         span_(a.span("span")) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Facts& f = play.facts;
-    if (!asked_ || !f.images.token_types || f.attention == Attention::flash_attention_2) return;
+    if (!asked_ || (span_ == Span::sliding && !windowed_) || (!f.images.token_types && !always_) ||
+        f.attention == Attention::flash_attention_2)
+      return;
     InBucket scores(t, Bucket::attention_scores);
     const Tensor blocks = t.empty({f.batch, f.length}, DType::int64, "aten::where");
     const Tensor allowed = narrowed(t, f, seen(t, f));
@@ -51,7 +54,8 @@ class ImageBlocksMask final : public Module {
     return square(t, f, "aten::bitwise_and", f.batch);
   }
 
-  bool asked_;  ///< By `value`, a word of the config that `is` another; where neither stands there, always.
+  bool asked_;   ///< By `value`, a word of the config that `is` another; where neither stands there, always.
+  bool always_;  ///< Also where rows do not say which tokens are images'.
   bool windowed_;
   Span span_;
 };

@@ -17,7 +17,8 @@ class ImageEmbeddings final : public Module {
         width_(a.integer("width")),
         kind_(static_cast<Positions>(a.choice("positions", position_names))),
         chosen_(a.flag("real_pictures", false)),
-        resized_(a.flag("resized", false)) {
+        resized_(a.flag("resized", false)),
+        tiles_(b.tiles_by_size) {
     const std::string m = a.module() + ".";
     const std::int64_t patch = a.integer("patch_size");
     side_ = size_ / patch;
@@ -47,12 +48,14 @@ class ImageEmbeddings final : public Module {
   }
 
   void collate(Torch& t, const Facts& f, Stream& s) const override {
-    const std::int64_t tiles = tiles_of(f);
+    const std::int64_t pictures = saturating_mul(f.batch, f.images.count);
+    const std::int64_t tiles = tiles_ > 0 ? saturating_mul(pictures, tiles_) : tiles_of(f);
     send_pixels(t, f, s, {tiles, channels_, height_, width_of_picture_});
     if (chosen_ && f.images.count > 0) s.sent.push_back(t.empty({tiles, size_, size_}, DType::boolean, "batch"));
   }
 
   void forward(Play& play, Stream& s) const override {
+    if (tiles_ > 0) s.pixels = play.torch.empty(s.pixels->sizes, s.pixels->dtype, "aten::cat");
     s.hidden = embed(play, chosen_ ? real_pictures(play.torch, s) : s.pixels);
     if (chosen_) ask_for_gradient(play.facts, s.hidden);  // The hook is on all of it.
   }
@@ -112,6 +115,7 @@ class ImageEmbeddings final : public Module {
   Positions kind_;
   bool chosen_;  ///< Pictures of zeros are left out (Idefics 3): the others are copied.
   bool resized_;
+  std::int64_t tiles_;                 ///< As Builder::tiles_by_size has it.
   std::int64_t height_ = 1;            ///< Of a picture, in pixels,
   std::int64_t width_of_picture_ = 1;  ///< … as is this.
   std::int64_t rows_ = 1;              ///< Of its patches,

@@ -1,6 +1,4 @@
 // inputs_embeds.masked_scatter(mask, features): the features of images in place of the tokens that stand for them.
-#include <fmt/format.h>
-
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
@@ -8,17 +6,24 @@ namespace {
 
 class MergeImages final : public Module {
  public:
-  MergeImages(const Attributes& a, Builder& b) : split_(a.flag("split", false)), returned_(a.flag("returned", false)) {
-    check_room(b, tokens_of(a, b));
+  MergeImages(const Attributes& a, Builder& b)
+      : split_(a.flag("split", false)),
+        returned_(a.flag("returned", false)),
+        other_mask_(a.flag("other_mask", false)),
+        packed_(a.flag("packed", false)) {
+    if (packed_) return;
+    const Images& i = b.facts.images;
+    check_room(b, saturating_mul(saturating_mul(i.count, i.tiles), tokens_of(a, b)));
   }
 
   void forward(Play& play, Stream& s) const override {
     if (play.facts.images.count == 0) return;
     Torch& t = play.torch;
-    s.seen.kept.push_back(s.seen.features);
+    if (!packed_) s.seen.kept.push_back(s.seen.features);
     s.seen.features = t.to(in_rows(t, s.seen.features), s.inputs_embeds->dtype);
     if (returned_) s.returned.push_back(s.seen.features);
     s.seen.mask = t.unsqueeze(t.empty(s.input_ids->sizes, DType::boolean, "aten::eq"), 2);
+    if (other_mask_) s.seen.kept.push_back(t.empty(s.input_ids->sizes, DType::boolean, "aten::eq"));
     s.inputs_embeds = masked_scatter(t, s.inputs_embeds, s.seen.mask, s.seen.features);
     s.hidden = s.inputs_embeds;
     for (Tensor& deep : s.seen.deep) {
@@ -41,26 +46,16 @@ class MergeImages final : public Module {
     return saturating_mul(grid.height / merge, grid.width / merge);
   }
 
-  /// transformers raises a ValueError where tokens and features are not as many.
-  static void check_room(Builder& b, std::int64_t tokens) {
-    const Images& i = b.facts.images;
-    const std::int64_t all = saturating_mul(saturating_mul(i.count, i.tiles), tokens);
-    if (all <= b.facts.length) return;
-    Diagnostic d;
-    d.code = "estimate/too-long";
-    d.message = fmt::format("the images of a row are {} tokens, and the row has {}", all, b.facts.length);
-    d.where = i.at;
-    b.problems.push_back(std::move(d));
-  }
-
   Tensor in_rows(Torch& t, const Tensor& features) const {
     if (!split_) return features;
     const std::int64_t width = features->sizes.back();
     return cat_of_parts(t, features, {features->numel() / width, width});
   }
 
-  bool split_;     ///< The features of each image are an entry of a list, from which they are put together again.
-  bool returned_;  ///< The model's output has them too.
+  bool split_;       ///< The features of each image are an entry of a list, from which they are put together again.
+  bool returned_;    ///< The model's output has them too.
+  bool other_mask_;  ///< Its forward function has a mask of videos too.
+  bool packed_;      ///< The features came packed: no output of the tower's holds them, and their tokens are counted.
 };
 
 }  // namespace

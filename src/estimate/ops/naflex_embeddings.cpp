@@ -1,5 +1,8 @@
 // Siglip2VisionEmbeddings: patches that come as rows, and a square grid of learned positions, which is resized to each
-// picture.
+// picture. Where a processor fills all pictures up to so many patches (`room`), a mask of the real ones for what
+// follows.
+#include <limits>
+
 #include "modules/linear.hpp"
 #include "modules/vision.hpp"
 
@@ -9,7 +12,9 @@ namespace {
 class NaflexEmbeddings final : public Module {
  public:
   NaflexEmbeddings(const Attributes& a, Builder& b)
-      : width_(a.integer("width")), grid_(grid_of(b, a.integer("patch_size"), a.integer("patch_size"))) {
+      : width_(a.integer("width")),
+        room_(a.integer("room", 0)),
+        grid_(grid_of(b, a.integer("patch_size"), a.integer("patch_size"), room_ > 0 ? room_ : unlimited)) {
     const std::int64_t patch = a.integer("patch_size");
     pixels_ = saturating_mul(a.integer("channels"), saturating_mul(patch, patch));
     const std::int64_t places = a.integer("positions");
@@ -22,8 +27,9 @@ class NaflexEmbeddings final : public Module {
     const std::int64_t pictures = tiles_of(f);
     send_pixels(t, f, s, {pictures, patches(), pixels_});
     if (pictures == 0) return;
-    s.sent.push_back(t.empty({pictures, 2}, DType::int64, "batch"));          // spatial_shapes
-    s.sent.push_back(t.empty({pictures, patches()}, DType::int64, "batch"));  // pixel_attention_mask
+    s.sent.push_back(t.empty({pictures, 2}, DType::int64, "batch"));  // spatial_shapes
+    const DType of_mask = room_ > 0 ? DType::int32 : DType::int64;
+    s.sent.push_back(t.empty({pictures, patches()}, of_mask, "batch"));  // pixel_attention_mask
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -31,10 +37,27 @@ class NaflexEmbeddings final : public Module {
     const Tensor embedded = embedding_(play, t.to(s.pixels, positions_->dtype));
     ask_for_gradient(play.facts, embedded);
     s.hidden = t.add(embedded, placed(t, s.pixels->sizes[0]));
+    if (room_ > 0) mask(play, s);
   }
 
  private:
-  std::int64_t patches() const { return saturating_mul(grid_.height, grid_.width); }
+  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t real_patches() const { return saturating_mul(grid_.height, grid_.width); }
+  std::int64_t patches() const { return room_ > 0 ? room_ : real_patches(); }
+
+  /// create_bidirectional_mask: none where no patch is padding.
+  void mask(Play& play, Stream& s) const {
+    Torch& t = play.torch;
+    if (real_patches() == room_ || play.facts.attention == Attention::flash_attention_2) return;
+    InBucket scores(t, Bucket::attention_scores);
+    const std::int64_t pictures = s.hidden->sizes[0];
+    const Tensor columns = t.empty({pictures, 1, 1, room_}, DType::boolean, "aten::index");
+    const Dims square{pictures, 1, room_, room_};
+    const Tensor allowed = t.empty(square, DType::boolean, "aten::bitwise_and");
+    const bool eager = play.facts.attention == Attention::eager;
+    s.arguments.mask(Span::full) = eager ? t.empty(square, s.hidden->dtype, "aten::where") : allowed;
+  }
 
   /// resize_positional_embeddings. Each picture is put into the whole in place (autograd's CopySlices); from the third
   /// on nothing is other than in the second.
@@ -64,6 +87,7 @@ class NaflexEmbeddings final : public Module {
   }
 
   std::int64_t width_;
+  std::int64_t room_;  ///< 0: pictures have no more than their own patches.
   Grid grid_;
   std::int64_t pixels_ = 1;  ///< Of a patch.
   std::int64_t side_ = 1;    ///< Of the grid of positions.

@@ -1,5 +1,5 @@
-// Qwen2-VL's VisionAttention and its like: one projection for q, k and v, rotation in fp32, and attention within each
-// picture, or within each window of one (`window`, in pixels).
+// Qwen2-VL's VisionAttention and its like: one projection for q, k and v (or three, `apart`), rotation in fp32, and
+// attention within each picture, or within each window of one (`window`, in pixels).
 #include "modules/packed_attention.hpp"
 
 #include "modules/linear.hpp"
@@ -13,8 +13,12 @@ class PackedAttention final : public Module {
   PackedAttention(const Attributes& a, Builder& b)
       : heads_(a.integer("heads")), width_(a.integer("width")), module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
-    qkv_ = Linear(b, m + "qkv", width_, saturating_mul(3, width_), a.flag("bias", true));
-    proj_ = Linear(b, m + "proj", width_, width_, a.flag("o_bias", true));
+    if (a.flag("apart", false)) {
+      for (const char* name : {"q_proj", "k_proj", "v_proj"}) apart_.emplace_back(b, m + name, width_, width_, true);
+    } else {
+      qkv_ = Linear(b, m + "qkv", width_, saturating_mul(3, width_), a.flag("bias", true));
+    }
+    proj_ = Linear(b, m + a.text("output", "proj"), width_, width_, a.flag("o_bias", true));
     const std::int64_t patch = a.integer("patch_size");
     const std::int64_t merge = a.integer("merge");
     const Grid grid = grid_of(b, patch, saturating_mul(patch, merge));
@@ -66,12 +70,21 @@ class PackedAttention final : public Module {
     k = std::move(k_turned);
   }
 
+  std::vector<Tensor> projected(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    const std::int64_t tokens = x->sizes[0];
+    const std::int64_t head_dim = width_ / heads_;
+    std::vector<Tensor> out;
+    for (const Linear& projection : apart_) out.push_back(t.view(projection(play, x), {tokens, heads_, head_dim}));
+    if (!out.empty()) return out;
+    return t.unbind(t.permute(t.view(qkv_(play, x), {tokens, 3, heads_, head_dim}), {1, 0, 2, 3}), 0);
+  }
+
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     const std::int64_t tokens = x->sizes[0];
-    std::vector<Tensor> qkv =
-        t.unbind(t.permute(t.view(qkv_(play, x), {tokens, 3, heads_, width_ / heads_}), {1, 0, 2, 3}), 0);
+    std::vector<Tensor> qkv = projected(play, x);
     Tensor q = std::move(qkv[0]);
     Tensor k = std::move(qkv[1]);
     Tensor v = std::move(qkv[2]);
@@ -90,6 +103,7 @@ class PackedAttention final : public Module {
   std::int64_t width_;
   std::int32_t module_;
   Linear qkv_{}, proj_{};
+  std::vector<Linear> apart_{};
   std::vector<Pieces> pieces_{};  ///< Of one picture.
 };
 

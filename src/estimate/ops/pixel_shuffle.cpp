@@ -10,7 +10,8 @@ constexpr std::array<std::string_view, 3> strategies{"full", "default", "but_las
 
 class PixelShuffle final : public Module {
  public:
-  PixelShuffle(const Attributes& a, Builder&) : scale_(a.integer("scale")), dropped_(a.choice("strategy", strategies)) {
+  PixelShuffle(const Attributes& a, Builder&)
+      : scale_(a.integer("scale")), dropped_(a.choice("strategy", strategies)), turned_(a.flag("turned", false)) {
     if (a.number("ratio", 1.0 / static_cast<double>(scale_)) * static_cast<double>(scale_) != 1.0)
       a.unmodelled("squares of another size");
   }
@@ -27,12 +28,14 @@ class PixelShuffle final : public Module {
     const Tensor wide = t.reshape(x, {rows, side, less, width * scale_});
     Tensor turned = t.contiguous(t.transpose(wide, 1, 2));
     turned = t.view(turned, {rows, less, less, width * scale_ * scale_});
+    if (turned_) return t.transpose(turned, 1, 2);
     turned = t.contiguous(t.transpose(turned, 1, 2));
     return t.view(turned, {rows, less * less, width * scale_ * scale_});
   }
 
   std::int64_t scale_;
   std::size_t dropped_;  ///< Nothing, the first token, or the last.
+  bool turned_;          ///< It is left as it is turned (Cohere 2 Vision, Aya Vision).
 };
 
 }  // namespace

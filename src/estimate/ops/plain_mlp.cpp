@@ -20,8 +20,9 @@ class PlainMlp final : public Module {
     const std::int64_t out = a.integer("out", a.integer("width"));
     const bool bias = a.flag("bias", true);
     const LinearKind kind = a.flag("matmul", false) ? LinearKind::matmul : LinearKind::linear;
-    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), a.integer("inner"), bias, kind);
-    second_ = Linear(b, m + a.text("second", "fc2"), a.integer("inner"), out, bias, kind);
+    const std::int64_t inner = inner_of(a);
+    first_ = Linear(b, m + a.text("first", "fc1"), a.integer("width"), inner, bias, kind);
+    second_ = Linear(b, m + a.text("second", "fc2"), inner, out, bias, kind);
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -37,6 +38,14 @@ class PlainMlp final : public Module {
   }
 
  private:
+  /// As it is given, or as int(ratio * width).
+  static std::int64_t inner_of(const Attributes& a) {
+    if (a.find("ratio") == nullptr) return a.integer("inner");
+    constexpr double most = 1e6;
+    const double ratio = std::min(a.number("ratio", 1.0), most);
+    return std::max<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(a.integer("width")) * ratio), 1);
+  }
+
   Activation activation_;
   Builder::Dropout drop_;
   double inner_dropout_;

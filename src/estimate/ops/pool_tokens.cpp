@@ -1,21 +1,14 @@
 // What a classifier of pictures is given of the last hidden states: the first token, the mean of the others (BEiT, with
-// a norm of its own), both side by side (DINOv2), or the mean of all (Swin, HuBERT).
+// a norm of its own), both side by side (DINOv2), or the mean of all (HuBERT; of the turned picture, as Swin takes it
+// by torch.nn.AdaptiveAvgPool1d).
 #include "modules/layer_norm.hpp"
+#include "modules/pictures.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Pool { first, others, both, all };
-constexpr std::array<std::string_view, 4> pools{"first", "others", "both", "all"};
-
-/// x.mean(dim=1)
-Tensor mean_of_rows(Torch& t, const Tensor& x) {
-  NodeRef node = t.record("MeanBackward1", {&x}, [](Torch& torch, Node& n, Grads& g) {
-    g.out[0] = torch.empty(n.dims, g.in[0]->dtype, "aten::div");
-  });
-  if (node) node->dims = x->sizes;
-  return t.attach(node, t.empty({x->sizes[0], x->sizes[2]}, x->dtype, "aten::mean"));
-}
+enum class Pool { first, others, both, all, turned };
+constexpr std::array<std::string_view, 5> pools{"first", "others", "both", "all", "turned"};
 
 class PoolTokens final : public Module {
  public:
@@ -32,6 +25,7 @@ class PoolTokens final : public Module {
  private:
   Tensor pooled(Torch& t, const Tensor& x) const {
     if (pool_ == Pool::all) return mean_of_rows(t, x);
+    if (pool_ == Pool::turned) return mean_of_pixels(t, t.unsqueeze(t.transpose(x, 1, 2), 2));
     const Tensor first = pool_ == Pool::others ? Tensor() : t.select(x, 1);
     if (pool_ == Pool::first) return first;
     const Tensor mean = mean_of_rows(t, t.slice(x, 1, 1, x->sizes[1] - 1));

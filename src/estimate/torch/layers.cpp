@@ -30,6 +30,7 @@ Tensor Torch::layer_norm(const Tensor& input, const Tensor& w, const Tensor& b) 
     const Tensor shift = t.unpack(n, 2);
     const Tensor mean = t.unpack(n, 3);
     const Tensor rstd = t.unpack(n, 4);
+    const Tensor gradient = t.contiguous(g.in[0]);  // As its formula in derivatives.yaml wants it.
     const char* op = "aten::native_layer_norm_backward";
     if (n.needs(0)) g.out[0] = t.empty(self->sizes, self->dtype, op);
     if (n.needs(1)) g.out[1] = t.empty(scale->sizes, scale->dtype, op);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torch/memory_format.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -33,29 +35,53 @@ Tensor stack(Torch& t, const std::vector<Tensor>& parts, int dim, BackwardFn bac
   return whole;
 }
 
+/// cat_tensors_backward: a narrowed view of the gradient for each part.
+void cat_backward(Torch& t, Node& n, Grads& g) {
+  if (n.needs(1)) {
+    Dims sizes = g.in[0]->sizes;
+    sizes[static_cast<int>(n.ints[1])] = n.ints[0];
+    g.out[1] = t.view_as(g.in[0], sizes, g.in[0]->strides);
+  }
+  if (n.needs(0)) g.out[0] = g.in[0];
+}
+
 }  // namespace
+
+Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim) {
+  Dims sizes = parts.front()->sizes;
+  sizes[dim] = 0;
+  for (const Tensor& part : parts) sizes[dim] = saturating_add(sizes[dim], part->sizes[dim]);
+  const bool last = std::ranges::all_of(parts, [](const Tensor& x) { return is_channels_last(*x); });
+  const Dims strides = last ? channels_last_strides(sizes) : contiguous_strides(sizes);
+  Tensor whole = t.empty_strided(sizes, strides, parts.front()->dtype, "aten::cat");
+  for (const Tensor& part : parts) {
+    NodeRef node = t.record("CatBackward0", {&whole, &part}, cat_backward);
+    if (!node) continue;
+    node->ints[0] = part->sizes[dim];
+    node->ints[1] = dim;
+    whole = t.attach(node, t.alias(whole, sizes, strides));
+  }
+  return whole;
+}
+
+std::vector<Tensor> split_all(Torch& t, const Tensor& x, std::int64_t size) {
+  constexpr std::int64_t most = 8;
+  const std::int64_t parts = x->sizes[0] / size;
+  if (parts <= most) return t.split(x, size, 0);
+  std::int64_t group = size * most;
+  while (x->sizes[0] > group * most) group *= most;
+  std::vector<Tensor> out;
+  for (const Tensor& some : t.split(x, group, 0)) {
+    const std::vector<Tensor> each = split_all(t, some, size);
+    out.insert(out.end(), each.begin(), each.end());
+  }
+  return out;
+}
 
 Tensor stack_last(Torch& t, const std::vector<Tensor>& parts) {
   return stack(t, parts, parts.front()->dim(), stack_backward<false>);
 }
 
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts) { return stack(t, parts, 0, stack_backward<true>); }
-
-Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim) {
-  Dims sizes = parts.front()->sizes;
-  sizes[dim] = 0;
-  for (const Tensor& part : parts) sizes[dim] += part->sizes[dim];
-  Tensor whole = t.empty(sizes, parts.front()->dtype, "aten::cat");
-  for (const Tensor& part : parts) {
-    NodeRef node = t.record("CatBackward0", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
-      if (n.needs(1)) g.out[1] = torch.view_as(g.in[0], n.dims, g.in[0]->strides);
-      if (n.needs(0)) g.out[0] = g.in[0];
-    });
-    if (!node) continue;
-    node->dims = part->sizes;
-    whole = t.attach(node, t.alias(whole, sizes, contiguous_strides(sizes)));
-  }
-  return whole;
-}
 
 }  // namespace oomplan::estimator

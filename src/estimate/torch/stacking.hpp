@@ -14,7 +14,12 @@ Tensor stack_last(Torch& t, const std::vector<Tensor>& parts);
 /// The same of dim=0.
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts);
 
-/// torch.cat(parts, dim), so played too. The parts are of one dtype.
+/// torch.cat(parts, dim), played in the same way; with channels last where all parts have them so.
 Tensor cat_all(Torch& t, const std::vector<Tensor>& parts, int dim);
+
+/// torch.split(x, size) into any number of parts: the one node has as many outputs as there are parts, one here at most
+/// eight. The gradients of eight, put together, wait for those of the others, of which the last ones make the highest
+/// moment.
+std::vector<Tensor> split_all(Torch& t, const Tensor& x, std::int64_t size);
 
 }  // namespace oomplan::estimator

@@ -249,18 +249,18 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: []}", "expected operands here"},
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
-        Broken{
-            "{type: boolean, default: false}", "{type: colour, default: false}",
-            "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
-            "default: …, "
-            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
-            "0}"},
-        Broken{
-            "{type: boolean, default: false}", "boolean",
-            "\"bias\" must be declared as {type: integer, number, boolean, string, words or length, required: true or "
-            "default: …, "
-            "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
-            "0}"},
+        Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes, "
+               "required: true or "
+               "default: …, "
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
+               "0}"},
+        Broken{"{type: boolean, default: false}", "boolean",
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes, "
+               "required: true or "
+               "default: …, "
+               "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
+               "0}"},
         Broken{"default: gelu", "default: [1]", "the default of \"act\" must be text, not a list"},
         Broken{"some/model: 1000", "some/model: many", "\"some/model\" must be a whole number above 0, not \"many\""},
         Broken{"expect:\n  some/model: 1000", "expect: 1", "expected keys and values here, not 1"}));
