@@ -8,8 +8,9 @@ Tensor Head::prepare(Play& /*play*/, const Tensor& hidden) const { return hidden
 
 Tensor Head::finish(Torch& /*torch*/, Tensor logits) const { return logits; }
 
-Tensor Head::logits(Play& play, const Tensor& hidden) const {
+Tensor Head::logits(Play& play, const Tensor& hidden, Tensor* named) const {
   const Tensor input = prepare(play, hidden);
+  if (named != nullptr && names_input) *named = input;
   if (!classifies) play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
   // TRL's hooks on the head keep what it saves from being offloaded.

@@ -29,10 +29,13 @@ class Head {
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
 
+  /// Whether the model's forward function has a name for what its last matrix multiplies, beside the hidden states.
+  bool names_input = false;
+
   /// What the last matrix multiplies.
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;
-  /// As the model's own code makes them. The loss begins with the last matrix.
-  Tensor logits(Play& play, const Tensor& hidden) const;
+  /// As the model's own code makes them. The loss begins with the last matrix. `named` gets what that one multiplies.
+  Tensor logits(Play& play, const Tensor& hidden, Tensor* named = nullptr) const;
   /// The same of some of the hidden states, whatever Policy the model has.
   Tensor logits_of_part(Play& play, const Tensor& hidden) const {
     return finish(play.torch, projection_(play, hidden));

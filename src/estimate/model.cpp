@@ -463,6 +463,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.finish_loading();
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
   model.scans = builder.scans;
+  model.remembers = builder.remembers;
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);
   model.policy = std::move(policy);

@@ -40,6 +40,7 @@ struct Model {
   std::int64_t features = 0;         ///< Numbers of a clip, where rows are such and no tokens.
   std::vector<std::string> modules{};
   bool scans = false;                            ///< As Builder has it.
+  bool remembers = false;                        ///< The same.
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;

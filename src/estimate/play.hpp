@@ -123,6 +123,7 @@ struct Facts {
   bool router_loss = false;   ///< The model is asked for its routers' logits, of which a loss is made.
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
+  bool evaluates = false;                  ///< Between steps.
   std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
   bool has_values = false;                 ///< A head of values stands beside the model's own.
   std::int64_t trained_layers = 0;         ///< As RecipeFacts has it.
@@ -360,7 +361,8 @@ class Builder {
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
-  bool scans = false;  ///< An op plays transformers' own code for what packages of kernels have too.
+  bool scans = false;      ///< An op plays transformers' own code for what packages of kernels have too.
+  bool remembers = false;  ///< A module keeps what a micro-batch made until it runs again.
   Diagnostics problems{};
   std::int64_t layers = 0;  ///< Of the segment being built.
 

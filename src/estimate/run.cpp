@@ -75,8 +75,8 @@ class MicroBatches {
     const auto [at, fresh] = played_.try_emplace(length);
     const Objective& objective = *stage_.facts().objective;
     const bool holds = objective.of_output != nullptr || objective.in_loop;
-    // Unsloth's buffers make the first one unlike the second.
-    const bool alike = torch_.unsloth == nullptr && !stage_.plan().optimizer.in_backward.value;
+    // Unsloth's buffers make the first one unlike the second, and so does what a module keeps.
+    const bool alike = torch_.unsloth == nullptr && !model_.remembers && !stage_.plan().optimizer.in_backward.value;
     const bool repeats = model_.policy->repeats() && !holds && alike;
     if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));
     stage_.facts().length = length;

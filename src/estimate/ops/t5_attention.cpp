@@ -1,5 +1,6 @@
 // T5LayerSelfAttention and T5LayerCrossAttention: norm, attention without scaling but with a bias by distance, dropout
-// and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros.
+// and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros. UMT5's
+// blocks each make their own (`own_bias`).
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
@@ -13,6 +14,7 @@ class T5Attention final : public Module {
       : heads_(a.integer("heads")),
         head_dim_(a.integer("head_dim")),
         decodes_(a.flag("causal", false)),
+        own_bias_(a.flag("own_bias", false)),
         dropout_(a.number("dropout", 0.0)),
         kind_{.dropout = dropout_, .causal = decodes_, .softmax = Softmax::as_is, .cross = a.flag("cross", false)},
         module_(b.module_id(a.module())) {
@@ -44,7 +46,8 @@ class T5Attention final : public Module {
     const Tensor q = heads_of(t, q_(play, x), head_dim_);
     const Tensor k = heads_of(t, k_(play, seen), head_dim_);
     const Tensor v = heads_of(t, v_(play, seen), head_dim_);
-    Tensor& bias = kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
+    Tensor own;
+    Tensor& bias = own_bias_ ? own : kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
     if (!bias) bias = kind_.cross ? no_bias(play, q, k) : bias_of_distances(t, q->sizes[2]);
     AttentionKind kind = kind_;
     kind.bias = &bias;
@@ -56,7 +59,7 @@ class T5Attention final : public Module {
   Tensor no_bias(Play& play, const Tensor& q, const Tensor& k) const {
     InBucket scores(play.torch, Bucket::attention_scores);
     Tensor zeros = play.torch.zeros({1, heads_, q->sizes[2], k->sizes[2]}, q->dtype);
-    zeros->requires_grad = play.facts.checkpointing && play.torch.training;
+    zeros->requires_grad = !own_bias_ && play.facts.checkpointing && play.torch.training;
     return zeros;
   }
 
@@ -87,9 +90,10 @@ class T5Attention final : public Module {
       distances = next(DType::int64, "aten::abs");
     }
     const Tensor small = next(DType::boolean, "aten::lt");
-    Tensor large = t.to(distances, DType::fp32);
-    for (const char* op : {"aten::div", "aten::log", "aten::div", "aten::mul"}) large = next(DType::fp32, op);
-    large = t.to(large, DType::int64);
+    Tensor ratio = t.to(distances, DType::fp32);
+    for (const char* op : {"aten::div", "aten::log", "aten::div", "aten::mul"}) ratio = next(DType::fp32, op);
+    Tensor large = t.to(ratio, DType::int64);
+    if (!own_bias_) ratio.reset();  // UMT5 has a name for it.
     large = t.add_scalar(large);
     {
       const Tensor last = next(DType::int64, "aten::full_like");
@@ -102,6 +106,7 @@ class T5Attention final : public Module {
   std::int64_t heads_;
   std::int64_t head_dim_;
   bool decodes_;
+  bool own_bias_;
   double dropout_;
   AttentionKind kind_;
   std::int32_t module_;

@@ -140,6 +140,7 @@ class Torch {
   Tensor expm1(const Tensor& x);
   Tensor softplus(const Tensor& x);
   Tensor minimum(const Tensor& x, const Tensor& y);
+  Tensor maximum(const Tensor& x, const Tensor& y);
   Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
   Tensor masked_fill(const Tensor& x, const Tensor& mask);  ///< With a number where the mask says so.
   Tensor add_(const Tensor& x, const Tensor& y);

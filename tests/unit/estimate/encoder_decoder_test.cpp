@@ -54,6 +54,19 @@ std::string refusal(const TrainingPlan& p, const Keys& model) {
   return out.ok() ? "" : out.errors().front().code + ": " + out.errors().front().message;
 }
 
+TEST(EncoderDecoder, EachBlockOfUmt5HasABiasOfItsOwn) {
+  const std::int64_t of_t5 = played(plan(128), t5()).parameters;
+  EXPECT_EQ(played(plan(128), t5({{"model_type", "\"umt5\""}, {"feed_forward_proj", "\"relu\""}})).parameters - of_t5,
+            4 * 32 * 4);
+}
+
+TEST(EncoderDecoder, MarianMayHaveTwoEmbeddingsAndLeaveLayersOut) {
+  const Keys model = bart({{"model_type", "\"marian\""}});
+  EXPECT_EQ(refusal(plan(128), model), "");
+  EXPECT_NE(refusal(plan(128), example::with(model, {{"share_encoder_decoder_embeddings", "false"}})), "");
+  EXPECT_EQ(example::architecture(example::with(model, {{"encoder_layerdrop", "0.1"}})).not_played.size(), 1);
+}
+
 TEST(EncoderDecoder, LogitsAreAsManyAsLabels) {
   for (const Keys& model : {t5(), bart()}) {
     const std::int64_t of_128 = in_the_loss(plan(128), model, Bucket::logits_and_loss);
