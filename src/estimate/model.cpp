@@ -114,7 +114,8 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
     return play_block(play, *arguments, block, input, hooks);
   };
   std::vector<Tensor*> tracked;
-  for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer}) {
+  for (Tensor* one :
+       {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer, &arguments->original}) {
     if (*one) tracked.push_back(one);
   }
   const int layer = play.torch.recorder.scope.layer;
@@ -166,6 +167,7 @@ void Stream::leave_base() {
   for (Tensor& sin : arguments.sin) sin.reset();
   arguments.recurrent_mask.reset();
   arguments.per_layer.reset();
+  arguments.original.reset();
   arguments.shared.reset();
   per_layer_inputs.reset();
   arguments.bias.reset();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -196,6 +197,7 @@ struct Arguments {
   Tensor cross_bias{};           ///< … and this bias.
   Tensor row_mask{};             ///< Of rows of cross_mask, 0 where all of one is masked.
   Tensor per_layer{};            ///< An input of this block alone, beside the hidden states.
+  Tensor original{};             ///< The embedding's output, which some blocks read again (Zamba).
   std::shared_ptr<SharedStates> shared{};
   std::shared_ptr<KeyValues> cache{};             ///< Which the attention of each block fills, where there is one.
   std::shared_ptr<RouterLogits> router_logits{};  ///< None where nobody asks for them.
@@ -361,8 +363,9 @@ class Builder {
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
-  bool scans = false;      ///< An op plays transformers' own code for what packages of kernels have too.
-  bool remembers = false;  ///< A module keeps what a micro-batch made until it runs again.
+  bool scans = false;        ///< An op plays transformers' own code for what packages of kernels have too.
+  std::string shared_set{};  ///< While it is not empty, weights of a name belong to that set, once for all layers.
+  bool remembers = false;    ///< A module keeps what a micro-batch made until it runs again.
   Diagnostics problems{};
   std::int64_t layers = 0;  ///< Of the segment being built.
 
@@ -375,6 +378,7 @@ class Builder {
     std::string after{};
   };
 
+  std::map<std::string, Tensor, std::less<>> shared_{};
   Pattern::Budget pattern_budget_{};
   std::set<std::string> matched_targets_{};
   std::set<std::string> matched_parts_{};
@@ -394,6 +398,7 @@ class Builder {
   bool in_trained_layer(const std::string& name);
   /// Whether it holds for the name, which has to be so in all layers that this one stands for.
   bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
+  Tensor own_weight(const std::string& name, const Dims& sizes, Part part);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 

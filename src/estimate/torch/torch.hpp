@@ -207,6 +207,11 @@ class Torch {
   void save_output(const NodeRef& node, int slot, const Tensor& tensor);
   /// Keeps the tensor as an attribute of ctx, beside what is saved: a checkpoint does not let go of it.
   void hold(const NodeRef& node, const Tensor& tensor);
+  /// Keeps the tensor until the node has run, as what a checkpoint's function was given by name: no hook packs it.
+  static void keep(const NodeRef& node, int slot, const Tensor& tensor);
+  /// Whether a non-reentrant checkpoint runs for the first time, or again.
+  bool packs() const { return packing_ != nullptr; }
+  bool recomputes() const { return recomputing_ != nullptr; }
   Tensor unpack(Node& node, int slot);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);

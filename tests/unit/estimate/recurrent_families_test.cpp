@@ -1,6 +1,9 @@
-// RecurrentGemma and RWKV, whose layers go through a row token by token.
+// RecurrentGemma, RWKV and Zamba: layers that go through a row token by token, or share a transformer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
 
 #include "plans.hpp"
 
@@ -98,6 +101,53 @@ TEST(Rwkv, FourBitWeightsAreRescaledToEvaluate) {
   EXPECT_EQ(refusal(p, rwkv()), "");
   p.evaluation.evaluates.value = true;
   EXPECT_THAT(refusal(p, rwkv()), testing::HasSubstr("evaluate"));
+}
+
+Keys zamba2(const std::string& layers, const Keys& changes = {}) {
+  const auto count = 1 + std::count(layers.begin(), layers.end(), ',');
+  return example::with({{"model_type", "\"zamba2\""},
+                        {"hidden_size", "256"},
+                        {"num_hidden_layers", std::to_string(count)},
+                        {"layers_block_type", "[" + layers + "]"},
+                        {"num_attention_heads", "4"},
+                        {"vocab_size", "1000"}},
+                       changes);
+}
+
+const std::string mamba = "\"mamba\"", hybrid = "\"hybrid\"";
+
+std::int64_t count_of(const std::string& layers, const Keys& changes = {}) {
+  return played(plan(), zamba2(layers, changes)).parameters;
+}
+
+TEST(Zamba, LayersShareTransformersOfSetsInTurn) {
+  const std::int64_t of_mamba = count_of(mamba + ", " + mamba) - count_of(mamba);
+  const std::int64_t one = count_of(mamba + ", " + hybrid);
+  const std::int64_t two = count_of(mamba + ", " + hybrid + ", " + hybrid);
+  // Of a hybrid layer's own: a Mamba layer, a projection, and an adapter of rank 128 to both halves of the MLP.
+  const std::int64_t own = of_mamba + width * width + 128 * (width + 2 * 4 * width);
+  EXPECT_EQ(two - one, own);
+  const Keys of_two_sets = {{"num_mem_blocks", "2"}};
+  const std::int64_t second = count_of(mamba + ", " + hybrid + ", " + hybrid, of_two_sets) - one;
+  // Projections from and to twice the width, both norms, the MLP.
+  const std::int64_t transformer = 3 * 2 * width * 2 * width + 2 * width * width + 3 * width + 3 * 4 * width * width;
+  EXPECT_EQ(second - own, transformer);
+  EXPECT_EQ(count_of(mamba + ", " + hybrid + ", " + hybrid + ", " + hybrid, of_two_sets) - one - second, own);
+}
+
+TEST(Zamba, WhatNoRunShowedOfSharedWeightsIsUndecided) {
+  const Keys model = zamba2(mamba + ", " + hybrid);
+  TrainingPlan p = plan();
+  EXPECT_EQ(refusal(p, model), "");
+  p.checkpointing.offload.value = Offload::streamed;
+  EXPECT_NE(refusal(p, model), "");
+  p = plan();
+  p.adapter.kind.value = Adapter::lora;
+  p.quantization.kind.value = Quantization::nf4;
+  EXPECT_THAT(refusal(p, model), testing::HasSubstr("layers share"));
+  p = plan();
+  p.mesh = example::mesh(Sharding::fsdp1, 2);
+  EXPECT_THAT(refusal(p, model), testing::HasSubstr("layers share"));
 }
 
 }  // namespace
