@@ -245,10 +245,11 @@ struct Stream {
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
-  Tensor normed{};            ///< Where a block uses its first norm twice.
-  Tensor attn_output{};       ///< Where a block holds on to it until it returns.
-  Tensor attn_weights{};      ///< Of eager attention, held likewise; of the last block, where it returned them.
-  Tensor per_layer_inputs{};  ///< Of all blocks, batch × length × layers × width.
+  Tensor normed{};        ///< Where a block uses its first norm twice.
+  Tensor attn_output{};   ///< Where a block holds on to it until it returns.
+  Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
+  std::array<Tensor, 2> block_weights{};  ///< Of both attentions, where a block returns them beside its biases.
+  Tensor per_layer_inputs{};              ///< Of all blocks, batch × length × layers × width.
   Streams streams{};
   Tensor layer_output{};  ///< Of the last block, where the model holds on to it beside what it made of it.
   Arguments arguments{};

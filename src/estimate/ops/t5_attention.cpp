@@ -1,7 +1,8 @@
 // T5LayerSelfAttention and T5LayerCrossAttention: norm, attention without scaling but with a bias by distance, dropout
 // and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros. UMT5's
-// blocks each make their own (`own_bias`).
+// blocks each make their own (`own_bias`), LongT5's return eager attention's weights beside it.
 #include "modules/attention_core.hpp"
+#include "modules/distance_buckets.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 
@@ -15,6 +16,7 @@ class T5Attention final : public Module {
         head_dim_(a.integer("head_dim")),
         decodes_(a.flag("causal", false)),
         own_bias_(a.flag("own_bias", false)),
+        returns_weights_(a.flag("returns_weights", false)),
         dropout_(a.number("dropout", 0.0)),
         kind_{.dropout = dropout_, .causal = decodes_, .softmax = Softmax::as_is, .cross = a.flag("cross", false)},
         module_(b.module_id(a.module())) {
@@ -36,6 +38,7 @@ class T5Attention final : public Module {
     const Tensor before = s.attn_weights;  // The block's variable `_`, until this call returns.
     const Tensor normed = norm_(play, s.hidden);
     Tensor out = attention(play, s, normed);
+    if (returns_weights_) s.block_weights[kind_.cross ? 1 : 0] = s.attn_weights;
     s.hidden = t.add(s.hidden, t.dropout(out, dropout_));
   }
 
@@ -63,50 +66,22 @@ class T5Attention final : public Module {
     return zeros;
   }
 
-  /// compute_bias, and _relative_position_bucket within it.
+  /// compute_bias
   Tensor bias_of_distances(Torch& t, std::int64_t length) const {
     InBucket scores(t, Bucket::attention_scores);
     const Dims sizes{length, length};
     const Tensor queries = t.empty({length, 1}, DType::int64, "aten::arange");
     const Tensor keys = t.empty({1, length}, DType::int64, "aten::arange");
     const Tensor distances = t.empty(sizes, DType::int64, "aten::sub");
-    const Tensor values = t.embedding(distances_, bucket(t, sizes));
+    const Tensor values = t.embedding(distances_, distance_buckets(t, sizes, decodes_, own_bias_));
     return t.unsqueeze(t.permute(values, {2, 0, 1}), 0);
-  }
-
-  Tensor bucket(Torch& t, const Dims& sizes) const {
-    const auto next = [&](DType dtype, const char* op) { return t.empty(sizes, dtype, op); };
-    Tensor buckets;
-    Tensor distances;
-    if (decodes_) {
-      const Tensor zeros = next(DType::int64, "aten::zeros_like");
-      const Tensor least = next(DType::int64, "aten::minimum");
-      distances = next(DType::int64, "aten::neg");
-    } else {
-      Tensor later = t.to(next(DType::boolean, "aten::gt"), DType::int64);
-      later = t.mul_scalar(later);
-      buckets = t.add_scalar(later);
-      later.reset();
-      distances = next(DType::int64, "aten::abs");
-    }
-    const Tensor small = next(DType::boolean, "aten::lt");
-    Tensor ratio = t.to(distances, DType::fp32);
-    for (const char* op : {"aten::div", "aten::log", "aten::div", "aten::mul"}) ratio = next(DType::fp32, op);
-    Tensor large = t.to(ratio, DType::int64);
-    if (!own_bias_) ratio.reset();  // UMT5 has a name for it.
-    large = t.add_scalar(large);
-    {
-      const Tensor last = next(DType::int64, "aten::full_like");
-      large = next(DType::int64, "aten::minimum");
-    }
-    Tensor chosen = next(DType::int64, "aten::where");
-    return buckets ? buckets : t.add_scalar(chosen);
   }
 
   std::int64_t heads_;
   std::int64_t head_dim_;
   bool decodes_;
   bool own_bias_;
+  bool returns_weights_;
   double dropout_;
   AttentionKind kind_;
   std::int32_t module_;

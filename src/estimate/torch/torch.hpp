@@ -225,7 +225,7 @@ class Torch {
   GradientHook* gradient_hook = nullptr;
   ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
   UnslothBuffers* unsloth = nullptr;     ///< What Unsloth's functions keep from step to step.
-  std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
+  std::array<Tensor, 4> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
   void use_kernel(const char* name) { choose_kernel(name); }
   Recorder recorder{};
