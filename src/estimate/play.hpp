@@ -261,7 +261,8 @@ struct Stream {
   Tensor router_loss{};  ///< What the trainer adds to it.
   std::vector<Tensor>
       returned{};  ///< What else the model's output holds (image_hidden_states, encoder_last_hidden_state).
-  bool returns_hidden = false;  ///< It is asked to return all_hidden (output_hidden_states).
+  std::vector<Tensor> base_output{};  ///< What else the base model's output holds, until the whole's function returns.
+  bool returns_hidden = false;        ///< It is asked to return all_hidden (output_hidden_states).
 
   /// The caller lets go of the model's output, but for the loss.
   void drop_output();

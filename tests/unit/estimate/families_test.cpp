@@ -109,6 +109,22 @@ TEST(Mpnet, ItsBiasIsOfEachRowAndSharedByAllBlocks) {
   EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
 }
 
+TEST(BigBird, AttendsToWholeRowsWhereTheyAreShort) {
+  const Keys model = example::bert({{"model_type", "\"big_bird\""}});
+  TrainingPlan p = plan(Attention::eager);
+  p.batch.sequence_length.value = 704;
+  EXPECT_EQ(refusal(p, model), "");
+  p.batch.sequence_length.value = 705;
+  EXPECT_NE(refusal(p, model), "");
+  EXPECT_EQ(refusal(p, example::with(model, {{"attention_type", "\"original_full\""}})), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
+}
+
+TEST(BigBird, HasAPoolerThatIsNotTrained) {
+  const Keys model = example::bert({{"model_type", "\"big_bird\""}});
+  EXPECT_EQ(parameters(model, Attention::eager) - parameters(example::bert()), width * width + width);
+}
+
 TEST(Ernie, MayAddWhatATaskHas) {
   const Keys model = example::bert({{"model_type", "\"ernie\""}});
   EXPECT_EQ(parameters(model), parameters(example::bert()));
