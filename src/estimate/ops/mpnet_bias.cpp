@@ -35,7 +35,7 @@ class MpnetBias final : public Module {
     Tensor distances = next(DType::int64, "aten::neg");
     Tensor later = t.to(next(DType::boolean, "aten::lt"), DType::int64);
     later = t.mul_scalar(later);
-    const Tensor buckets = t.add_scalar(later);
+    Tensor buckets = t.add_scalar(later);
     later.reset();
     distances = next(DType::int64, "aten::abs");
     const Tensor small = next(DType::boolean, "aten::lt");
