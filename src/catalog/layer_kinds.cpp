@@ -11,8 +11,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 18> rule_keys{
-    "is",     "key",           "names", "pattern", "first",    "from", "every",  "period",  "offset",
+constexpr std::array<std::string_view, 19> rule_keys{
+    "is",     "key",           "names", "pattern", "first",    "from", "every",  "period",  "offset", "in_turn",
     "listed", "numbered_from", "if",    "unless",  "in_order", "last", "before", "letters", "above"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
@@ -128,14 +128,14 @@ class Rules {
   void apply_list(Fields& rule, const Node& key) {
     const Node* list = values_.list(key.text);
     if (list == nullptr || list->items.empty()) return;  // Configs of Llama 4 have no_rope_layers: [] for "as usual".
-    if (list->items.size() != names_.size()) {
+    if (list->items.size() != names_.size() && rule.find("in_turn") == nullptr) {
       values_.refuse_given(*list, shown(key.text) + " has " + std::to_string(list->items.size()) + " entries for " +
                                       std::to_string(names_.size()) + " layers");
       return;
     }
     const Node* words = rule.find("names");
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const Node* item = &list->items[i];
+      const Node* item = &list->items[i % list->items.size()];
       const Node* word = words != nullptr ? words->find(item->text) : item;
       if (names_[i].empty() && word != nullptr) names_[i] = word->text;
       word == nullptr || word == item ? given_.push_back(item) : void(known_.insert(word->text));

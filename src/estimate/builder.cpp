@@ -54,6 +54,13 @@ bool is_raised(std::string_view name) {
 }  // namespace
 
 Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
+  Tensor* const shared = shared_set.empty() ? nullptr : &shared_[shared_set + "." + name];
+  if (shared == nullptr) return own_weight(name, sizes, part);
+  if (!*shared) *shared = own_weight(name, sizes, part);
+  return *shared;
+}
+
+Tensor Builder::own_weight(const std::string& name, const Dims& sizes, Part part) {
   const DType dtype = own_dtype.value_or(facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights);
   loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
   return register_weight(name, sizes, dtype, part, unfrozen(name));

@@ -170,6 +170,31 @@ void check_trained_layers(const TrainingPlan& plan, const Architecture& architec
   if (plan.mesh.sharding.value != Sharding::none) cannot("of a model that is spread over ranks");
 }
 
+/// Zamba's layers share weights though they do not follow each other, and have a checkpoint within theirs.
+bool has_shared_transformer(const Architecture& architecture) {
+  return std::ranges::any_of(architecture.body, [](const Segment& segment) {
+    return std::ranges::any_of(segment.kinds, [](const std::vector<OpSpec>& block) {
+      return std::ranges::find(block, "zamba_transformer", &OpSpec::op) != block.end();
+    });
+  });
+}
+
+void check_shared_transformer(const TrainingPlan& plan, Diagnostics& errors) {
+  const Sharding sharding = plan.mesh.sharding.value;
+  if (sharding != Sharding::none && sharding != Sharding::ddp) {
+    errors.push_back(unmodelled("a transformer that layers share, spread over ranks, is not modelled yet",
+                                plan.mesh.sharding.origin));
+  }
+  if (plan.checkpointing.offload.value != Offload::none) {
+    errors.push_back(unmodelled("offloading of checkpoints within checkpoints is not modelled yet",
+                                plan.checkpointing.offload.origin));
+  }
+  if (plan.recipe.trained_layers.value != 0) {
+    errors.push_back(unmodelled("training some of the layers that share a transformer is not modelled yet",
+                                plan.recipe.trained_layers.origin));
+  }
+}
+
 /// What only some architectures can be.
 void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
@@ -181,6 +206,7 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (shares && plan.mesh.sharding.value == Sharding::fsdp2) {
     errors.push_back(unmodelled("FSDP2 of layers that share weights is not modelled yet", plan.mesh.sharding.origin));
   }
+  if (has_shared_transformer(architecture)) check_shared_transformer(plan, errors);
   if (architecture.task != Task::sequence_to_sequence) return;
   if (plan.kernels.attention.value == Attention::flash_attention_2) {
     errors.push_back(

@@ -209,6 +209,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
   f.target_length = plan.batch.target_length.value > 0 ? plan.batch.target_length.value : f.length;
   f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
+  f.evaluates = plan.evaluation.evaluates.value;
   const LigerParts& liger = architecture.liger;
   const LigerParts::Norm norm = liger.rms_norm.value_or(LigerParts::Norm::none);
   // unsloth/kernels/rms_layernorm.py has the memory of Liger's.

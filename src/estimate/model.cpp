@@ -70,6 +70,7 @@ void take_beside(Torch& t, Stream& s) {
   }
   s.arguments.bias = std::move(first);
   s.arguments.cross_bias = std::move(second);
+  for (std::size_t i = 0; i < s.block_weights.size(); ++i) s.block_weights[i] = std::exchange(t.beside[i + 2], {});
 }
 
 /// A block of a segment, and whether some parameter of it is trained.
@@ -79,12 +80,13 @@ struct Layer {
   bool trained_alone = false;  ///< As Model::checkpoints_trained.
   bool checkpointed = true;    ///< Where layers are.
   std::optional<Span> span{};  ///< As Model::Segment::spans.
+  InOrder in_order{};
 };
 
 /// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
 /// are trained alone, and asks what goes into one for a gradient.
 bool checkpoints(const Play& play, const Layer& called, Tensor& x) {
-  const auto [block, trains, trained_alone, checkpointed, span] = called;
+  const auto [block, trains, trained_alone, checkpointed, span, in_order] = called;
   if (!play.facts.checkpointing || !checkpointed) return false;
   if (!trained_alone) return true;
   if (trains && play.torch.grad_enabled) x->requires_grad = true;
@@ -114,8 +116,15 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
     return play_block(play, *arguments, block, input, hooks);
   };
   std::vector<Tensor*> tracked;
-  for (Tensor* one : {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer}) {
+  for (Tensor* one :
+       {&arguments->bias, &arguments->encoder, &arguments->cross_bias, &arguments->per_layer, &arguments->original}) {
     if (*one && is_floating((*one)->dtype)) tracked.push_back(one);
+  }
+  // What comes in its place, a reentrant checkpoint saves, and lets go of once its layer has run; what comes by name it
+  // holds until the graph goes.
+  for (const auto& [given, mask] : {std::pair(called.in_order.own, &arguments->mask(Span::full)),
+                                    std::pair(called.in_order.cross, &arguments->cross_mask)}) {
+    if (given && play.facts.reentrant && *mask) tracked.push_back(mask);
   }
   const int layer = play.torch.recorder.scope.layer;
   const Tensor input = outside ? play.policy.enter_block(play.torch, layer, x) : x;
@@ -166,6 +175,7 @@ void Stream::leave_base() {
   for (Tensor& sin : arguments.sin) sin.reset();
   arguments.recurrent_mask.reset();
   arguments.per_layer.reset();
+  arguments.original.reset();
   arguments.shared.reset();
   per_layer_inputs.reset();
   arguments.bias.reset();
@@ -177,6 +187,7 @@ void Stream::leave_base() {
   arguments.cross_bias.reset();
   if (!returns_hidden) all_hidden.reset();
   attn_weights.reset();
+  block_weights = {};
   layer_output.reset();
   streams = {};
   seen = {};
@@ -205,7 +216,10 @@ void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
     Restore in_layer(play.torch.recorder.scope.layer, static_cast<std::int16_t>(first + static_cast<std::int16_t>(i)));
     for (const auto& step : tower.before[i]) step->forward(play, v);
-    play_layer(play, {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i], tower.spans[i]}, v);
+    play_layer(
+        play,
+        {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i], tower.spans[i], tower.in_order[i]},
+        v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
   }
@@ -220,7 +234,9 @@ void play_segment(Play& play, const Model::Segment& segment, bool trained_alone,
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
-    play_layer(play, {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i], segment.spans[i]},
+    play_layer(play,
+               {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i], segment.spans[i],
+                segment.in_order[i]},
                s);
     s.layer_output.reset();
     for (const auto& step : segment.after[i]) step->forward(play, s);
@@ -379,6 +395,17 @@ std::optional<Span> own_span(const Segment& segment, std::int64_t number, Builde
   return std::nullopt;
 }
 
+/// Where an op says `given: in_order`, its mask.
+InOrder in_order(const Segment& segment, std::int64_t number) {
+  InOrder out;
+  for (const OpSpec& op : segment.kinds[segment.layers[static_cast<std::size_t>(number)]]) {
+    const Attribute* given = op.find("given");
+    const auto* word = given == nullptr ? nullptr : std::get_if<std::string>(given);
+    if (word != nullptr && *word == "in_order") (op.find("cross") != nullptr ? out.cross : out.own) = true;
+  }
+  return out;
+}
+
 void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Model::Segment& made) {
   std::vector<std::shared_ptr<const Modules>>& out = made.blocks;
   builder.prefix = segment.module + ".*";
@@ -392,6 +419,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     made.checkpointed.push_back(is_last_of(unit.number + i, builder.facts.checkpoint_every) &&
                                 may_be_checkpointed(segment, unit.number + i, builder.facts));
     made.spans.push_back(own_span(segment, unit.number + i, builder));
+    made.in_order.push_back(in_order(segment, unit.number + i));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.
       made.trains.push_back(made.trains[static_cast<std::size_t>(owner)]);
@@ -474,6 +502,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   builder.finish_loading();
   if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
   model.scans = builder.scans;
+  model.remembers = builder.remembers;
   model.parameters = std::move(builder.parameters);
   model.modules = std::move(builder.modules);
   model.policy = std::move(policy);

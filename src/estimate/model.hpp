@@ -14,6 +14,12 @@ namespace oomplan::estimator {
 using Modules = std::vector<std::unique_ptr<Module>>;
 
 /// The modules and weights of a model. Of many equal layers only some are built, as a Repetition says.
+/// Of a block's masks, those that it is called with in their places, not by name.
+struct InOrder {
+  bool own = false;
+  bool cross = false;
+};
+
 struct Model {
   struct Segment {
     Modules stem{};
@@ -23,6 +29,7 @@ struct Model {
     std::vector<bool> trains{};                            ///< Of each block, whether some parameter of it is trained.
     std::vector<bool> checkpointed{};                      ///< Of each block, whether it is where blocks are.
     std::vector<std::optional<Span>> spans{};  ///< Of each block, whose mask and rotation alone it is called with.
+    std::vector<InOrder> in_order{};           ///< Of each, which masks it is called with in their places.
     bool decodes = false;
     Modules tail{};
     bool tower = false;
@@ -40,6 +47,7 @@ struct Model {
   std::int64_t features = 0;         ///< Numbers of a clip, where rows are such and no tokens.
   std::vector<std::string> modules{};
   bool scans = false;                            ///< As Builder has it.
+  bool remembers = false;                        ///< The same.
   std::vector<std::string> unmatched_targets{};  ///< Of LoRA, that no module is.
   std::int64_t total = 0;
   std::int64_t trained = 0;

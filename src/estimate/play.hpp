@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -124,6 +125,7 @@ struct Facts {
   bool router_loss = false;   ///< The model is asked for its routers' logits, of which a loss is made.
   const Objective* objective = nullptr;
   const Objective* evaluation_objective = nullptr;
+  bool evaluates = false;                  ///< Between steps.
   std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
   bool has_values = false;                 ///< A head of values stands beside the model's own.
   std::int64_t trained_layers = 0;         ///< As RecipeFacts has it.
@@ -196,6 +198,7 @@ struct Arguments {
   Tensor cross_bias{};           ///< … and this bias.
   Tensor row_mask{};             ///< Of rows of cross_mask, 0 where all of one is masked.
   Tensor per_layer{};            ///< An input of this block alone, beside the hidden states.
+  Tensor original{};             ///< The embedding's output, which some blocks read again (Zamba).
   std::shared_ptr<SharedStates> shared{};
   std::shared_ptr<KeyValues> cache{};             ///< Which the attention of each block fills, where there is one.
   std::shared_ptr<RouterLogits> router_logits{};  ///< None where nobody asks for them.
@@ -244,10 +247,11 @@ struct Stream {
   Tensor position_embeds{};
   Tensor hidden{};
   Tensor residual{};
-  Tensor normed{};            ///< Where a block uses its first norm twice.
-  Tensor attn_output{};       ///< Where a block holds on to it until it returns.
-  Tensor attn_weights{};      ///< Of eager attention, held likewise; of the last block, where it returned them.
-  Tensor per_layer_inputs{};  ///< Of all blocks, batch × length × layers × width.
+  Tensor normed{};        ///< Where a block uses its first norm twice.
+  Tensor attn_output{};   ///< Where a block holds on to it until it returns.
+  Tensor attn_weights{};  ///< Of eager attention, held likewise; of the last block, where it returned them.
+  std::array<Tensor, 2> block_weights{};  ///< Of both attentions, where a block returns them beside its biases.
+  Tensor per_layer_inputs{};              ///< Of all blocks, batch × length × layers × width.
   Streams streams{};
   Tensor layer_output{};  ///< Of the last block, where the model holds on to it beside what it made of it.
   Arguments arguments{};
@@ -259,7 +263,8 @@ struct Stream {
   Tensor router_loss{};  ///< What the trainer adds to it.
   std::vector<Tensor>
       returned{};  ///< What else the model's output holds (image_hidden_states, encoder_last_hidden_state).
-  bool returns_hidden = false;  ///< It is asked to return all_hidden (output_hidden_states).
+  std::vector<Tensor> base_output{};  ///< What else the base model's output holds, until the whole's function returns.
+  bool returns_hidden = false;        ///< It is asked to return all_hidden (output_hidden_states).
 
   /// The caller lets go of the model's output, but for the loss.
   void drop_output();
@@ -362,7 +367,9 @@ class Builder {
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;
   std::int64_t trained = 0;
-  bool scans = false;  ///< An op plays transformers' own code for what packages of kernels have too.
+  bool scans = false;        ///< An op plays transformers' own code for what packages of kernels have too.
+  std::string shared_set{};  ///< While it is not empty, weights of a name belong to that set, once for all layers.
+  bool remembers = false;    ///< A module keeps what a micro-batch made until it runs again.
   Diagnostics problems{};
   std::int64_t layers = 0;  ///< Of the segment being built.
   /// Of a picture, where its size says how many; the tower puts those of all pictures together. 0: as the plan has it.
@@ -377,6 +384,7 @@ class Builder {
     std::string after{};
   };
 
+  std::map<std::string, Tensor, std::less<>> shared_{};
   Pattern::Budget pattern_budget_{};
   std::set<std::string> matched_targets_{};
   std::set<std::string> matched_parts_{};
@@ -396,6 +404,7 @@ class Builder {
   bool in_trained_layer(const std::string& name);
   /// Whether it holds for the name, which has to be so in all layers that this one stands for.
   bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
+  Tensor own_weight(const std::string& name, const Dims& sizes, Part part);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };
 

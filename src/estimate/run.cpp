@@ -75,9 +75,9 @@ class MicroBatches {
     const auto [at, fresh] = played_.try_emplace(length);
     const Objective& objective = *stage_.facts().objective;
     const bool holds = objective.of_output != nullptr || objective.in_loop;
-    // Unsloth's buffers make the first one unlike the second; what an offload's hooks hold on to is there until the
-    // next one's backward pass.
-    const bool holds_on = torch_.unsloth != nullptr || torch_.offload_at();
+    // Unsloth's buffers make the first one unlike the second, and so does what a module keeps; what an offload's hooks
+    // hold on to is there until the next one's backward pass.
+    const bool holds_on = torch_.unsloth != nullptr || model_.remembers || torch_.offload_at();
     const bool alike = !stage_.plan().optimizer.in_backward.value && !holds_on;
     const bool repeats = model_.policy->repeats() && !holds && alike;
     if (!fresh && repeats) return repeat(at->second, any_gradient(model_.parameters));

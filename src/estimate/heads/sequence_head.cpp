@@ -9,6 +9,7 @@ class SequenceHead final : public Head {
   SequenceHead(const Attributes& a, Builder& b)
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), false, b.embedding_weight)),
         scaled_(a.flag("scaled", false)) {
+    names_input = true;
     if (!a.flag("logits_bias", false)) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     bias_ = b.torch.empty({1, a.integer("vocabulary")}, b.facts.weights, "buffer");

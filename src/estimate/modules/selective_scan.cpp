@@ -36,12 +36,12 @@ Tensor read_state(Torch& t, const Tensor& state, const Tensor& c, DType dtype) {
   return t.matmul(low, t.unsqueeze(t.select(c, 1), 2));
 }
 
-/// The recurrence; what the Python list holds is alive until the function returns.
-std::vector<Tensor> outputs(Torch& t, const ScanInputs& in, const Discrete& discrete) {
+/// The recurrence; what the Python list holds is alive until the function returns, as is the last state.
+std::vector<Tensor> outputs(Torch& t, const ScanInputs& in, const Discrete& discrete, Tensor& state) {
   const Dims& sizes = discrete.a->sizes;
   const DType dtype = in.hidden->dtype;
   std::vector<Tensor> out;
-  Tensor state = t.zeros({sizes[0], sizes[1], sizes[3]}, dtype);
+  state = t.zeros({sizes[0], sizes[1], sizes[3]}, dtype);
   for (std::int64_t i = 0; i < sizes[2]; ++i) {
     state = next_state(t, discrete, state);
     out.push_back(t.select(read_state(t, state, in.c, dtype), 2));
@@ -60,7 +60,8 @@ Tensor selective_scan(Torch& t, const ScanInputs& in) {
 
 Tensor scan_tokens(Torch& t, const ScanInputs& in) {
   const Discrete discrete = discretized(t, in, in.dt);
-  const std::vector<Tensor> parts = outputs(t, in, discrete);
+  Tensor state;
+  const std::vector<Tensor> parts = outputs(t, in, discrete, state);
   Tensor out = stack_last(t, parts);
   out = t.add(out, t.mul(in.hidden, t.unsqueeze(t.unsqueeze(in.d, 0), 2)));
   return t.mul(out, t.silu(in.z));

@@ -7,7 +7,8 @@ namespace {
 
 void play_masked_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
-  s.logits = head.logits(play, s.hidden);
+  Tensor named;
+  s.logits = head.logits(play, s.hidden, &named);
   InBucket bucket(t, Bucket::logits_and_loss);
   const Tensor logits = head.raised_in_loss ? t.to(s.logits, DType::fp32) : s.logits;
   s.loss = t.cross_entropy(t.view(logits, {-1, logits->sizes.back()}), t.view(s.labels, {-1}));

@@ -1,5 +1,6 @@
 // BertEmbeddings and RobertaEmbeddings: tokens, types and positions, normalised. RoBERTa counts positions from the
-// tokens (`positions_from_tokens`), so that each row has its own.
+// tokens (`positions_from_tokens`), so that each row has its own; MPNet does too, and has no types. ERNIE may add what
+// a task has.
 #include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -15,13 +16,15 @@ class EncoderEmbeddings final : public Module {
     tokens_ = b.embedding(m + "word_embeddings", {a.integer("rows"), width});
     // RoBERTa defines its positions last, which is the order that an optimizer goes through.
     if (!from_tokens_) positions_ = b.embedding(m + "position_embeddings", {positions, width});
-    types_ = b.embedding(m + "token_type_embeddings", {a.integer("types"), width});
+    const std::int64_t types = a.count("types");
+    if (types != 0) types_ = b.embedding(m + "token_type_embeddings", {types, width});
     norm_ = LayerNorm(b, m + "LayerNorm", width);
     if (from_tokens_) positions_ = b.embedding(m + "position_embeddings", {positions, width});
+    if (a.flag("has_tasks", false)) tasks_ = b.embedding(m + "task_type_embeddings", {a.integer("tasks"), width});
     b.embedding_weight = tokens_;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     position_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
-    type_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
+    if (types != 0) type_ids_ = b.torch.empty({1, positions}, DType::int64, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -35,20 +38,30 @@ class EncoderEmbeddings final : public Module {
     const Facts& f = play.facts;
     const Tensor position_ids =
         from_tokens_ ? t.empty({f.batch, f.length}, DType::int64, "aten::add") : t.slice(position_ids_, 1, 0, f.length);
-    const Tensor types = t.expand(t.empty(position_ids->sizes, DType::int64, "aten::gather"), {f.batch, f.length});
+    Tensor types;
+    if (types_) types = t.expand(t.empty(position_ids->sizes, DType::int64, "aten::gather"), {f.batch, f.length});
     const Tensor tokens = t.embedding(tokens_, s.input_ids);
     if (f.input_grads) tokens->requires_grad = true;
-    const Tensor typed = t.embedding(types_, types);
-    Tensor embeddings = t.add(tokens, typed);
+    Tensor embeddings = tokens;
+    Tensor typed;
+    if (types_) {
+      typed = t.embedding(types_, types);
+      embeddings = t.add(tokens, typed);
+    }
     const Tensor positions = t.embedding(positions_, position_ids);
     embeddings = t.add(embeddings, positions);
+    Tensor of_tasks;
+    if (tasks_) {
+      of_tasks = t.embedding(tasks_, t.zeros({f.batch, f.length}, DType::int64));
+      embeddings = t.add_(embeddings, of_tasks);
+    }
     embeddings = norm_(play, embeddings);
     return t.dropout(embeddings, dropout_);
   }
 
   bool from_tokens_;
   double dropout_;
-  Tensor tokens_{}, positions_{}, types_{}, position_ids_{}, type_ids_{};
+  Tensor tokens_{}, positions_{}, types_{}, tasks_{}, position_ids_{}, type_ids_{};
   LayerNorm norm_{};
 };
 

@@ -14,6 +14,7 @@ class GatedMlp final : public Module {
   GatedMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "silu"), b)),
         named_(a.flag("named", false)),
+        gate_named_(a.flag("gate_named", false)),
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const bool bias = a.flag("bias", false);
@@ -28,6 +29,10 @@ class GatedMlp final : public Module {
     Restore module(t.recorder.scope.module, std::int32_t{module_});
     if (named_) {
       s.hidden = of_names(play, s.hidden);
+    } else if (gate_named_ && !fused_.complete()) {
+      const Tensor gate = activation_(t, gate_(play, s.hidden));
+      const Tensor product = t.mul(gate, up_(play, s.hidden));
+      s.hidden = down_(play, product);
     } else {
       s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, s.hidden));
     }
@@ -54,7 +59,8 @@ class GatedMlp final : public Module {
   }
 
   Activation activation_;
-  bool named_;  ///< The products of gate and up have names until the method returns.
+  bool named_;       ///< The products of gate and up have names until the method returns.
+  bool gate_named_;  ///< What is activated has one, as RecurrentGemma's.
   std::int32_t module_;
   Linear gate_{}, up_{}, down_{};
   FusedLora fused_{};

@@ -15,7 +15,7 @@ class RotaryEmbedding final : public Module {
         in_fp32_(a.flag("in_fp32", false)),
         complex_(a.flag("complex", false)),
         halved_(a.flag("halved", false)),
-        there_(a.text("positions", "rope") == "rope") {
+        there_(a.text("positions", "rope") == "rope" && a.flag("there", true)) {
     if (!there_) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_frequencies_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -96,7 +96,7 @@ class RotaryEmbedding final : public Module {
   bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
   bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
   bool halved_;   ///< As wide as half a head, as gpt-oss has them.
-  bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it.
+  bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it; use_mem_rope of Zamba-2.
   Tensor inverse_frequencies_{};
   Tensor original_{};
   std::int64_t most_ = 0;                  ///< Under Unsloth: the positions that the config names,

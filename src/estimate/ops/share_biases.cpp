@@ -6,7 +6,7 @@ namespace {
 
 class ShareBiases final : public Module {
  public:
-  ShareBiases(const Attributes& a, Builder&) : returns_(a.flag("returns", false)) {}
+  ShareBiases(const Attributes& a, Builder&) : returns_(a.flag("returns", false)), weights_(a.flag("weights", false)) {}
 
   void forward(Play& play, Stream& s) const override {
     if (!returns_) {
@@ -14,10 +14,14 @@ class ShareBiases final : public Module {
       return;
     }
     play.torch.beside = {s.arguments.bias, s.arguments.cross_bias};
+    if (!weights_) return;
+    play.torch.beside[2] = s.block_weights[0];
+    play.torch.beside[3] = s.block_weights[1];
   }
 
  private:
   bool returns_;
+  bool weights_;  ///< LongT5's decoder: those of eager attention too.
 };
 
 }  // namespace

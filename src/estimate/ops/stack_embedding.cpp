@@ -12,7 +12,8 @@ class StackEmbedding final : public Module {
  public:
   StackEmbedding(const Attributes& a, Builder& b)
       : of_labels_(a.flag("of_labels", false)), scale_(static_cast<Scale>(a.choice("scale", scales))) {
-    if (!a.flag("tied", true)) a.unmodelled("an encoder and a decoder with embeddings of their own");
+    if (!a.flag("tied", true) || !a.flag("shared", true))
+      a.unmodelled("an encoder and a decoder with embeddings of their own");
     if (!b.embedding_weight) {
       const Dims sizes{a.integer("rows"), a.integer("width")};
       b.embedding_weight = b.embedding(a.module(), sizes);

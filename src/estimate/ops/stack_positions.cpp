@@ -1,21 +1,21 @@
 // Positions of an encoder or a decoder, added to its tokens: learned for each row (BartLearnedPositionalEmbedding,
-// where its caller gives none) or for all alike, an embedding that is frozen (PegasusSinusoidalPositionalEmbedding), or
-// a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding) or by the rows' (a table, XGLM); or rows of
-// the weight itself (Whisper).
+// where its caller gives none) or for all alike (`plain`: Blenderbot's), an embedding that is frozen
+// (PegasusSinusoidalPositionalEmbedding), or a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding) or
+// by the rows' (a table, XGLM); or rows of the weight itself (Whisper).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Kind { learned, frozen, buffer, indexed, table };
-constexpr std::array<std::string_view, 5> kinds{"learned", "frozen", "buffer", "indexed", "table"};
+enum class Kind { learned, frozen, buffer, indexed, table, plain };
+constexpr std::array<std::string_view, 6> kinds{"learned", "frozen", "buffer", "indexed", "table", "plain"};
 
 class StackPositions final : public Module {
  public:
   StackPositions(const Attributes& a, Builder& b)
       : kind_(static_cast<Kind>(a.choice("kind", kinds))), each_row_(a.flag("each_row", false)) {
     const Dims sizes{saturating_add(a.integer("rows"), a.count("offset")), a.integer("width")};
-    if (kind_ == Kind::learned || kind_ == Kind::indexed) {
+    if (kind_ == Kind::learned || kind_ == Kind::indexed || kind_ == Kind::plain) {
       weight_ = b.embedding(a.module(), sizes);
     } else if (kind_ == Kind::frozen) {
       weight_ = b.frozen(a.module() + ".weight", sizes, Part::embedding);
@@ -45,6 +45,7 @@ class StackPositions final : public Module {
       return t.embedding(weight_, t.empty({f.length}, DType::int64, "aten::arange"));
     }
     const Tensor range = t.empty({f.length}, DType::int64, "aten::arange");
+    if (kind_ == Kind::plain) return t.embedding(weight_, range);
     if (each_row_) return t.embedding(weight_, t.empty({f.batch, f.length}, DType::int64, "aten::add"));
     s.position_ids = t.add_scalar(range);  // The decoder's own variable.
     return t.embedding(weight_, t.add_scalar(t.unsqueeze(s.position_ids, 0)));

@@ -1,6 +1,8 @@
 // T5LayerSelfAttention and T5LayerCrossAttention: norm, attention without scaling but with a bias by distance, dropout
-// and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros.
+// and the sum. The first block of a stack makes the bias, and all share it; that of cross attention is of zeros. UMT5's
+// blocks each make their own (`own_bias`), LongT5's return eager attention's weights beside it.
 #include "modules/attention_core.hpp"
+#include "modules/distance_buckets.hpp"
 #include "modules/linear.hpp"
 #include "modules/rms_norm.hpp"
 
@@ -13,6 +15,8 @@ class T5Attention final : public Module {
       : heads_(a.integer("heads")),
         head_dim_(a.integer("head_dim")),
         decodes_(a.flag("causal", false)),
+        own_bias_(a.flag("own_bias", false)),
+        returns_weights_(a.flag("returns_weights", false)),
         dropout_(a.number("dropout", 0.0)),
         kind_{.dropout = dropout_, .causal = decodes_, .softmax = Softmax::as_is, .cross = a.flag("cross", false)},
         module_(b.module_id(a.module())) {
@@ -34,6 +38,7 @@ class T5Attention final : public Module {
     const Tensor before = s.attn_weights;  // The block's variable `_`, until this call returns.
     const Tensor normed = norm_(play, s.hidden);
     Tensor out = attention(play, s, normed);
+    if (returns_weights_) s.block_weights[kind_.cross ? 1 : 0] = s.attn_weights;
     s.hidden = t.add(s.hidden, t.dropout(out, dropout_));
   }
 
@@ -44,7 +49,8 @@ class T5Attention final : public Module {
     const Tensor q = heads_of(t, q_(play, x), head_dim_);
     const Tensor k = heads_of(t, k_(play, seen), head_dim_);
     const Tensor v = heads_of(t, v_(play, seen), head_dim_);
-    Tensor& bias = kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
+    Tensor own;
+    Tensor& bias = own_bias_ ? own : kind_.cross ? s.arguments.cross_bias : s.arguments.bias;
     if (!bias) bias = kind_.cross ? no_bias(play, q, k) : bias_of_distances(t, q->sizes[2]);
     AttentionKind kind = kind_;
     kind.bias = &bias;
@@ -56,52 +62,26 @@ class T5Attention final : public Module {
   Tensor no_bias(Play& play, const Tensor& q, const Tensor& k) const {
     InBucket scores(play.torch, Bucket::attention_scores);
     Tensor zeros = play.torch.zeros({1, heads_, q->sizes[2], k->sizes[2]}, q->dtype);
-    zeros->requires_grad = play.facts.checkpointing && play.torch.training;
+    zeros->requires_grad = !own_bias_ && play.facts.checkpointing && play.torch.training;
     return zeros;
   }
 
-  /// compute_bias, and _relative_position_bucket within it.
+  /// compute_bias
   Tensor bias_of_distances(Torch& t, std::int64_t length) const {
     InBucket scores(t, Bucket::attention_scores);
     const Dims sizes{length, length};
     const Tensor queries = t.empty({length, 1}, DType::int64, "aten::arange");
     const Tensor keys = t.empty({1, length}, DType::int64, "aten::arange");
     const Tensor distances = t.empty(sizes, DType::int64, "aten::sub");
-    const Tensor values = t.embedding(distances_, bucket(t, sizes));
+    const Tensor values = t.embedding(distances_, distance_buckets(t, sizes, decodes_, own_bias_));
     return t.unsqueeze(t.permute(values, {2, 0, 1}), 0);
-  }
-
-  Tensor bucket(Torch& t, const Dims& sizes) const {
-    const auto next = [&](DType dtype, const char* op) { return t.empty(sizes, dtype, op); };
-    Tensor buckets;
-    Tensor distances;
-    if (decodes_) {
-      const Tensor zeros = next(DType::int64, "aten::zeros_like");
-      const Tensor least = next(DType::int64, "aten::minimum");
-      distances = next(DType::int64, "aten::neg");
-    } else {
-      Tensor later = t.to(next(DType::boolean, "aten::gt"), DType::int64);
-      later = t.mul_scalar(later);
-      buckets = t.add_scalar(later);
-      later.reset();
-      distances = next(DType::int64, "aten::abs");
-    }
-    const Tensor small = next(DType::boolean, "aten::lt");
-    Tensor large = t.to(distances, DType::fp32);
-    for (const char* op : {"aten::div", "aten::log", "aten::div", "aten::mul"}) large = next(DType::fp32, op);
-    large = t.to(large, DType::int64);
-    large = t.add_scalar(large);
-    {
-      const Tensor last = next(DType::int64, "aten::full_like");
-      large = next(DType::int64, "aten::minimum");
-    }
-    Tensor chosen = next(DType::int64, "aten::where");
-    return buckets ? buckets : t.add_scalar(chosen);
   }
 
   std::int64_t heads_;
   std::int64_t head_dim_;
   bool decodes_;
+  bool own_bias_;
+  bool returns_weights_;
   double dropout_;
   AttentionKind kind_;
   std::int32_t module_;

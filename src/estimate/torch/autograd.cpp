@@ -138,6 +138,12 @@ void Torch::save_output(const NodeRef& node, int slot, const Tensor& tensor) {
   if (node) save(node, slot, detach(tensor));
 }
 
+void Torch::keep(const NodeRef& node, int slot, const Tensor& tensor) {
+  if (!node) return;
+  node->saved_count = std::max(node->saved_count, slot + 1);
+  node->saved[static_cast<std::size_t>(slot)].tensor = tensor;
+}
+
 Tensor Torch::bring_back(Saved& saved) { return offload->unpack(saved, running_, graph_); }
 
 Tensor Torch::unpack(Node& node, int slot) {

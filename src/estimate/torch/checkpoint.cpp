@@ -40,7 +40,7 @@ void reentrant_backward(Torch& t, Node& n, Grads& g) {
     Restore grad(t.grad_enabled, true);
     output = frame.forward(input);
   }
-  std::array<std::pair<Tensor, Tensor>, 2> others;
+  std::array<std::pair<Tensor, Tensor>, 4> others;
   for (std::size_t i = 0; i < others.size(); ++i) {
     others[i] = {std::exchange(t.beside[i], {}), std::move(g.in[i + 1])};
     if (others[i].first && !others[i].first->requires_grad) others[i] = {};

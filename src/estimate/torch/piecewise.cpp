@@ -25,9 +25,12 @@ Tensor Torch::softplus(const Tensor& input) {
   return attach(node, pointwise({&x}, x->dtype, "aten::softplus"));
 }
 
-// Of the side that asks: at::where(self == other, grad / 2, grad).masked_fill_(self > other, 0).
-Tensor Torch::minimum(const Tensor& x, const Tensor& y) {
-  NodeRef node = record("MinimumBackward0", {&x, &y}, [](Torch& t, Node& n, Grads& g) {
+namespace {
+
+/// Of the side that asks: at::where(self == other, grad / 2, grad).masked_fill_(self > other, 0), of a maximum where it
+/// is less.
+Tensor nearer(Torch& torch, const char* name, const char* op, const Tensor& x, const Tensor& y) {
+  NodeRef node = torch.record(name, {&x, &y}, [](Torch& t, Node& n, Grads& g) {
     const Tensor self = t.unpack(n, 0);
     const Tensor other = t.unpack(n, 1);
     for (const int side : {1, 0}) {
@@ -39,9 +42,19 @@ Tensor Torch::minimum(const Tensor& x, const Tensor& y) {
       g.out[static_cast<std::size_t>(side)] = std::move(chosen);
     }
   });
-  save(node, 1, y);
-  save(node, 0, x);
-  return attach(node, pointwise({&x, &y}, x->dtype, "aten::minimum"));
+  torch.save(node, 1, y);
+  torch.save(node, 0, x);
+  return torch.attach(node, torch.pointwise({&x, &y}, x->dtype, op));
+}
+
+}  // namespace
+
+Tensor Torch::minimum(const Tensor& x, const Tensor& y) {
+  return nearer(*this, "MinimumBackward0", "aten::minimum", x, y);
+}
+
+Tensor Torch::maximum(const Tensor& x, const Tensor& y) {
+  return nearer(*this, "MaximumBackward0", "aten::maximum", x, y);
 }
 
 Tensor Torch::where(const Tensor& condition, const Tensor& a, const Tensor& b) {

@@ -71,6 +71,11 @@ Tensor log(Torch& t, const Tensor& x) {
   return t.attach(node, t.pointwise({&x}, x->dtype, "aten::log"));
 }
 
+Tensor rest_of(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("RsubBackward1", {&x}, [](Torch& torch, Node&, Grads& g) { g.out[0] = torch.neg(g.in[0]); });
+  return t.attach(node, t.pointwise({&x}, x->dtype, "aten::rsub"));
+}
+
 Tensor set_part(Torch& t, const Tensor& whole, const Tensor& part) {
   NodeRef node = t.record("CopySlices", {&whole, &part}, [](Torch& torch, Node& n, Grads& g) {
     const DType dtype = g.in[0]->dtype;

@@ -16,6 +16,9 @@ Tensor repeat_interleave(Torch& t, const Tensor& x, std::int64_t times, int dim)
 Tensor sqrt(Torch& t, const Tensor& x);
 Tensor log(Torch& t, const Tensor& x);
 
+/// 1 - x
+Tensor rest_of(Torch& t, const Tensor& x);
+
 /// whole[...] = part, in place: autograd's CopySlices (torch/csrc/autograd/functions/tensor.cpp). Returns the whole.
 Tensor set_part(Torch& t, const Tensor& whole, const Tensor& part);
 

@@ -140,6 +140,7 @@ class Torch {
   Tensor expm1(const Tensor& x);
   Tensor softplus(const Tensor& x);
   Tensor minimum(const Tensor& x, const Tensor& y);
+  Tensor maximum(const Tensor& x, const Tensor& y);
   Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
   Tensor masked_fill(const Tensor& x, const Tensor& mask);  ///< With a number where the mask says so.
   Tensor add_(const Tensor& x, const Tensor& y);
@@ -208,6 +209,11 @@ class Torch {
   void save_output(const NodeRef& node, int slot, const Tensor& tensor);
   /// Keeps the tensor as an attribute of ctx, beside what is saved: a checkpoint does not let go of it.
   void hold(const NodeRef& node, const Tensor& tensor);
+  /// Keeps the tensor until the node has run, as what a checkpoint's function was given by name: no hook packs it.
+  static void keep(const NodeRef& node, int slot, const Tensor& tensor);
+  /// Whether a non-reentrant checkpoint runs for the first time, or again.
+  bool packs() const { return packing_ != nullptr; }
+  bool recomputes() const { return recomputing_ != nullptr; }
   Tensor unpack(Node& node, int slot);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);
@@ -223,7 +229,7 @@ class Torch {
   /// The node at which those hooks were last, which they hold on to (curr_autograd_node): it outlives its backward pass.
   NodeRef& offload_at() { return offload_at_; }
   UnslothBuffers* unsloth = nullptr;     ///< What Unsloth's functions keep from step to step.
-  std::array<Tensor, 2> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
+  std::array<Tensor, 4> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
   void use_kernel(const char* name) { choose_kernel(name); }
   Recorder recorder{};

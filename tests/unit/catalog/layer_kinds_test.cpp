@@ -52,6 +52,13 @@ TEST(ArchitectureFile, AListOfLayersInOrder) {
   EXPECT_EQ(kinds(rules, R"(, "taken": [6])"), "6 is not the number of a later layer of the 6");
 }
 
+TEST(ArchitectureFile, AListThatBeginsAgain) {
+  const std::string rules = "  a: [{key: turns, in_turn: true}, {pattern: [full]}]\n";
+  EXPECT_EQ(kinds(rules, R"(, "turns": ["sliding", "sliding", "full"])"), "(s)(s)-(s)(s)-");
+  EXPECT_EQ(kinds(rules, R"(, "turns": ["sliding", "sliding", "experts", "full"])"), "(s)(s)(e)-(s)(s)");
+  EXPECT_EQ(kinds(rules), "------");
+}
+
 TEST(ArchitectureFile, AnOpForLayersOfTwoKinds) {
   std::string file = with(
       "layers: 3\n", "layers: 4\nkinds:\n  a: [{pattern: [near, far]}]\n  b: [{first: 2, is: dense}, {is: rest}]\n");

@@ -54,6 +54,41 @@ std::string refusal(const TrainingPlan& p, const Keys& model) {
   return out.ok() ? "" : out.errors().front().code + ": " + out.errors().front().message;
 }
 
+TEST(EncoderDecoder, EachBlockOfUmt5HasABiasOfItsOwn) {
+  const std::int64_t of_t5 = played(plan(128), t5()).parameters;
+  EXPECT_EQ(played(plan(128), t5({{"model_type", "\"umt5\""}, {"feed_forward_proj", "\"relu\""}})).parameters - of_t5,
+            4 * 32 * 4);
+}
+
+TEST(EncoderDecoder, LongT5SeesTheBlocksAroundAToken) {
+  for (const char* attention : {"\"local\"", "\"transient-global\""}) {
+    const Keys model =
+        t5({{"model_type", "\"longt5\""}, {"local_radius", "31"}, {"encoder_attention_type", attention}});
+    const auto scores = [&](std::int64_t rows) {
+      TrainingPlan p = plan(64, Attention::eager);
+      p.batch.sequence_length.value = rows;
+      return in_the_loss(p, model, Bucket::attention_scores);
+    };
+    const bool linear = scores(768) - scores(512) == scores(512) - scores(256);
+    EXPECT_EQ(linear, attention == std::string("\"local\""));  // Fixed blocks are as many as a row is long.
+  }
+}
+
+TEST(EncoderDecoder, LongT5HasNoFixedBlockInAShortRow) {
+  TrainingPlan p = plan(64, Attention::eager);
+  p.batch.sequence_length.value = 15;
+  const Keys model = t5({{"model_type", "\"longt5\""}, {"encoder_attention_type", "\"transient-global\""}});
+  EXPECT_NE(refusal(p, model).find("fixed block"), std::string::npos);
+  EXPECT_EQ(refusal(p, t5({{"model_type", "\"longt5\""}})), "");
+}
+
+TEST(EncoderDecoder, MarianMayHaveTwoEmbeddingsAndLeaveLayersOut) {
+  const Keys model = bart({{"model_type", "\"marian\""}});
+  EXPECT_EQ(refusal(plan(128), model), "");
+  EXPECT_NE(refusal(plan(128), example::with(model, {{"share_encoder_decoder_embeddings", "false"}})), "");
+  EXPECT_EQ(example::architecture(example::with(model, {{"encoder_layerdrop", "0.1"}})).not_played.size(), 1);
+}
+
 TEST(EncoderDecoder, LogitsAreAsManyAsLabels) {
   for (const Keys& model : {t5(), bart()}) {
     const std::int64_t of_128 = in_the_loss(plan(128), model, Bucket::logits_and_loss);

@@ -93,6 +93,44 @@ std::string refusal(const TrainingPlan& p, const Keys& model) {
   return out.ok() ? "" : out.errors().front().code + ": " + out.errors().front().message;
 }
 
+TEST(Mpnet, ItsBiasIsOfEachRowAndSharedByAllBlocks) {
+  const Keys model = example::bert({{"model_type", "\"mpnet\""}});
+  const TrainingPlan eager = plan(Attention::eager);
+  const auto scores = [&](const char* layers) {
+    return scores_in_the_loss(eager, example::with(model, {{"num_hidden_layers", layers}}));
+  };
+  // Of each block the softmax, its mask of a dropped element and what is left, beside copies of queries and keys.
+  const std::int64_t of_a_block = scores("3") - scores("2");
+  EXPECT_EQ(of_a_block, 4 * squares * (2 + 1 + 2) + 2 * batch * length * width * 2);
+  EXPECT_EQ(scores("2") - 2 * of_a_block, length * length * 8);  // The buckets of distances.
+  EXPECT_EQ(parameters(example::with(model, {{"relative_attention_num_buckets", "64"}}), Attention::eager) -
+                parameters(model, Attention::eager),
+            32 * 4);
+  EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
+}
+
+TEST(BigBird, AttendsToWholeRowsWhereTheyAreShort) {
+  const Keys model = example::bert({{"model_type", "\"big_bird\""}});
+  TrainingPlan p = plan(Attention::eager);
+  p.batch.sequence_length.value = 704;
+  EXPECT_EQ(refusal(p, model), "");
+  p.batch.sequence_length.value = 705;
+  EXPECT_NE(refusal(p, model), "");
+  EXPECT_EQ(refusal(p, example::with(model, {{"attention_type", "\"original_full\""}})), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
+}
+
+TEST(BigBird, HasAPoolerThatIsNotTrained) {
+  const Keys model = example::bert({{"model_type", "\"big_bird\""}});
+  EXPECT_EQ(parameters(model, Attention::eager) - parameters(example::bert()), width * width + width);
+}
+
+TEST(Ernie, MayAddWhatATaskHas) {
+  const Keys model = example::bert({{"model_type", "\"ernie\""}});
+  EXPECT_EQ(parameters(model), parameters(example::bert()));
+  EXPECT_EQ(parameters(example::with(model, {{"use_task_id", "true"}})) - parameters(model), 3 * width);
+}
+
 TEST(Falcon, HasAMaskThoughNoRowIsPadded) {
   EXPECT_EQ(scores_in_the_loss(plan(Attention::sdpa, true), falcon()), squares);
   EXPECT_EQ(scores_in_the_loss(plan(Attention::flash_attention_2, true), falcon()), 0);

@@ -50,6 +50,16 @@ TEST(Minimum, KeepsBothSidesAndMakesFourTensorsInBackward) {
   EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::eq", "aten::div", "aten::where", "aten::gt"));
 }
 
+TEST(Maximum, DoesSoToo) {
+  Torch t;
+  const Tensor x = leaf(t, {n}, DType::bf16);
+  const Tensor y = t.maximum(x, leaf(t, {n}, DType::bf16));
+  const Watch watch(t);
+  t.backward(y);
+  EXPECT_THAT(watch.made(), ElementsAre("aten::ones_like", "aten::eq", "aten::div", "aten::where", "aten::gt",
+                                        "aten::eq", "aten::div", "aten::where", "aten::gt"));
+}
+
 TEST(MaskedFill, KeepsTheMaskAndFillsTheGradientAnew) {
   Torch t;
   EXPECT_EQ(kept(t, [&](const Tensor& x) { return t.masked_fill(x, input(t, {n}, DType::boolean)); }), n);
