@@ -236,6 +236,7 @@ TrainingPlan plan_of(const json& c) {
   // One of ones changes nothing: transformers looks and drops it.
   p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
   p.recipe.use_cache.value = c.value("use_cache", false);
+  p.recipe.trainer.value = c.value("trainer", std::string());
   p.recipe.frozen.value = c.value("freeze", std::vector<std::string>{});
   read_images(c, p.images);
   if (c.contains("parallel")) read_mesh(c, p);

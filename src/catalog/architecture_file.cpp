@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 43> known_keys{"model_types",
+constexpr std::array<std::string_view, 44> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -54,6 +54,7 @@ constexpr std::array<std::string_view, 43> known_keys{"model_types",
                                                       "features",
                                                       "embedded",
                                                       "caches_unasked",
+                                                      "caches_by_default",
                                                       "functional_dropout",
                                                       "no_router_loss",
                                                       "router_loss",

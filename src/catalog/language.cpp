@@ -262,6 +262,7 @@ void read_parts(const Whole& whole, Architecture& out) {
   out = of_whole(*std::move(language), out);
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
   out.caches_unasked = says("caches_unasked");
+  out.caches_by_default = says("caches_by_default");
   out.cut_cross_entropy = says("cut_cross_entropy");
   if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
   for (const std::string_view key : std::array{std::string_view("older_loss"), older_code})

@@ -432,10 +432,9 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   }
   const std::int64_t row = plan.batch.sequence_length.value / std::max<std::int64_t>(plan.batch.joined.value, 1);
   if (architecture.max_positions > 0 && row > architecture.max_positions) {
-    errors.push_back(
-        too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}", row,
-                             architecture.max_positions, architecture.source),
-                 plan.batch.sequence_length.origin));
+    errors.push_back(too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}", row,
+                                          architecture.max_positions, architecture.source),
+                              plan.batch.sequence_length.origin));
   }
 }
 

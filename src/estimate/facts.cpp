@@ -38,7 +38,8 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
   constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
   const bool unasked = std::ranges::count(unasking, plan.recipe.kind.value) > 0;
   const bool asked = plan.recipe.trainer.value == "sft" || !unasked;
-  return architecture.caches_unasked && !asked;
+  const bool silent = architecture.caches_by_default && plan.recipe.trainer.value == "trainer";
+  return (architecture.caches_unasked || silent) && !asked;
 }
 
 Images images_of(const TrainingPlan& plan, const Architecture& architecture) {

@@ -114,6 +114,9 @@ struct Architecture {
   /// Its language model fills a key-value cache though the config of the whole says that none is used: its forward
   /// hands no use_cache on.
   bool caches_unasked = false;
+  /// The same where a call says nothing, as the Trainer's does not: the whole takes use_cache, and the language model's
+  /// own config decides.
+  bool caches_by_default = false;
   std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
   std::vector<Segment> body{};
   std::vector<OpSpec> tail{};

@@ -1,7 +1,7 @@
 // Positions of an encoder or a decoder, added to its tokens: learned for each row (BartLearnedPositionalEmbedding,
 // where its caller gives none) or for all alike (`plain`: Blenderbot's), an embedding that is frozen
-// (PegasusSinusoidalPositionalEmbedding), or a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding) or
-// by the rows' (a table, XGLM); or rows of the weight itself (Whisper).
+// (PegasusSinusoidalPositionalEmbedding), or a buffer by the tokens' own places (M2M100SinusoidalPositionalEmbedding)
+// or by the rows' (a table, XGLM); or rows of the weight itself (Whisper).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {

@@ -203,8 +203,8 @@ class Torch {
   // --- for op files --------------------------------------------------------------------------------------------
   /// A node for an op on `inputs`, or none where no gradient is asked for.
   NodeRef record(const char* name, std::initializer_list<const Tensor*> inputs, BackwardFn backward);
-  /// Calls go in the order in which hooks on saved tensors see them: by the names of an op's arguments, then by those of
-  /// its results (torchgen, tools/autograd/gen_variable_type.py: save_variables).
+  /// Calls go in the order in which hooks on saved tensors see them: by the names of an op's arguments, then by those
+  /// of its results (torchgen, tools/autograd/gen_variable_type.py: save_variables).
   void save(const NodeRef& node, int slot, const Tensor& tensor);
   void save_output(const NodeRef& node, int slot, const Tensor& tensor);
   /// Keeps the tensor as an attribute of ctx, beside what is saved: a checkpoint does not let go of it.
@@ -226,11 +226,12 @@ class Torch {
 
   GradientHook* gradient_hook = nullptr;
   ActivationOffload* offload = nullptr;  ///< What is saved while it is set goes through its hooks.
-  /// The node at which those hooks were last, which they hold on to (curr_autograd_node): it outlives its backward pass.
+  /// The node at which those hooks were last, which they hold on to (curr_autograd_node): it outlives its backward
+  /// pass.
   NodeRef& offload_at() { return offload_at_; }
-  UnslothBuffers* unsloth = nullptr;     ///< What Unsloth's functions keep from step to step.
-  std::array<Tensor, 4> beside{};        ///< What a block returns beside its hidden states, until its caller takes it.
-  std::vector<std::string> kernels{};    ///< The attention kernels chosen, each once.
+  UnslothBuffers* unsloth = nullptr;   ///< What Unsloth's functions keep from step to step.
+  std::array<Tensor, 4> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
+  std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   void use_kernel(const char* name) { choose_kernel(name); }
   Recorder recorder{};
 

@@ -113,9 +113,7 @@ void plan_length(const Run& run, TrainingPlan& plan) {
   }
 }
 
-std::int64_t multiple_of(const Run& run) {
-  return run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1);
-}
+std::int64_t multiple_of(const Run& run) { return run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1); }
 
 bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
 
@@ -310,7 +308,8 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   const std::int64_t row = plan.batch.sequence_length.value;
   plan_padding(run, plan);
   hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
-  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft, {row, multiple_of(run), is_joined(run), is_fixed(run)}, draft);
+  hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft,
+                      {row, multiple_of(run), is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
   const auto offload = run.hf.get<bool>("activation_offloading");
   if (is(offload, true)) plan.checkpointing.offload = {Offload::streamed, offload.origin};
