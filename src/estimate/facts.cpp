@@ -38,8 +38,9 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
   constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
   const bool unasked = std::ranges::count(unasking, plan.recipe.kind.value) > 0;
   const bool asked = plan.recipe.trainer.value == "sft" || !unasked;
-  const bool silent = architecture.caches_by_default && plan.recipe.trainer.value == "trainer";
-  return (architecture.caches_unasked || silent) && !asked;
+  // LLaMA-Factory (configure_kv_cache) and Axolotl (check_model_config) switch it off in the part's config too.
+  const bool silent = plan.recipe.trainer.value == "trainer" && plan.framework.starts_with("transformers ");
+  return (architecture.caches_unasked || (architecture.caches_by_default && silent)) && !asked;
 }
 
 Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
