@@ -69,7 +69,7 @@ std::optional<Attribute> numbers(const Node& node) {
   std::string text;
   for (const Node& item : node.items) {
     const std::optional<std::int64_t> number = item.as_integer();
-    if (!number || std::abs(*number) > largest_dimension) return std::nullopt;
+    if (!number || *number > largest_dimension || *number < -largest_dimension) return std::nullopt;
     text += (text.empty() ? "" : "|") + std::to_string(*number);
   }
   return text.empty() ? std::nullopt : std::optional<Attribute>(text);

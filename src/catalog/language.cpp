@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -161,9 +162,14 @@ Segment tower_of(const Whole& whole, Fields& part, const std::string& name) {
   if (!errors.empty()) return {};
   const std::vector<std::int64_t> taken = taken_in(whole, part);
   Segment out = tower_in(fields, values, taken);
+  std::set<std::int64_t> seen;
   for (const std::int64_t state : taken) {
     const std::int64_t states = std::ssize(out.layers) + 1;
     const std::int64_t at = state < 0 ? states + state : state;
+    if (!seen.insert(at).second) {
+      whole.values.refuse(*part.find("taken"), "hidden state " + std::to_string(state) + " is taken twice");
+      continue;
+    }
     if ((at >= 1 && at < states) || !errors.empty()) continue;
     whole.values.refuse(*part.find("taken"), "features are taken of hidden state " + std::to_string(state) +
                                                  ", which none of the " + std::to_string(out.layers.size()) +

@@ -96,19 +96,36 @@ std::size_t end_of_labels(std::string_view text) {
   return at;
 }
 
+bool ends_clause(std::string_view rest) {
+  constexpr std::string_view signs = ".,:;!)\n";
+  return rest.empty() || signs.find(rest.front()) != std::string_view::npos;
+}
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
-      {":",       ".",      "!",     ",",      ";",          "(",        " (",        " in ",      " at ",
-       " while ", " when ", " for ", " of ",   " on ",       " trying ", " - ",       " during ",  " allocating ",
-       " [",      " / ",    " to ",  " error", " available", " left",    " detected", " exception"});
+      {":",     ".",    "!",    ",",        ";",   "(",        " (",           " in ", " at ", " while ",     " when ",
+       " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / ",  " to allocate"});
+  constexpr auto last = std::to_array<std::string_view>({" error", " available", " left", " detected", " exception"});
   if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
   const std::string_view word = text.substr(0, text.find(' ', 1));
   const std::size_t sign = word.find_first_of("./");
   const bool place = word.starts_with(' ') && sign != std::string_view::npos && sign + 1 < word.size();
-  return text.empty() || place ||
+  const auto begins = [&](std::string_view words) { return text.starts_with(words); };
+  return text.empty() || place || std::any_of(goes_on.begin(), goes_on.end(), begins) ||
+         std::any_of(last.begin(), last.end(),
+                     [&](std::string_view words) { return begins(words) && ends_clause(text.substr(words.size())); });
+}
+
+// "Volume full of voxels", "filesystem full path": the words of a full disk, and not what they say.
+bool tells_of_disk(std::string_view text, std::size_t end) {
+  constexpr auto goes_on = std::to_array<std::string_view>(
+      {" on ", " for ", " at ", " while ", " when ", " (", " - ", " to ", " during ", "\"", "'"});
+  if (end > text.size()) return false;
+  text.remove_prefix(end);
+  return ends_clause(text) ||
          std::any_of(goes_on.begin(), goes_on.end(), [&](std::string_view words) { return text.starts_with(words); });
 }
 
@@ -218,6 +235,7 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   const std::string_view line = around(text, begin);
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
   if (of_memory && (has_any(text, other_resources) || has_status_429(text))) return false;
+  if (sentence.says == Says::disk_full && is_general(sentence) && !tells_of_disk(text, begin + match)) return false;
   if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);

@@ -430,11 +430,11 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
-  const std::int64_t row = plan.batch.sequence_length.value / std::max<std::int64_t>(plan.batch.joined.value, 1);
-  if (architecture.max_positions > 0 && row > architecture.max_positions) {
-    errors.push_back(too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}", row,
-                                          architecture.max_positions, architecture.source),
-                              plan.batch.sequence_length.origin));
+  if (architecture.max_positions > 0 && plan.batch.sequence_length.value > architecture.max_positions) {
+    errors.push_back(
+        too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
+                             plan.batch.sequence_length.value, architecture.max_positions, architecture.source),
+                 plan.batch.sequence_length.origin));
   }
 }
 

@@ -37,7 +37,6 @@ void derive(Origin& origin, std::string_view how) {
 }
 
 void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key) {
-  plan.batch.joined = {plan.batch.micro_batch_size.value, packing};
   if (plan.batch.micro_batch_size.value == 1) return;
   const std::string rows = rows_of(plan.batch.micro_batch_size, rows_key);
   plan.batch.sequence_length.value =

@@ -162,8 +162,8 @@ constexpr std::array run_rows{
          has_completions}),
     fact<&Plan::batch, &BatchFacts::joined, as::count>(
         "joined_rows",
-        {"rows that stand in one of `sequence_length` tokens, each with positions of its own; 0: none does. "
-         "Their number counts under Unsloth's layers, and where the model has only so many positions",
+        {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "
+         "of its own; 0: none does",
          {},
          is_unsloth}),
     fact<&Plan::model, &ModelFacts::teacher, as::text_or_nothing>(

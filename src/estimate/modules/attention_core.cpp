@@ -1,5 +1,7 @@
 #include "modules/attention_core.hpp"
 
+#include <algorithm>
+
 namespace oomplan::estimator {
 
 Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
@@ -86,7 +88,7 @@ const Tensor& mask_of(Stream& s, const AttentionKind& kind) {
 
 Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
   const Tensor& mask = mask_of(s, kind);
-  const std::int64_t groups = q->sizes[1] / k->sizes[1];
+  const std::int64_t groups = q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
   const Tensor key = repeat_kv(t, k, groups);
   const Tensor value = repeat_kv(t, v, groups);
   Tensor weights;
@@ -133,7 +135,7 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);
-  const std::int64_t groups = q->sizes[1] / k->sizes[1];
+  const std::int64_t groups = q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
   const bool grouped = groups > 1 && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   // In fp32 only PyTorch's own attention takes grouped heads, which are left grouped where there is no mask: it keeps
   // all scores. That is the worse of the two.

@@ -22,6 +22,7 @@ class ImageEmbeddings final : public Module {
     const std::string m = a.module() + ".";
     const std::int64_t patch = a.integer("patch_size");
     side_ = size_ / patch;
+    if (side_ == 0) a.unmodelled("pictures smaller than a patch of them");
     const Images& pictures = b.facts.images;
     height_ = resized_ && pictures.height > 0 ? pictures.height : size_;
     width_of_picture_ = resized_ && pictures.width > 0 ? pictures.width : size_;

@@ -15,6 +15,9 @@ class SquareProjector final : public Module {
         side_(a.integer("merge")),
         grid_(grid_of(b, a.integer("patch_size"), saturating_mul(a.integer("patch_size"), side_))),
         activation_(find_activation("gelu", b)) {
+    constexpr std::int64_t most_pictures = 4096;
+    if (saturating_mul(b.facts.batch, b.facts.images.count) > most_pictures)
+      a.unmodelled("so many pictures, which are projected one by one");
     const std::string m = a.module() + ".";
     const std::int64_t square = saturating_mul(width_, saturating_mul(side_, side_));
     norm_ = LayerNorm(b, m + "pre_norm", width_);

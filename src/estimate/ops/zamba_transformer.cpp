@@ -1,8 +1,7 @@
 // The transformer of Zamba's and Zamba-2's hybrid layers, and the projection after it: attention and MLP of the hidden
 // states beside the embedding's output. Its weights are those of one of a few sets in turn; Zamba-2 has low-rank
-// adapters
-// (`fused`) of each layer, all of which the modules of every layer of a set hold. The layer's Mamba block is given the
-// sum; it is a checkpoint in the layer's own, and what it is given by name outlives the layer's function.
+// adapters (`fused`) of each layer, all of which the modules of every layer of a set hold. The layer's Mamba block is
+// given the sum; it is a checkpoint in the layer's own, and what it is given by name outlives the layer's function.
 #include <algorithm>
 #include <array>
 
@@ -72,6 +71,11 @@ class ZambaTransformer final : public Module {
     const std::int64_t width = a.integer("width");
     const Place place = place_of(b);
     const std::int64_t sets = a.integer("sets", 1);
+    constexpr std::int64_t most_layers = 64;
+    if (place.count > most_layers) {
+      a.unmodelled("so many layers with a transformer that they share");
+      return;
+    }
     {
       Restore shared(b.shared_set, std::to_string(place.index % sets));
       make_attention(a, b, place, sets, a.integer("attention_width"));

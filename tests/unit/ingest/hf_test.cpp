@@ -152,7 +152,6 @@ TEST(Hf, PackedRowsArePaddedTogether) {
                                       "per_device_train_batch_size: 3\nper_device_eval_batch_size: 1\n"
                                       "eval_strategy: epoch\n");
   EXPECT_EQ(plan.batch.sequence_length.value, 320);
-  EXPECT_EQ(plan.batch.joined.value, 3);
   EXPECT_EQ(plan.evaluation.length.value, 128);
 }
 

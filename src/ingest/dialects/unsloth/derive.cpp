@@ -218,6 +218,7 @@ void plan_rows(const Arguments& args, Draft& draft, const Document& document) {
   const Origin joins = is(packing, true)        ? packing.origin
                        : is(padding_free, true) ? padding_free.origin
                                                 : own("_should_auto_padding_free");
+  plan.batch.joined = {plan.batch.micro_batch_size.value, joins};
   if (is(packing, true)) {
     miss(draft, document, "joined_rows", {}, "the data decide how many sequences are packed into a row",
          "--set plan.joined_rows=…: those of a whole batch");
