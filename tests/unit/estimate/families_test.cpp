@@ -109,6 +109,30 @@ TEST(Mpnet, ItsBiasIsOfEachRowAndSharedByAllBlocks) {
   EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
 }
 
+TEST(Persimmon, ItsAttentionReadsNoHeadDim) {
+  const Keys model{{"model_type", "\"persimmon\""}, {"hidden_size", "256"},       {"intermediate_size", "512"},
+                   {"num_hidden_layers", "2"},      {"num_attention_heads", "4"}, {"vocab_size", "1000"}};
+  EXPECT_EQ(refusal(plan(Attention::sdpa), model), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), example::with(model, {{"head_dim", "1024"}})), "");
+}
+
+TEST(Zamba, SharesATransformerAmongNotTooManyLayers) {
+  const auto of_layers = [](int count) {
+    std::string kinds;
+    for (int i = 0; i < count; ++i) kinds += (i == 0 ? "\"hybrid\"" : ", \"hybrid\"");
+    return Keys{{"model_type", "\"zamba2\""},
+                {"hidden_size", "64"},
+                {"num_hidden_layers", std::to_string(count)},
+                {"num_attention_heads", "4"},
+                {"mamba_d_state", "16"},
+                {"n_mamba_heads", "2"},
+                {"vocab_size", "1000"},
+                {"layers_block_type", "[" + kinds + "]"}};
+  };
+  EXPECT_EQ(refusal(plan(Attention::sdpa), of_layers(2)), "");
+  EXPECT_NE(refusal(plan(Attention::sdpa), of_layers(65)), "");
+}
+
 TEST(BigBird, AttendsToWholeRowsWhereTheyAreShort) {
   const Keys model = example::bert({{"model_type", "\"big_bird\""}});
   TrainingPlan p = plan(Attention::eager);
