@@ -98,8 +98,9 @@ def draw(args):
 def estimate(program, folder, case):
     """The estimated tensors at the peak, or why there are none."""
     command = [program, "estimate", "config.yaml", "--json", "--trainer", case["trainer"]]
-    packs = json.loads((folder / "config.yaml").read_text()).get("packing")
-    if case["alike"] and not packs:  # The data's, which no config says.
+    config = json.loads((folder / "config.yaml").read_text())
+    padded = config.get("max_length", 0) % config.get("pad_to_multiple_of", 1)
+    if case["alike"] and not padded and not config.get("packing"):  # The data's, which no config says.
         command += ["--set", "plan.padding_mask=false"]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)
     answer = json.loads(done.stdout)

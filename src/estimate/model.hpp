@@ -13,13 +13,13 @@ namespace oomplan::estimator {
 
 using Modules = std::vector<std::unique_ptr<Module>>;
 
-/// The modules and weights of a model. Of many equal layers only some are built, as a Repetition says.
 /// Of a block's masks, those that it is called with in their places, not by name.
 struct InOrder {
   bool own = false;
   bool cross = false;
 };
 
+/// The modules and weights of a model. Of many equal layers only some are built, as a Repetition says.
 struct Model {
   struct Segment {
     Modules stem{};

@@ -172,6 +172,10 @@ Rotary rotary_style(const Attributes& attributes, std::string_view name) {
   return static_cast<Rotary>(attributes.choice(name, names));
 }
 
+Tensor turned_by_pairs(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin) {
+  return turned(t, x, cos, sin, true);
+}
+
 void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, const Tensor& sin_of) {
   if (style == Rotary::none) return;
   if (style == Rotary::complex) return rotate_complex(t, q, k, t.unsqueeze(cos_of, 1));

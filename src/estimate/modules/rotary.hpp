@@ -30,6 +30,9 @@ Rotary rotary_style(const Attributes& attributes, std::string_view name);
 /// q times a number for each position (get_llama_4_attn_scale): of Ministral 3 and Mistral 4.
 Tensor scaled_by_position(Torch& t, const Tensor& q);
 
+/// (x * cos) + (rotate_every_two(x) * sin), as GPT-J and CodeGen turn a part of a head.
+Tensor turned_by_pairs(Torch& t, const Tensor& x, const Tensor& cos, const Tensor& sin);
+
 /// Turns q and k, which are batch × heads × length × width, in place of what they are.
 void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin);
 

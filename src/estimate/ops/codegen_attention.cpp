@@ -2,6 +2,7 @@
 // turned by pairs in fp32 before heads come to the front, products in fp32. Eager alone: transformers has no sdpa for
 // it.
 #include "modules/linear.hpp"
+#include "modules/rotary.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -30,21 +31,11 @@ class CodegenAttention final : public Module {
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
 
  private:
-  /// rotate_every_two
-  static Tensor crossed(Torch& t, const Tensor& x) {
-    const Tensor x1 = t.every_other(x);
-    const Tensor x2 = t.every_other(x);
-    return t.view(t.stack_last(t.neg(x2), x1), x->sizes);
-  }
-
   Tensor turned(Torch& t, const Tensor& x) const {
     const Dims wide{1, x->sizes[1], 1, turned_};
     const Tensor sin = t.empty(wide, DType::fp32, "aten::clone");
     const Tensor cos = t.empty(wide, DType::fp32, "aten::clone");
-    const Tensor straight = t.mul(x, cos);
-    Tensor other = crossed(t, x);
-    other = t.mul(other, sin);
-    return t.add(straight, other);
+    return turned_by_pairs(t, x, cos, sin);
   }
 
   Tensor heads(Torch& t, const Tensor& x) const {

@@ -1,6 +1,7 @@
 // GPTJAttention: positions looked up in a table of each layer, a part of each head turned by pairs before heads come to
 // the front, products in fp32. Eager alone: transformers has no sdpa for it.
 #include "modules/linear.hpp"
+#include "modules/rotary.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -44,21 +45,11 @@ class GptjAttention final : public Module {
     return out;
   }
 
-  /// rotate_every_two
-  static Tensor crossed(Torch& t, const Tensor& x) {
-    const Tensor x1 = t.every_other(x);
-    const Tensor x2 = t.every_other(x);
-    return t.view(t.stack_last(t.neg(x2), x1), x->sizes);
-  }
-
   Tensor turned(Torch& t, const Tensor& x, const Tensor& sincos) const {
     const Dims wide{1, sincos->sizes[1], 1, turned_};
     const Tensor sin = t.empty(wide, sincos->dtype, "aten::clone");
     const Tensor cos = t.empty(wide, sincos->dtype, "aten::clone");
-    const Tensor straight = t.mul(x, cos);
-    Tensor other = crossed(t, x);
-    other = t.mul(other, sin);
-    return t.add(straight, other);
+    return turned_by_pairs(t, x, cos, sin);
   }
 
   void turn(Torch& t, Tensor& query, Tensor& key, const Tensor& sincos) const {

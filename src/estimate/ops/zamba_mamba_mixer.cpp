@@ -3,11 +3,12 @@
 #include "modules/causal_conv.hpp"
 #include "modules/linear.hpp"
 #include "modules/selective_scan.hpp"
+#include "torch/stacking.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-constexpr std::int64_t most_heads = 3;
+constexpr std::int64_t most_heads = 3;  // each is a loop over its row's tokens
 
 /// weight[:, None] @ x of a weight of heads × out × in and x of heads × batch × in × length.
 Tensor project_heads(Torch& t, const Tensor& w, const Tensor& x) {
@@ -15,11 +16,6 @@ Tensor project_heads(Torch& t, const Tensor& w, const Tensor& x) {
   const Tensor weight = t.lowered(t.unsqueeze(w, 1));
   const Dims& sizes = weight->sizes;
   return t.matmul(t.expand(weight, {sizes[0], input->sizes[1], sizes[2], sizes[3]}), input);
-}
-
-Tensor all_of(Torch& t, const std::vector<Tensor>& heads) {
-  if (heads.size() == 1) return t.cat({heads[0]}, 1);
-  return heads.size() == 2 ? t.cat({heads[0], heads[1]}, 1) : t.cat({heads[0], heads[1], heads[2]}, 1);
 }
 
 class ZambaMambaMixer final : public Module {
@@ -79,7 +75,7 @@ class ZambaMambaMixer final : public Module {
       scanned.push_back(selective_scan(
           t, {head(mixed), head(dt), head(a), head(parts[1]), head(parts[2]), d, head(gate), head(bias)}));
     }
-    const Tensor out = all_of(t, scanned);
+    const Tensor out = cat_all(t, scanned, 1);
     return out_proj_(play, t.to(t.transpose(out, 1, 2), input->dtype));
   }
 
