@@ -1,5 +1,6 @@
 // Model::base: the forward function of the base model, segment by segment.
-#include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "model.hpp"
 
