@@ -135,9 +135,11 @@ void read_and_estimate(Findings& findings, const Question& question, const std::
         guesses_version(*findings.plan) || !names_framework(ingest_options(question), findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
     if (find_architecture(findings, catalog)) estimate_model(findings);
-  } else {
-    append(findings.diagnostics, plan.errors());
+    return;
   }
+  append(findings.diagnostics, plan.errors());
+  if (question.open_numbers && findings.lengths.empty() && findings.worlds.empty())
+    append(findings.diagnostics, reasons_beside(*document, ingest_options(question), catalog, findings.diagnostics));
 }
 
 void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {

@@ -1,11 +1,21 @@
 #include "open_numbers.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "codes.hpp"
 #include "find_architecture.hpp"
 #include "parallel.hpp"
 
 namespace oomplan::cli {
+namespace {
+
+bool is_among(const Diagnostics& known, const Diagnostic& one) {
+  return std::ranges::any_of(
+      known, [&](const Diagnostic& other) { return one.message == other.message && one.where == other.where; });
+}
+
+}  // namespace
 
 std::optional<Open> opened(const Document& document, const IngestOptions& options, std::optional<TrainingPlan> plan,
                            const Catalog& catalog) {
@@ -42,6 +52,22 @@ std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<
     out.push_back(std::move(*found));
   }
   return out;
+}
+
+Diagnostics reasons_beside(const Document& document, const IngestOptions& options, const Catalog& catalog,
+                           const Diagnostics& known) {
+  Findings found{.plan = plan_but_for_numbers(document, options)};
+  if (!found.plan) return {};
+  if (find_architecture(found, catalog)) {
+    const Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
+    const Result<Footprint> played =
+        whole ? estimate(*whole, *found.architecture, Detail::peaks) : Result<Footprint>(whole.errors());
+    if (!played) found.diagnostics = played.errors();
+  }
+  // What is refused may be so for the numbers that were put in.
+  std::erase_if(found.diagnostics,
+                [&](const Diagnostic& one) { return verdict_of({one}) != Verdict::undecided || is_among(known, one); });
+  return std::move(found.diagnostics);
 }
 
 }  // namespace oomplan::cli

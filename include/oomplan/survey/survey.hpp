@@ -85,6 +85,10 @@ std::optional<TrainingPlan> plan_but_for_world(const Document& document, const I
 /// Nothing where one cannot be decided.
 std::optional<Worlds> worlds_of(const RoomQuestion& question);
 
+/// The plan with usual values in the place of every number that a config leaves open (GPUs, the rows' length, images);
+/// nothing where it leaves none, and where more is missing.
+std::optional<TrainingPlan> plan_but_for_numbers(const Document& document, const IngestOptions& options);
+
 /// What other versions make of a config is asked of; all outlive the question.
 struct VersionQuestion {
   const Document& document;
