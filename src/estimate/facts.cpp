@@ -150,6 +150,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
   const bool by_framework = by_llamafactory ? f.lora && !f.quantized : !leaves_out && f.trained_layers == 0;
   const bool asks = plan.checkpointing.on.value && by_framework;
+  // accelerate 1.13.0 (utils/fsdp_utils.py: fsdp2_apply_ac) wraps the modules in the blocks, and then Axolotl's
+  // fsdp2_prepare_model the blocks.
+  f.checkpoints_modules = plan.checkpointing.wrapped.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
+                          plan.mesh.fsdp_units.value == ShardUnits::adapters;
   f.input_grads = asks || (f.lora && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
   f.modules_to_save = f.lora ? plan.adapter.modules_to_save.value : std::vector<std::string>{};

@@ -234,20 +234,26 @@ void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-/// Axolotl's kernels for LoRA ask for its matrices themselves, which are units of its wrapping; peft's functions would
-/// have each gathered by its own hooks. A reference model is sharded as the policy there, not as TRL has it.
-void check_units_of_adapters(const TrainingPlan& plan, Diagnostics& errors) {
+/// Whether of every op of a block is known how the block's function calls it.
+bool has_known_calls(const Architecture& architecture) {
+  const auto is_known = [](const OpSpec& spec) {
+    const OpType* op = find_op(spec.op);
+    return op != nullptr && op->called_by != CalledBy::unknown;
+  };
+  return std::ranges::all_of(architecture.body, [&](const Segment& segment) {
+    return std::ranges::all_of(segment.kinds, [&](const auto& kind) { return std::ranges::all_of(kind, is_known); });
+  });
+}
+
+/// A reference model is sharded as the policy there, not as TRL has it.
+void check_units_of_adapters(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what, plan.mesh, origin));
   };
-  const KernelFacts& kernels = plan.kernels;
-  const bool fused = kernels.lora_qkv.value && kernels.lora_o.value && kernels.lora_mlp.value;
-  if (plan.adapter.kind.value != Adapter::none && !fused) {
-    cannot("LoRA without Axolotl's kernels, each of its matrices a unit,", plan.adapter.kind.origin);
-  }
-  // accelerate 1.13.0 wraps the modules in the blocks too (fsdp2_apply_ac), which keep what they are given by name.
+  // What a module is given by name its checkpoint keeps (facts.cpp: checkpoints_modules).
   const Setting<bool>& wrapped = plan.checkpointing.wrapped;
-  if (wrapped.value) cannot("checkpointing that accelerate and Axolotl both wrap", wrapped.origin);
+  const bool told = has_known_calls(architecture) && plan.kernels.attention.value != Attention::eager;
+  if (wrapped.value && !told) cannot("checkpointing that accelerate and Axolotl both wrap", wrapped.origin);
   const CheckpointingFacts& checkpointing = plan.checkpointing;
   if (checkpointing.on.value && checkpointing.reentrant.value) {
     cannot("reentrant checkpointing of Axolotl's units", checkpointing.reentrant.origin);
@@ -298,7 +304,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     cannot("autocast", autocast.origin);
   }
   check_kernels(plan, errors);
-  if (has_units_of_adapters(plan)) check_units_of_adapters(plan, errors);
+  if (has_units_of_adapters(plan)) check_units_of_adapters(plan, architecture, errors);
 }
 
 /// Every module that has weights calls the policy.

@@ -15,6 +15,27 @@ Diagnostic unknown(const Builder& builder, std::string_view kind, const std::str
   return d;
 }
 
+/// A module in torch's checkpoint_wrapper.
+class Wrapped final : public Module {
+ public:
+  Wrapped(std::unique_ptr<Module> module, bool by_name) : module_(std::move(module)), by_name_(by_name) {}
+
+  void forward(Play& play, Stream& s) const override {
+    const auto forward = [play, this, arguments = by_name_ ? s.arguments : Arguments()](const Tensor& input) mutable {
+      Stream within;
+      within.arguments = arguments;
+      within.hidden = input;
+      module_->forward(play, within);
+      return within.hidden;
+    };
+    s.hidden = play.torch.checkpoint(s.hidden, forward, {.by_name = by_name_});
+  }
+
+ private:
+  std::unique_ptr<Module> module_;
+  bool by_name_;
+};
+
 void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
@@ -23,6 +44,14 @@ void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out) {
       continue;
     }
     out.push_back(op->make(Attributes(spec, builder), builder));
+  }
+}
+
+void wrap_modules(std::span<const OpSpec> specs, Modules& block) {
+  for (std::size_t i = 0; i < std::min(specs.size(), block.size()); ++i) {
+    const CalledBy by = find_op(specs[i].op)->called_by;
+    if (by != CalledBy::position && by != CalledBy::name) continue;
+    block[i] = std::make_unique<Wrapped>(std::move(block[i]), by == CalledBy::name);
   }
 }
 
@@ -183,6 +212,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     Modules block;
     const std::int64_t before = std::ssize(builder.parameters);
     make_steps(segment.kinds[kind], builder, block);
+    if (builder.facts.checkpoints_modules) wrap_modules(segment.kinds[kind], block);
     made.trains.push_back(std::any_of(builder.parameters.begin() + before, builder.parameters.end(),
                                       [](const Parameter& p) { return p.trained; }));
     out.push_back(std::make_shared<const Modules>(std::move(block)));

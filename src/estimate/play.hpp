@@ -92,6 +92,7 @@ struct Facts {
   bool reentrant = false;
   std::int64_t checkpoint_every = 1;  ///< As CheckpointingFacts has it.
   bool early_stop = true;             ///< The same.
+  bool checkpoints_modules = false;   ///< Each module of a checkpointed block is in a checkpoint of its own there.
   bool keeps_products = false;        ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
   Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
@@ -436,12 +437,21 @@ class Attributes {
   Builder& builder_;
 };
 
+/// How the code of transformers' decoder layers comes to what an op stands for.
+enum class CalledBy : std::uint8_t {
+  unknown,
+  a_line,    ///< It is a line of the layer's own function.
+  position,  ///< A module whose input is its first argument.
+  name,      ///< A module whose input is a keyword argument, beside those that all layers share.
+};
+
 using MakeModule = std::unique_ptr<Module> (*)(const Attributes&, Builder&);
 
 /// A row of the registry of ops: one file of ops/ each.
 struct OpType {
   std::string_view name{};
   MakeModule make = nullptr;
+  CalledBy called_by = CalledBy::unknown;
 };
 
 template <class M>

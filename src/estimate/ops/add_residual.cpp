@@ -22,6 +22,6 @@ class AddResidual final : public Module {
 }  // namespace
 
 extern const OpType add_residual;
-const OpType add_residual{"add_residual", make_module<AddResidual>};
+const OpType add_residual{"add_residual", make_module<AddResidual>, CalledBy::a_line};
 
 }  // namespace oomplan::estimator::ops

@@ -73,6 +73,6 @@ std::unique_ptr<Module> make_mlp(const Attributes& attributes, Builder& builder)
 }  // namespace
 
 extern const OpType gated_mlp;
-const OpType gated_mlp{"gated_mlp", make_mlp};
+const OpType gated_mlp{"gated_mlp", make_mlp, CalledBy::position};
 
 }  // namespace oomplan::estimator::ops

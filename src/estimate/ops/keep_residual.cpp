@@ -13,6 +13,6 @@ class KeepResidual final : public Module {
 }  // namespace
 
 extern const OpType keep_residual;
-const OpType keep_residual{"keep_residual", make_module<KeepResidual>};
+const OpType keep_residual{"keep_residual", make_module<KeepResidual>, CalledBy::a_line};
 
 }  // namespace oomplan::estimator::ops

@@ -18,6 +18,6 @@ class RmsNormStep final : public Module {
 }  // namespace
 
 extern const OpType rms_norm;
-const OpType rms_norm{"rms_norm", make_module<RmsNormStep>};
+const OpType rms_norm{"rms_norm", make_module<RmsNormStep>, CalledBy::position};
 
 }  // namespace oomplan::estimator::ops

@@ -150,6 +150,6 @@ std::unique_ptr<Module> make_attention(const Attributes& attributes, Builder& bu
 }  // namespace
 
 extern const OpType rotary_attention;
-const OpType rotary_attention{"rotary_attention", make_attention};
+const OpType rotary_attention{"rotary_attention", make_attention, CalledBy::name};
 
 }  // namespace oomplan::estimator::ops

@@ -2,6 +2,7 @@
 // _fully_shard: _fsdp_state.py, _fsdp_param_group.py, _fsdp_param.py, _fsdp_collectives.py). Names are theirs. Streams
 // are not played: FSDP2 holds references until events are over, so that what is alive does not depend on them.
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "oomplan/plan/plan.hpp"
@@ -84,6 +85,7 @@ class Fsdp2 final : public Policy, NodeHook {
       Member& member = unit(places_.of_parameter[i]).members.emplace_back();
       member.parameter = &p;
       if (reduced != p.whole->dtype) member.reduce_dtype = reduced;
+      if (is_alone(p)) alone_[p.whole.get()] = places_.of_parameter[i];
     }
     for (const std::size_t number : places_.order) unit(number).resharded = mesh_.fsdp_reshard.value != Reshard::never;
     const bool tail_too = mesh_.fsdp_units.value == ShardUnits::torchtitan && mesh_.fsdp_reshard.value == Reshard::all;
@@ -143,11 +145,27 @@ class Fsdp2 final : public Policy, NodeHook {
     return of.modules_to_run == 0 ? left(t, of, output) : as_output(t, output);
   }
 
-  /// trl/trainer/utils.py: what is sharded is a DTensor, of which full_tensor() is asked.
+  /// LoRA's matrices that are units. The exception that ends a block's recomputation leaves the last of them as it is.
+  Tensor enter_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& input) override {
+    Unit* of = alone(weights);
+    if (of == nullptr || t.recorder.muted()) return input;
+    const Tensor cast = as_input(t, input);
+    if (of->state == State::pre_backward) return cast;
+    pre_forward(t, *of);
+    return register_post_backward_hook(t, *of, cast);
+  }
+
+  Tensor leave_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& output) override {
+    Unit* of = alone(weights);
+    return of == nullptr || t.recorder.muted() ? output : left(t, *of, output);
+  }
+
+  /// trl/trainer/utils.py: what is sharded is a DTensor, of which full_tensor() is asked. peft asks for a type alone.
   Tensor read_weight(Torch& t, const Tensor& whole) override {
     for (const auto& of : units_) {
       for (const Member& m : of->members) {
-        if (m.parameter->whole.get() == whole.get() && !of->whole) return full_tensor(t, *m.parameter);
+        if (m.parameter->whole.get() != whole.get() || of->whole) continue;
+        return is_alone(*m.parameter) ? m.parameter->held : full_tensor(t, *m.parameter);
       }
     }
     return whole;
@@ -210,6 +228,16 @@ class Fsdp2 final : public Policy, NodeHook {
     return *units_[number];
   }
 
+  bool is_alone(const Parameter& p) const {
+    return !one_unit_ && mesh_.fsdp_units.value == ShardUnits::adapters && p.part == Part::adapter;
+  }
+
+  /// The unit of a module whose one weight is a unit by itself, or null.
+  Unit* alone(std::initializer_list<const Tensor*> weights) {
+    const auto found = alone_.find((*weights.begin())->get());
+    return found == alone_.end() ? nullptr : &unit(found->second);
+  }
+
   static std::int16_t layer_of(const Unit& unit) {
     return unit.members.empty() ? std::int16_t{-1} : unit.members.front().parameter->layer();
   }
@@ -259,14 +287,16 @@ class Fsdp2 final : public Policy, NodeHook {
     wait_for_unshard(t, unit);
   }
 
+  /// What runs again in backward stays whole, and has no place in the order: each unit is a root by itself there, as
+  /// the first that runs is (_root_pre_forward).
   void post_forward(Torch& t, Unit& unit) {
-    if (unit.members.empty()) {
-      unit.state = State::idle;
-      return;
+    const bool again = t.recorder.scope.phase == Phase::backward;
+    if (again) all_gather_state_.reset();
+    if (!again && !unit.members.empty()) {
+      reshard(t, unit);
+      unit.forwards.push_back(post_forward_order_.size());
+      post_forward_order_.push_back(&unit);
     }
-    reshard(t, unit);
-    unit.forwards.push_back(post_forward_order_.size());
-    post_forward_order_.push_back(&unit);
     unit.state = State::idle;
   }
 
@@ -466,7 +496,8 @@ class Fsdp2 final : public Policy, NodeHook {
   bool completes_tail_ = false;  ///< The last forward's hooks are the tail's too.
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;
-  std::vector<std::unique_ptr<Unit>> units_{};  ///< As Units numbers them.
+  std::vector<std::unique_ptr<Unit>> units_{};                  ///< As Units numbers them.
+  std::unordered_map<const TensorImpl*, std::size_t> alone_{};  ///< The units of is_alone(), by what is whole.
   std::vector<Unit*> post_forward_order_{};
   Tensor all_gather_state_{};
   Tensor reduce_scatter_state_{};

@@ -111,7 +111,11 @@ void Torch::save(const NodeRef& node, int slot, const Tensor& tensor) {
   if (!node || !tensor) return;
   assert(static_cast<std::size_t>(slot) < node->saved.size());
   node->saved_count = std::max(node->saved_count, slot + 1);
-  Saved& saved = node->saved[static_cast<std::size_t>(slot)];
+  pack(node->saved[static_cast<std::size_t>(slot)], tensor);
+}
+
+/// By the innermost hooks on saved tensors that are on.
+void Torch::pack(Saved& saved, const Tensor& tensor) {
   if (packing_ != nullptr) {
     saved.frame = packing_;
     ++packing_->refs;
@@ -146,8 +150,9 @@ void Torch::keep(const NodeRef& node, int slot, const Tensor& tensor) {
 
 Tensor Torch::bring_back(Saved& saved) { return offload->unpack(saved, running_, graph_); }
 
-Tensor Torch::unpack(Node& node, int slot) {
-  Saved& saved = node.saved[static_cast<std::size_t>(slot)];
+Tensor Torch::unpack(Node& node, int slot) { return unpack(node.saved[static_cast<std::size_t>(slot)]); }
+
+Tensor Torch::unpack(Saved& saved) {
   if (saved.frame != nullptr) return recomputed(saved);
   return saved.packed > 0 ? bring_back(saved) : saved.tensor;
 }

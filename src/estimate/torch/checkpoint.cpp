@@ -88,15 +88,12 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   return output;
 }
 
-// _CheckpointFrame.save_inputs, of torch 2.13.
+// _CheckpointFrame.save_inputs, of torch 2.13: within another checkpoint the input is that one's to make again.
 void Torch::keep_input(CheckpointFrame& frame, const Tensor& input) {
-  keep_for_backward(input);
-  if (offload == nullptr) {
-    frame.input = input;
-    return;
-  }
   frame.asks = input->requires_grad;
-  offload->pack(frame.offloaded, input);
+  if (!frame.style.by_name) return pack(frame.input, input);
+  keep_for_backward(input);
+  frame.input.tensor = input;
 }
 
 Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,
@@ -115,6 +112,7 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
   } else {
     keep_input(*frame, input);
     Restore hooks(packing_, frame);
+    Restore inner(recomputing_, static_cast<CheckpointFrame*>(nullptr));
     output = frame->forward(input);
   }
   if (--frame->refs == 0) delete frame;
@@ -123,8 +121,7 @@ Tensor Torch::checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forw
 
 // SavedVariable::unpack gives what comes back its place in the graph again.
 Tensor Torch::input_of(CheckpointFrame& frame) {
-  if (frame.offloaded.packed == 0) return frame.input;
-  Tensor input = bring_back(frame.offloaded);
+  Tensor input = unpack(frame.input);
   if (frame.asks && !input->requires_grad) input->requires_grad = true;
   return input;
 }

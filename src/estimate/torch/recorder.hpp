@@ -89,6 +89,7 @@ class Recorder {
   /// What is allocated until unmute() is not written down; all of it is gone by then.
   void mute() { first_unheard_ = static_cast<StorageId>(storages.size()); }
   void unmute();
+  bool muted() const { return first_unheard_ != all_heard; }
 
   /// A parameter that had no gradient holds the storage as its own from now on.
   void hold_gradient(StorageId id, HeldAs how);

@@ -28,10 +28,16 @@ struct CheckpointStyle {
   bool reentrant = false;
   bool early_stop = true;       ///< Running again ends with the last tensor that backward needs.
   bool keeps_products = false;  ///< As CheckpointKeeps::products has it.
+  bool by_name = false;         ///< The input is a keyword argument, which no hook on saved tensors sees.
 };
 
 /// A non-reentrant checkpoint (torch/utils/checkpoint.py): what was saved inside is a promise to run again.
 struct CheckpointFrame {
+  CheckpointFrame() = default;
+  CheckpointFrame(const CheckpointFrame&) = delete;
+  CheckpointFrame& operator=(const CheckpointFrame&) = delete;
+  ~CheckpointFrame() { input.clear(); }
+
   int refs = 0;
   CheckpointStyle style{};
   std::vector<Tensor> kept{};  ///< What ops returned, by selective checkpointing, until running again takes it.
@@ -43,10 +49,9 @@ struct CheckpointFrame {
   std::vector<Tensor> tensors{};
   std::vector<bool> forgotten{};  ///< Of what was saved, by index: its node is gone, and recomputing keeps none of it.
   std::function<Tensor(Tensor)> forward{};
-  Tensor input{};
+  Saved input{};
+  bool asks = false;               ///< Whether the input asks for a gradient.
   int buffer = -1;                 ///< Of UnslothBuffers, the one that the input comes back into; -1: it stays.
-  Saved offloaded{};               ///< The input, where that is,
-  bool asks = false;               ///< … and whether it asks for a gradient.
   std::vector<Tensor*> tracked{};  ///< Of what `forward` holds: what a reentrant checkpoint gives gradients to as well.
   std::optional<DType> autocast{};
 };
@@ -215,6 +220,7 @@ class Torch {
   bool packs() const { return packing_ != nullptr; }
   bool recomputes() const { return recomputing_ != nullptr; }
   Tensor unpack(Node& node, int slot);
+  Tensor unpack(Saved& saved);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);
   Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
@@ -258,6 +264,7 @@ class Torch {
   void recompute(CheckpointFrame& frame);
   Tensor bring_back(Saved& saved);
   Tensor input_of(CheckpointFrame& frame);
+  void pack(Saved& saved, const Tensor& tensor);
   void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
   void choose_kernel(const char* name);

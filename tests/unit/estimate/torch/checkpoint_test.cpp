@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "recording.hpp"
 
 namespace oomplan::estimator {
@@ -54,6 +57,22 @@ TEST_F(Checkpoint, RunsTheWholeFunctionAgainWithoutEarlyStop) {
   t.backward(out);
   EXPECT_THAT(watch.made(),
               ElementsAre("aten::ones_like", "aten::silu", "aten::silu", "aten::silu_backward", "aten::silu_backward"));
+}
+
+TEST_F(Checkpoint, WithinAnotherMakesItsInputAgainUnlessItCameByName) {
+  for (const bool by_name : {false, true}) {
+    const auto inner = [this](Tensor in) { return t.silu(t.silu(in)); };
+    const auto outer = [&](Tensor in) { return t.checkpoint(t.mul_scalar(in), inner, {.by_name = by_name}); };
+    const Watch watch(t);
+    const Tensor out = t.checkpoint(x, outer, {});
+    EXPECT_EQ(watch.net(), by_name ? 2 * 512 : 512);
+    const Watch back(t);
+    t.backward(out);
+    std::vector<std::string> made{"aten::ones_like",     "aten::mul",           "aten::silu",
+                                  "aten::silu_backward", "aten::silu_backward", "aten::mul"};
+    if (by_name) made.erase(made.begin() + 1);
+    EXPECT_EQ(back.made(), made) << by_name;
+  }
 }
 
 // torch/utils/checkpoint.py: _CachingTorchDispatchMode sees what a custom function multiplies without gradients too.
