@@ -85,7 +85,8 @@ class Fsdp2 final : public Policy, NodeHook {
       Member& member = unit(places_.of_parameter[i]).members.emplace_back();
       member.parameter = &p;
       if (reduced != p.whole->dtype) member.reduce_dtype = reduced;
-      if (is_alone(p)) alone_[p.whole.get()] = places_.of_parameter[i];
+      const bool of_block = places_.of_parameter[i] == static_cast<std::size_t>(p.layer() + 1);
+      if (p.part == Part::adapter && !of_block && !one_unit_) alone_[p.whole.get()] = places_.of_parameter[i];
     }
     for (const std::size_t number : places_.order) unit(number).resharded = mesh_.fsdp_reshard.value != Reshard::never;
     const bool tail_too = mesh_.fsdp_units.value == ShardUnits::torchtitan && mesh_.fsdp_reshard.value == Reshard::all;
@@ -165,7 +166,7 @@ class Fsdp2 final : public Policy, NodeHook {
     for (const auto& of : units_) {
       for (const Member& m : of->members) {
         if (m.parameter->whole.get() != whole.get() || of->whole) continue;
-        return is_alone(*m.parameter) ? m.parameter->held : full_tensor(t, *m.parameter);
+        return alone_.contains(whole.get()) ? m.parameter->held : full_tensor(t, *m.parameter);
       }
     }
     return whole;
@@ -226,10 +227,6 @@ class Fsdp2 final : public Policy, NodeHook {
   Unit& unit(std::size_t number) {
     while (units_.size() <= number) units_.push_back(std::make_unique<Unit>(*this));
     return *units_[number];
-  }
-
-  bool is_alone(const Parameter& p) const {
-    return !one_unit_ && mesh_.fsdp_units.value == ShardUnits::adapters && p.part == Part::adapter;
   }
 
   /// The unit of a module whose one weight is a unit by itself, or null.
@@ -497,7 +494,7 @@ class Fsdp2 final : public Policy, NodeHook {
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;
   std::vector<std::unique_ptr<Unit>> units_{};                  ///< As Units numbers them.
-  std::unordered_map<const TensorImpl*, std::size_t> alone_{};  ///< The units of is_alone(), by what is whole.
+  std::unordered_map<const TensorImpl*, std::size_t> alone_{};  ///< Units of one of LoRA's matrices, by what is whole.
   std::vector<Unit*> post_forward_order_{};
   Tensor all_gather_state_{};
   Tensor reduce_scatter_state_{};

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <ranges>
 #include <string_view>
+#include <unordered_set>
 
 namespace oomplan::estimator {
 namespace {
 
-std::string_view module_of(const Parameter& p) {
-  const std::string_view name = p.name;
+std::string_view above(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
+
+std::string_view module_of(const Parameter& p) { return above(p.name); }
 
 /// The module of the first (or last) parameter of that part outside the blocks; empty where there is none.
 template <class Range>
@@ -52,11 +54,15 @@ void carve(const Parameters& parameters, ShardUnits kind, Units& out) {
   }
 }
 
-/// Each of LoRA's matrices is a unit of its own, behind all others' numbers.
+/// Each of the matrices of a module's LoRA is a unit of its own, behind all others' numbers; those of a parameter's, as
+/// experts' are (peft's ParamWrapper), are of the block.
 void part_adapters(const Parameters& parameters, Units& out) {
+  std::unordered_set<std::string_view> names;
+  for (const Parameter& p : parameters) names.insert(p.name);
   std::size_t next = blocks_of(parameters) + 1;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].part == Part::adapter) out.of_parameter[i] = next++;
+    const Parameter& p = parameters[i];
+    if (p.part == Part::adapter && !names.contains(above(module_of(p)))) out.of_parameter[i] = next++;
   }
 }
 
