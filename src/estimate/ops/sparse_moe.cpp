@@ -119,6 +119,6 @@ class SparseMoe final : public Module {
 }  // namespace
 
 extern const OpType sparse_moe;
-const OpType sparse_moe{"sparse_moe", make_module<SparseMoe>};
+const OpType sparse_moe{"sparse_moe", make_module<SparseMoe>, CalledBy::position};
 
 }  // namespace oomplan::estimator::ops
