@@ -204,9 +204,16 @@ std::string refused_by_dtensors(const std::string& name) {
   return {};
 }
 
+/// torchao 0.17.0 (optim/adam.py: _new_buffer) makes its states of what DTensors hold here, and compiles its step.
+bool takes_dtensors(const std::string& name, const MeshFacts& mesh) {
+  const bool states_of_shards = name == "torchao_adamw_8bit" || name == "torchao_adamw_4bit";
+  return states_of_shards && mesh.sharding.value == Sharding::fsdp2 && !mesh.fsdp_offload.value;
+}
+
 void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<std::string>& name = plan.optimizer.name;
   if (std::ranges::find(sharded_optimizers, name.value) != sharded_optimizers.end()) return;
+  if (takes_dtensors(name.value, plan.mesh)) return;
   const std::string refused =
       plan.mesh.sharding.value == Sharding::fsdp2 ? refused_by_dtensors(name.value) : std::string();
   errors.push_back(refused.empty() ? unmodelled("the optimizer " + name.value, plan.mesh, name.origin)
