@@ -8,6 +8,7 @@
 #include "code.hpp"
 #include "matcher.hpp"
 #include "oomplan/core/text.hpp"
+#include "page.hpp"
 #include "prose.hpp"
 
 namespace oomplan::diagnose {
@@ -125,6 +126,7 @@ class Reader {
     drop_general(index, found);
     drop_examples(index, found);
     drop_code(found);
+    drop_help(index, found);
     drop_denied(index, found);
     drop_covered(found);
     told_before_ = out_.size();
@@ -429,6 +431,16 @@ class Reader {
       return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
              is_defined(lines_[one.line].body, end_of(one));
     });
+  }
+
+  // A page of help says what may go wrong, and what it looks like.
+  void drop_help(std::size_t index, std::vector<Found>& found) const {
+    const auto of_failure = [](const Found& one) {
+      return one.sentence->says <= Says::other_failure || one.sentence->says == Says::consequence ||
+             one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
+    };
+    if (std::ranges::any_of(found, of_failure) && stands_on_page_of_help(lines_, index))
+      std::erase_if(found, of_failure);
   }
 
   static void drop_covered(std::vector<Found>& found) {
