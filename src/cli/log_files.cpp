@@ -104,6 +104,7 @@ struct Files {
 
 Files files_below(const std::string& folder) {
   Files out;
+  std::vector<fs::path> runs;
   std::error_code error;
   int documents = -1;  // how deep the folder of documents lies that the walk is in
   for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -115,11 +116,17 @@ Files files_below(const std::string& folder) {
       if (has(of_documents, name) && documents < 0) documents = at.depth();
     }
     if (!at->is_regular_file(error)) continue;
+    if (at->path().extension() == ".wandb") runs.push_back(at->path());
     if (may_be_log(at->path(), documents >= 0)) {
       out.logs.push_back(at->path().string());
     } else {
       ++out.passed_over;
     }
+  }
+  for (const fs::path& run : runs) {  // has what the terminal's copy beside it has
+    if (fs::exists(run.parent_path() / "files" / "output.log", error)) continue;
+    out.logs.push_back(run.string());
+    --out.passed_over;
   }
   std::sort(out.logs.begin(), out.logs.end());
   return out;

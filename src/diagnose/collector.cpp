@@ -22,6 +22,10 @@ constexpr std::size_t longest_picked = std::size_t{4} << 10;
 constexpr int picked_before = 24;
 constexpr int picked_after = 12;
 
+constexpr std::uint32_t most_stops = 250;                         // for one literal in a file
+constexpr std::uint32_t most_noted = 16;                          // and then in a block
+constexpr std::size_t most_passage_bytes = std::size_t{4} << 20;  // then ranks share a passage a literal
+
 // The number behind "rank" or "default" in a line's prefix; 0 where there is none. Not worth more: it only keeps the
 // candidates of many ranks apart.
 std::uint32_t speaker_in(std::string_view line) {
@@ -37,6 +41,12 @@ std::uint32_t speaker_in(std::string_view line) {
 }
 
 std::size_t line_end(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size()); }
+
+// Where the line that holds `at` begins, not before `floor`.
+std::size_t line_begin(std::string_view text, std::size_t at, std::size_t floor) {
+  const void* before = memrchr(text.data() + floor, '\n', at - floor);
+  return before == nullptr ? floor : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+}
 
 // Where the last `lines` lines of `text` begin.
 std::size_t tail_begin(std::string_view text, std::int64_t lines) {
@@ -57,6 +67,9 @@ void Collector::begin(int file) {
   wanted_ = head_lines;
   gap_ = true;
   before_.clear();
+  heard_.clear();
+  for (const Mute& mute : mutes_) muted_.set(mute.literal, false);
+  mutes_.clear();
 }
 
 std::int64_t Collector::line_at(std::string_view text, std::size_t at) {
@@ -92,15 +105,21 @@ void Collector::keep(std::string_view raw, std::int64_t number) {
   }
 }
 
+// Of the hits at one place the one that a run may have died of, if there is any.
+const Prefilter::Hit& Collector::candidate() const {
+  const auto found = std::find_if(hits_.begin(), hits_.end(), [&](const Prefilter::Hit& hit) {
+    return hit.id < candidates_.size() && candidates_[hit.id];
+  });
+  return found == hits_.end() ? hits_.front() : *found;
+}
+
 // The line just kept may be what the run died of; it, what stands before it and what follows are marked.
 void Collector::pick(std::string_view line) {
   if (last_.empty()) return;
-  const auto candidate = std::find_if(hits_.begin(), hits_.end(), [&](const Prefilter::Hit& hit) {
-    return candidates_.empty() || (hit.id < candidates_.size() && candidates_[hit.id]);
-  });
-  if (candidate == hits_.end()) return;
+  const std::uint32_t id = candidate().id;
+  if (!candidates_.empty() && (id >= candidates_.size() || !candidates_[id])) return;
   ++groups_;
-  picked_key_ = std::uint64_t{candidate->id} << 32U | speaker_in(line);
+  picked_key_ = std::uint64_t{id} << 32U | speaker_in(line);
   pick_after_ = picked_after;
   int before = picked_before;
   for (auto raw = last_.rbegin(); raw != last_.rend() && before-- > 0 && (raw->group == 0 || raw == last_.rbegin());
@@ -147,6 +166,115 @@ std::vector<Collector::Raw> Collector::retained() {
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i].after_gap = i == 0 || out[i].file != out[i - 1].file || out[i].number > out[i - 1].number + 1;
   return out;
+}
+
+// Whether all that stands here was stopped at often enough. What a block is full of is not heard in the rest of it.
+bool Collector::is_repeated() {
+  bool repeated = true;
+  const std::size_t before = mutes_.size();
+  for (std::size_t i = 0; i < hits_.size(); ++i) {
+    const Prefilter::Hit& hit = hits_[i];
+    if (i > 0 && hits_[i - 1].literal == hit.literal) continue;
+    if (hit.literal >= heard_.size()) heard_.resize(hit.literal + 1);
+    Heard& heard = heard_[hit.literal];
+    if (heard.stops < most_stops) {
+      ++heard.stops;
+      repeated = false;
+      continue;
+    }
+    if (std::exchange(heard.block, block_) != block_) heard.here = 0;
+    if (++heard.here == most_noted) mutes_.push_back({hit.literal, hit.at + 1});
+  }
+  for (std::size_t i = before; i < mutes_.size(); ++i) muted_.set(mutes_[i].literal, true);
+  return repeated;
+}
+
+// The rest of a line that was stopped at.
+void Collector::hear_out(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    at = loud_.find(text, at, muted_, hits_);
+    is_repeated();
+  }
+}
+
+// What was not heard is looked for from the block's end; what is not there any more is heard again.
+void Collector::look_for_muted(std::string_view text) {
+  std::erase_if(mutes_, [&](Mute& mute) {
+    loud_.find_last(text, std::exchange(mute.from, 0), mute.literal, hits_);
+    noted_until_ = 0;
+    if (!hits_.empty()) note(text);
+    if (hits_.empty()) muted_.set(mute.literal, false);
+    return hits_.empty();
+  });
+}
+
+Collector::Passage& Collector::passage_of(std::uint32_t id, std::string_view line) {
+  const std::uint64_t said = std::uint64_t{id} << 48U | (static_cast<std::uint64_t>(file_) & 0xFFFFU) << 32U;
+  const std::uint64_t key = said | speaker_in(line);
+  const auto known = passages_.find(key);
+  if (known != passages_.end()) return known->second;
+  int& ranks = passages_of_[said];
+  if (ranks >= most_ranks || passage_bytes_ >= most_passage_bytes) return passages_[said | 0xFFFFFFFFU];
+  ++ranks;
+  return passages_[key];
+}
+
+// What is repeated is kept where it was said last, which the block's end shows.
+void Collector::note(std::string_view text) {
+  const Prefilter::Hit& hit = candidate();
+  if (hit.at < std::max(noted_until_, kept_until_)) return;
+  const std::size_t begin = line_begin(text, hit.at, std::max(noted_until_, kept_until_));
+  noted_until_ = line_end(text, hit.at);
+  Passage& passage = passage_of(hit.id, text.substr(begin, noted_until_ - begin));
+  if (std::exchange(passage.block, block_) != block_) {
+    passage.at = 0;
+    noted_.push_back(&passage);
+  }
+  passage.at = std::max(passage.at, begin);
+}
+
+void Collector::keep_noted(std::string_view text) {
+  std::sort(noted_.begin(), noted_.end(), [](const Passage* a, const Passage* b) { return a->at < b->at; });
+  std::size_t counted = 0;
+  std::int64_t number = block_line_;
+  for (Passage* passage : noted_) {
+    const std::size_t floor = passage->at > longest_picked ? line_end(text, passage->at - longest_picked - 1) + 1 : 0;
+    const std::size_t reach = std::min(passage->at, floor);
+    const std::size_t begin = reach + tail_begin(text.substr(reach, passage->at - reach), picked_before);
+    std::size_t end = line_end(text, passage->at);
+    for (int i = 0; i < picked_after && end < text.size(); ++i) end = line_end(text, end + 1);
+    number += count_newlines(text.substr(counted, begin - counted));
+    counted = begin;
+    passage_bytes_ -= passage->text.size();
+    passage->text.assign(text.substr(begin, std::min(end, passage->at + longest_picked) - begin));
+    passage_bytes_ += passage->text.size();
+    passage->number = number;
+    passage->file = file_;
+  }
+  noted_.clear();
+}
+
+// In the order of their lines, those that are kept anyway left out.
+void Collector::add_passages(std::vector<Raw>& raws) {
+  if (passages_.empty()) return;
+  for (auto& [key, passage] : passages_) {
+    std::string_view rest = passage.text;
+    for (std::int64_t number = passage.number; !rest.empty(); ++number) {
+      const std::size_t end = line_end(rest, 0);
+      raws.push_back({std::string(rest.substr(0, end)), number, passage.file});
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  passages_.clear();
+  std::stable_sort(raws.begin(), raws.end(), [](const Raw& a, const Raw& b) {
+    return std::pair(a.file, a.number) < std::pair(b.file, b.number);
+  });
+  const auto same = [](const Raw& a, const Raw& b) {
+    return a.file == b.file && a.number == b.number && (a.text.starts_with(b.text) || b.text.starts_with(a.text));
+  };
+  raws.erase(std::unique(raws.begin(), raws.end(), same), raws.end());
+  for (std::size_t i = 0; i < raws.size(); ++i)
+    raws[i].after_gap = i == 0 || raws[i].file != raws[i - 1].file || raws[i].number > raws[i - 1].number + 1;
 }
 
 // The lines up to `until` that are still wanted behind the last hit.
@@ -197,18 +325,25 @@ void Collector::read(const TextBlock& block) {
 void Collector::read_plain(const TextBlock& block) {
   const std::string_view text = block.text;
   counted_line_ = block_line_ = block.line;
-  counted_at_ = kept_until_ = 0;
+  counted_at_ = kept_until_ = noted_until_ = 0;
+  ++block_;
   if (begins_loud(text)) {
-    keep_before(text, 0, block.line);
-    wanted_ = lines_around;
+    if (is_repeated()) {
+      note(text);
+    } else {
+      keep_before(text, 0, block.line);
+      wanted_ = lines_around;
+    }
   }
   for (std::size_t at = 0; at < text.size();) {
-    at = loud_.find(text, at, hits_);
+    at = loud_.find(text, at, muted_, hits_);
     if (hits_.empty()) break;
+    if (is_repeated()) {
+      note(text);
+      continue;
+    }
     const std::size_t hit = std::max(hits_.front().at, kept_until_);
-    const void* before = memrchr(text.data() + kept_until_, '\n', hit - kept_until_);
-    const std::size_t line =
-        before == nullptr ? kept_until_ : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+    const std::size_t line = line_begin(text, hit, kept_until_);
     keep_wanted(text, line);
     const std::int64_t number = line_at(text, line);
     keep_before(text, line, number);
@@ -216,22 +351,25 @@ void Collector::read_plain(const TextBlock& block) {
     const std::size_t end = line_end(text, line);
     keep(text.substr(line, end - line), number);
     pick(text.substr(line, end - line));
+    hear_out(text.substr(0, end), at);
     kept_until_ = std::max(std::min(end + 1, text.size()), hit + 1);
     at = std::max(end, hit + 1);  // the next line may be looked for with the end of this one
   }
   keep_wanted(text, text.size());
+  look_for_muted(text);
+  keep_noted(text);
   remember(text);
 }
 
 void Collector::remember(std::string_view text) {
-  lines_seen_ += count_newlines(text);
+  const std::int64_t after = line_at(text, text.size());
+  lines_seen_ += after - block_line_;
   if (!text.empty() && text.back() != '\n') ++lines_seen_;
   const std::size_t floor = std::max(kept_until_, text.size() > bytes_before ? text.size() - bytes_before : 0);
   if (floor > 0) before_.clear();
   if (floor > kept_until_ && floor > 0) gap_ = true;
   before_.append(text.substr(floor));
   if (before_.size() > 2 * bytes_before) before_.erase(0, before_.size() - bytes_before);
-  counted_line_ = line_at(text, text.size());
 }
 
 void Collector::end() {
@@ -256,6 +394,7 @@ std::vector<Line> Collector::take() {
   if (!middle.empty() && !last_.empty()) last_.front().after_gap = true;
   std::move(middle.begin(), middle.end(), std::back_inserter(raws));
   for (; !last_.empty(); last_.pop_front()) raws.push_back(std::move(last_.front()));
+  add_passages(raws);
   std::vector<Line> out;
   out.reserve(raws.size());
   for (auto begin = raws.begin(); begin != raws.end();) {

@@ -19,9 +19,11 @@ namespace oomplan::diagnose {
 class Collector {
  public:
   /// `loud` finds the places to stop at. `candidates`, by the ids of its literals, are those that a run may have died
-  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud.
+  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud. What a file
+  /// says over and over is stopped at 100 times; then it is kept only where it was said last, and for the ranks where
+  /// they were seen to say it last: in what a block is full of, no more than its last place is looked for.
   explicit Collector(const Prefilter& loud, std::vector<bool> candidates = {})
-      : loud_(loud), candidates_(std::move(candidates)) {}
+      : loud_(loud), candidates_(std::move(candidates)), muted_(loud) {}
 
   void begin(int file);
   void read(const TextBlock& block);
@@ -60,6 +62,22 @@ class Collector {
   void retain(Raw raw);
   std::vector<Raw> retained();
 
+  struct Passage {
+    std::string text{};  // whole lines, the first of this number
+    std::int64_t number = 0;
+    int file = 0;
+    std::size_t at = 0;      // in the block that it was noted in last: the line that is repeated
+    std::int64_t block = 0;  // that block
+  };
+  const Prefilter::Hit& candidate() const;
+  bool is_repeated();
+  void hear_out(std::string_view text, std::size_t at);
+  void look_for_muted(std::string_view text);
+  void note(std::string_view text);
+  void keep_noted(std::string_view text);
+  Passage& passage_of(std::uint32_t id, std::string_view line);
+  void add_passages(std::vector<Raw>& raws);
+
   static void add_file(std::span<const Raw> raws, std::vector<Line>& out);
 
   const Prefilter& loud_;
@@ -69,10 +87,28 @@ class Collector {
   std::size_t retained_bytes_ = 0;
   std::uint32_t groups_ = 0;
   std::uint64_t picked_key_ = 0;
-  int pick_after_ = 0;        // lines that still belong to the last candidate
-  std::vector<Raw> first_{};  // until the budget is half spent
-  std::deque<Raw> last_{};    // then only the latest; made readable at the end, as most are dropped again
-  std::string spare_{};       // of a line that was dropped, for the next one
+  int pick_after_ = 0;  // lines that still belong to the last candidate
+  struct Heard {
+    std::uint32_t stops = 0;  // in this file
+    std::uint32_t here = 0;   // in this block, more often than it is stopped at
+    std::int64_t block = 0;   // that block
+  };
+  struct Mute {
+    std::uint32_t literal = 0;
+    std::size_t from = 0;  // in the current block
+  };
+  Prefilter::Muted muted_;
+  std::vector<Mute> mutes_{};                              // what muted_ has
+  std::vector<Heard> heard_{};                             // by literal
+  std::int64_t block_ = 0;                                 // counts them
+  std::unordered_map<std::uint64_t, Passage> passages_{};  // by sentence, file and rank
+  std::unordered_map<std::uint64_t, int> passages_of_{};   // of a sentence in a file
+  std::vector<Passage*> noted_{};                          // those of this block
+  std::size_t passage_bytes_ = 0;
+  std::size_t noted_until_ = 0;  // the end of the line that was noted last
+  std::vector<Raw> first_{};     // until the budget is half spent
+  std::deque<Raw> last_{};       // then only the latest; made readable at the end, as most are dropped again
+  std::string spare_{};          // of a line that was dropped, for the next one
   std::size_t first_bytes_ = 0;
   std::size_t last_bytes_ = 0;
   int file_ = 0;

@@ -262,7 +262,6 @@ bool explains(std::string_view text) {
   constexpr auto words = std::to_array<std::string_view>({"If you see",
                                                           "if you see",
                                                           "If a ",
-                                                          "if a ",
                                                           "Documentation",
                                                           " means ",
                                                           " stands for ",
@@ -281,7 +280,11 @@ bool explains(std::string_view text) {
                                                           " will raise ",
                                                           " will throw ",
                                                           " will fail with "});
-  return has_any(text, words);
+  if (has_any(text, words)) return true;
+  constexpr std::string_view supposed = "if a ";  // but "… so try looking to see if a warning was printed above"
+  for (std::size_t at = text.find(supposed); at != std::string_view::npos; at = text.find(supposed, at + 1))
+    if (!text.substr(0, at).ends_with("see ")) return true;
+  return false;
 }
 
 namespace {

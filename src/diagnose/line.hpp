@@ -23,6 +23,7 @@ struct Line {
   std::size_t width = 0;  ///< Characters of the line in the log; 0 for a piece of one.
   bool prefixed = false;  ///< There was a prefix.
   bool cited = false;     ///< Behind the sign of a mail's quotation, "> ".
+  bool titled = false;    ///< Behind "# ", a comment's sign or a title's.
   bool header = false;    ///< The first kept after a gap in which lines were passed over.
 
   const std::string& quoted() const { return shown.empty() ? body : shown; }

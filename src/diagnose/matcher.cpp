@@ -175,9 +175,18 @@ class Matcher {
   // Where `wanted` may begin between `from` and `to`, judged by its first character.
   std::size_t find(std::string_view wanted, std::size_t from, std::size_t to) const {
     const char first = wanted.front();
-    for (std::size_t at = from; at <= to && at < text_.size(); ++at) {
-      if (first == ' ' ? space(text_[at]) : same(text_[at], first, letters_) && begins(wanted, at)) return at;
+    const std::size_t end = std::min(to + 1, text_.size());
+    if (first != ' ' && letters_ == Letters::as_written) {
+      for (std::size_t at = from; at < end; ++at) {
+        const void* found = std::memchr(text_.data() + at, first, end - at);
+        if (found == nullptr) break;
+        at = static_cast<std::size_t>(static_cast<const char*>(found) - text_.data());
+        if (begins(wanted, at)) return at;
+      }
+      return std::string_view::npos;
     }
+    for (std::size_t at = from; at < end; ++at)
+      if (first == ' ' ? space(text_[at]) : same(text_[at], first, letters_) && begins(wanted, at)) return at;
     return std::string_view::npos;
   }
 

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace oomplan::diagnose {
 
 /// A literal of at least stride + 3 bytes has, wherever it stands, four of its bytes at a multiple of the stride. So
-/// only those places are looked at, through a table of bits that fits in the first cache; what passes is compared in
-/// full.
+/// only those places are looked at, through a table of bits that fits in the first cache; what passes is looked up by
+/// eight bytes, compared by eight, and then in full. Of a literal's windows the one is taken whose bytes the fewest
+/// others have.
 class Prefilter {
  public:
   static constexpr std::size_t gram = 4;
@@ -26,32 +28,77 @@ class Prefilter {
   struct Hit {
     std::size_t at = 0;
     std::uint32_t id = 0;
+    std::uint32_t literal = 0;
   };
   /// The first hits at or after `from`: those of the first place where there is one, into `hits` (emptied first).
   /// Returns where to go on, text.size() at the end.
-  std::size_t find(std::string_view text, std::size_t from, std::vector<Hit>& hits) const;
+  std::size_t find(std::string_view text, std::size_t from, std::vector<Hit>& hits) const {
+    return find(text, from, bits_, {}, hits);
+  }
+
+  /// Literals that a log is full of, which find() then passes over as fast as anything else.
+  class Muted;
+  std::size_t find(std::string_view text, std::size_t from, const Muted& muted, std::vector<Hit>& hits) const;
+  /// The last hits of one literal that begin at or after `from`, into `hits` (emptied first).
+  void find_last(std::string_view text, std::size_t from, std::uint32_t literal, std::vector<Hit>& hits) const;
 
  private:
   struct Entry {
-    std::uint32_t key = 0;
+    std::uint32_t bit = 0;
     std::uint32_t literal = 0;
-    std::uint32_t offset = 0;
+    std::uint32_t offset = 0;  // of the key in the literal
     std::uint32_t size = 0;
-    char last = 0;  // of the literal: what passes the key by chance seldom ends like it
+    std::uint64_t word = 0;  // up to eight bytes of the literal, those at the key among them
+    std::uint64_t mask = 0;
+    std::uint32_t word_offset = 0;
+    std::uint32_t longs = 0;  // of the eight bytes from the key on
+    bool is_short = false;    // there are fewer
   };
   struct Literal {
     std::string text{};
-    std::uint32_t id = 0;
+    std::vector<std::uint32_t> ids{};
   };
-  static constexpr std::size_t slots = std::size_t{1} << 16;
-  static std::uint32_t slot(std::uint32_t key) { return (key * 2654435761U) >> 16; }
-  void check(std::string_view text, std::size_t at, std::uint32_t key, std::vector<Hit>& hits) const;
+  static constexpr unsigned bit_width = 18;
+  static constexpr unsigned slot_width = 16;
+  static std::uint32_t bit_of(std::uint32_t key) { return (key * 2654435761U) >> (32 - bit_width); }
+  static std::uint32_t slot_of(std::uint32_t bit) { return bit >> (bit_width - slot_width); }
+  void enter(std::uint32_t literal, std::size_t begin);
+  template <unsigned width>
+  using Table = std::array<std::uint64_t, (std::size_t{1} << width) / 64>;
+  struct Bits {
+    Table<bit_width> keys{};
+    Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from
+    Table<slot_width> longs{};  // eight bytes from a key on
+  };
+  static std::uint32_t long_of(const char* text);
+  std::size_t find(std::string_view text, std::size_t from, const Bits& bits, const std::vector<bool>& muted,
+                   std::vector<Hit>& hits) const;
+  void check(std::string_view text, std::size_t at, std::uint32_t bit, const std::vector<bool>& muted,
+             std::vector<Hit>& hits) const;
+  void set_bits(const std::vector<bool>& muted, Bits& bits) const;
+  void tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hits) const;
 
   std::size_t stride_;
-  std::array<std::uint64_t, slots / 64> bits_{};
+  Bits bits_{};
   std::vector<Entry> entries_{};         // by slot
   std::vector<std::uint32_t> begins_{};  // of each slot among the entries, and their end
   std::vector<Literal> literals_{};
+  std::unordered_map<std::string, std::size_t> known_{};  // of literals_, while they are added
+};
+
+class Prefilter::Muted {
+ public:
+  explicit Muted(const Prefilter& filter) : filter_(filter), muted_(filter.literals_.size()), bits_(filter.bits_) {}
+  void set(std::uint32_t literal, bool muted) {
+    muted_[literal] = muted;
+    filter_.set_bits(muted_, bits_);
+  }
+
+ private:
+  friend class Prefilter;
+  const Prefilter& filter_;
+  std::vector<bool> muted_;
+  Bits bits_;
 };
 
 }  // namespace oomplan::diagnose

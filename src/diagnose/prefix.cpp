@@ -274,6 +274,7 @@ bool quoting(std::string_view& text, Line& line) {
   for (const std::string_view mark : {"# ", "> ", "│ ", "┃ ", "| │ "}) {
     if (!text.starts_with(mark)) continue;
     line.cited = line.cited || mark == "> ";
+    line.titled = line.titled || mark == "# ";
     text.remove_prefix(mark.size());
     return true;
   }

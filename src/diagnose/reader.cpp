@@ -8,6 +8,7 @@
 #include "code.hpp"
 #include "matcher.hpp"
 #include "oomplan/core/text.hpp"
+#include "page.hpp"
 #include "prose.hpp"
 
 namespace oomplan::diagnose {
@@ -18,7 +19,7 @@ constexpr std::size_t most_joined_bytes = 4096;
 constexpr std::size_t most_evidence = 20'000;
 constexpr std::size_t most_failures = 40'000;  // with the evidence before them
 constexpr std::size_t narrowest_wrap = 60;
-constexpr int most_lines_back = 4;
+constexpr std::size_t most_lines_back = 4;
 constexpr std::size_t longest_excerpt = 600;
 
 struct Found {
@@ -42,6 +43,76 @@ class Reader {
   }
 
  private:
+  // A line with those that the same speaker goes on with, joined once for all sentences.
+  class Ahead {
+   public:
+    std::optional<std::string_view> text(const Reader& reader, std::size_t index, std::size_t joined) {
+      if (index != index_) {
+        index_ = last_ = index;
+        joined_ = reader.lines_[index].body;
+        ends_.assign(1, joined_.size());
+      }
+      while (ends_.size() <= joined) {
+        const std::optional<std::size_t> next = reader.next_of_speaker(index, last_);
+        if (!next) return std::nullopt;
+        last_ = *next;
+        joined_ += '\n';
+        joined_ += reader.lines_[last_].body;
+        ends_.push_back(joined_.size());
+      }
+      return std::string_view(joined_).substr(0, ends_[joined]);
+    }
+
+   private:
+    std::size_t index_ = std::string::npos;
+    std::size_t last_ = 0;
+    std::string joined_{};
+    std::vector<std::size_t> ends_{};
+  };
+
+  // A line with those before it that it may go on from, and behind them what goes on from itself.
+  class Behind {
+   public:
+    std::optional<std::string_view> text(const Reader& reader, std::size_t index, std::size_t back) {
+      if (index != index_) join(reader, index);
+      if (back >= begins_.size()) return std::nullopt;
+      return std::string_view(joined_).substr(begins_[back], end_ - begins_[back]);
+    }
+    bool goes_on() const { return end_ < joined_.size(); }
+    /// `text` is what text() gave last.
+    std::string_view with_next(std::string_view text) const {
+      return std::string_view(joined_).substr(end_ - text.size());
+    }
+
+   private:
+    void join(const Reader& reader, std::size_t index) {
+      const std::vector<Line>& lines = reader.lines_;
+      index_ = index;
+      std::vector<std::size_t> sizes{lines[index].body.size()};
+      std::size_t first = index;
+      for (; first > 0 && sizes.size() <= most_lines_back; --first) {
+        const Line& before = lines[first - 1];
+        const bool joins = !lines[first].header && before.file == lines[first].file && !before.body.empty() &&
+                           (!lines[first].prefixed || same_speaker(before, lines[first]));
+        if (!joins || sizes.back() + before.body.size() > most_joined_bytes) break;
+        sizes.push_back(sizes.back() + before.body.size() + 1);
+      }
+      joined_.clear();
+      for (std::size_t i = first; i < index; ++i) joined_ += lines[i].body + '\n';
+      joined_ += lines[index].body;
+      end_ = joined_.size();
+      begins_.clear();
+      for (const std::size_t size : sizes) begins_.push_back(end_ - size);
+      const std::optional<std::size_t> next = reader.next_of_speaker(index, index);
+      if (next) joined_ += '\n' + lines[*next].body;
+    }
+
+    std::size_t index_ = std::string::npos;
+    std::string joined_{};
+    std::size_t end_ = 0;                // of the line itself
+    std::vector<std::size_t> begins_{};  // of the text with so many lines before it
+  };
+
   void read(std::size_t index) {
     const std::string& body = lines_[index].body;
     if (body.size() < Prefilter::gram) return;
@@ -55,6 +126,7 @@ class Reader {
     drop_general(index, found);
     drop_examples(index, found);
     drop_code(found);
+    drop_help(index, found);
     drop_denied(index, found);
     drop_covered(found);
     told_before_ = out_.size();
@@ -92,8 +164,6 @@ class Reader {
   void attempt(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
     std::string_view text = lines_[index].body;
-    std::string joined_text;
-    std::size_t next = index;
     std::optional<Match> best;
     const bool cut = hit.at + sentence.anchor.size() > text.size();  // its own words go on in the next line
     for (std::size_t joined = 0; joined <= most_joined_lines && text.size() <= most_joined_bytes; ++joined) {
@@ -102,11 +172,9 @@ class Reader {
       const bool better = here && fits(sentence, *attempt.match, text) && (!best || attempt.match->end > best->end);
       if (better) best = std::move(attempt.match);
       const bool asks = attempt.wants_more || (cut && joined == 0);
-      const std::optional<std::size_t> more = asks ? next_of_speaker(index, next) : std::nullopt;
+      const std::optional<std::string_view> more = asks ? ahead_.text(*this, index, joined + 1) : std::nullopt;
       if (!more) break;
-      next = *more;
-      joined_text = std::string(text) + '\n' + lines_[next].body;
-      text = joined_text;
+      text = *more;
     }
     const bool may_begin_before = !best || (best->begin == 0 && !lines_[index].prefixed);
     if (may_begin_before && attempt_back(index, hit, found)) return;
@@ -118,26 +186,22 @@ class Reader {
   // The words that the sentence is looked for by may stand in a later line than its beginning.
   bool attempt_back(std::size_t index, const Prefilter::Hit& hit, std::vector<Found>& found) {
     const Sentence& sentence = rules_.sentences[hit.id];
-    std::string text = lines_[index].body;
     std::size_t near = hit.at;
-    for (std::size_t at = index, back = 0; at > 0 && back < most_lines_back; ++back) {
-      const Line& before = lines_[at - 1];
-      const bool joins = !lines_[at].header && before.file == lines_[at].file && !before.body.empty() &&
-                         (!lines_[at].prefixed || same_speaker(before, lines_[at]));
-      if (!joins || text.size() + before.body.size() > most_joined_bytes) return false;
-      --at;
-      text = before.body + '\n' + text;
+    for (std::size_t at = index;
+         const std::optional<std::string_view> text = behind_.text(*this, index, index - at + 1);) {
+      const Line& before = lines_[--at];
       near += before.body.size() + 1;
-      Attempt attempt = match_around(sentence.program, text, near, sentence.letters);
-      std::string seen = text;
-      const std::optional<std::size_t> next = attempt.wants_more ? next_of_speaker(index, index) : std::nullopt;
-      if (!attempt.match && next)
-        attempt = match_around(sentence.program, seen += '\n' + lines_[*next].body, near, sentence.letters);
+      Attempt attempt = match_around(sentence.program, *text, near, sentence.letters);
+      std::string_view seen = *text;
+      if (!attempt.match && attempt.wants_more && behind_.goes_on()) {
+        seen = behind_.with_next(*text);
+        attempt = match_around(sentence.program, seen, near, sentence.letters);
+      }
       if (!attempt.match || attempt.match->begin >= before.body.size() || !fits(sentence, *attempt.match, seen))
         continue;
-      if (is_looked_for(sentence, std::string_view(seen).substr(attempt.match->begin, near - attempt.match->begin)))
+      if (is_looked_for(sentence, seen.substr(attempt.match->begin, near - attempt.match->begin)))
         return false;  // it was found from there
-      attempt.match = whole_from(sentence, index, std::move(text), std::move(*attempt.match));
+      attempt.match = whole_from(sentence, index, std::string(*text), std::move(*attempt.match));
       const std::size_t begin = attempt.match->begin;
       attempt.match->begin = hit.at;  // of this line
       attempt.match->end = hit.at + sentence.anchor.size();
@@ -369,6 +433,16 @@ class Reader {
     });
   }
 
+  // A page of help says what may go wrong, and what it looks like.
+  void drop_help(std::size_t index, std::vector<Found>& found) const {
+    const auto of_failure = [](const Found& one) {
+      return one.sentence->says <= Says::other_failure || one.sentence->says == Says::consequence ||
+             one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
+    };
+    if (std::ranges::any_of(found, of_failure) && stands_on_page_of_help(lines_, index))
+      std::erase_if(found, of_failure);
+  }
+
   static void drop_covered(std::vector<Found>& found) {
     std::vector<Found> kept;
     for (const Found& one : found) {
@@ -455,6 +529,8 @@ class Reader {
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const std::vector<std::string>& files_;
+  Ahead ahead_{};
+  Behind behind_{};
   std::vector<Evidence> out_{};
   std::vector<std::size_t> begins_{};  // of each, in its line
   std::size_t told_before_ = 0;        // the line that is read now

@@ -10,6 +10,7 @@
 #include "byte_source.hpp"
 #include "pickle.hpp"
 #include "utf16.hpp"
+#include "wandb_log.hpp"
 
 namespace oomplan {
 
@@ -136,7 +137,8 @@ Result<LogText> LogText::open(const std::string& path) {
   } else if (begun.starts_with("\xEF\xBB\xBF")) {
     begun.erase(0, 3);
   }
-  state->bytes = read::unpacked(std::move(*raw), std::move(begun), path);
+  state->bytes = read::is_wandb_log(begun) ? read::console_of_wandb(std::move(*raw), std::move(begun))
+                                           : read::unpacked(std::move(*raw), std::move(begun), path);
   return LogText(std::move(state));
 }
 

@@ -24,7 +24,8 @@ struct TextBlock {
 std::int64_t count_newlines(std::string_view text);
 
 /// Reads a file, "-" for standard input, or a pipe; gzip and zstd, several members too, are recognised by content, and
-/// UTF-16 with a byte order mark (what PowerShell writes) becomes UTF-8. Errors:
+/// UTF-16 with a byte order mark (what PowerShell writes) becomes UTF-8, and of W&B's own file of a run (run-ID.wandb)
+/// it is what the run printed. Errors:
 /// read/missing, read/not-a-file, read/unreadable   as for a config
 /// read/damaged    compressed data that is cut short or broken; all text before it was handed out
 class LogText {

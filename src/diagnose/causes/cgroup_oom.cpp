@@ -29,6 +29,12 @@ Judgement causes::cgroup_oom(const Case& c) {
   const bool runtime = c.root->says == Says::cgroup_killed;
   const KernelScope scope = is_kernel_kill(c) ? kernel_scope(c) : KernelScope::host;
   if (!runtime && scope == KernelScope::host) return {};
+  if (is_told_kill(c) && c.root->text_of("told") == "container")
+    return {
+        .cause = Cause::cgroup_oom,
+        .weight = 86,
+        .confidence = Confidence::possible,
+        .reason = "a container was killed for memory: mostly its limit was met; that the host was full reads the same"};
   if (!runtime && scope == KernelScope::unknown)
     return {.cause = Cause::cgroup_oom,
             .weight = 84,

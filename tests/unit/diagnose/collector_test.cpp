@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 namespace oomplan::diagnose {
 namespace {
 
 std::vector<Line> collected(const std::string& text, std::size_t block) {
   Prefilter loud(4);
   loud.add("out of memory", 0);
+  loud.add("No space left on device", 1);
   loud.finish();
   Collector collector(loud);
   collector.begin(0);
@@ -55,8 +59,43 @@ TEST(Collector, DoesNotGrowWithFailures) {
   std::string text;
   while (text.size() < std::size_t{12} << 20) text += "RuntimeError: CUDA error: out of memory\n";
   const std::vector<Line> lines = collected(text, LogText::most);
-  EXPECT_LT(lines.size(), 80'000U);
+  EXPECT_LT(lines.size(), 1'000U);
   EXPECT_EQ(lines.back().number, count_newlines(text));
+}
+
+// Twenty thousand lines say one thing, the last of them far before the end, and one among them says another.
+TEST(Collector, KeepsOfWhatIsRepeatedTheFirstAndTheLast) {
+  std::string text;
+  for (int i = 1; i <= 60'000; ++i) {
+    const bool other = i == 9'000;
+    const bool repeated = i > 2'000 && i <= 22'000 && (i < 15'000 || i % 50 == 0);
+    text += std::to_string(i) + (other      ? " No space left on device\n"
+                                 : repeated ? " out of memory\n"
+                                            : " all is well here\n");
+  }
+  for (const std::size_t block : {std::size_t{700}, std::size_t{5'000}, LogText::most}) {
+    std::set<std::int64_t> kept;
+    for (const Line& line : collected(text, block)) {
+      EXPECT_EQ(std::to_string(line.number), line.body.substr(0, line.body.find(' '))) << block;
+      EXPECT_TRUE(kept.insert(line.number).second) << "twice: " << line.number;
+      EXPECT_EQ(line.header, !kept.contains(line.number - 1)) << line.number;
+    }
+    for (const std::int64_t number : {1, 2'001, 2'100, 9'000, 21'990, 22'000, 22'005, 60'000})
+      EXPECT_TRUE(kept.contains(number)) << number << " with blocks of " << block;
+    EXPECT_LT(kept.size(), 2'000U);
+  }
+}
+
+// Blocks that are full of it show the last place of all, the others the last of each rank.
+TEST(Collector, KeepsWhatEachRankRepeatedLast) {
+  std::string text;
+  for (int i = 0; i < 400'000; ++i)
+    text +=
+        "[rank" + std::to_string(i < 200'000 ? i % 4 : i % 2) + "]: " + (i % 10'000 < 4 ? "out of memory\n" : "fine\n");
+  std::map<std::int64_t, std::int64_t> last;
+  for (const Line& line : collected(text, LogText::most))
+    if (line.body.find("memory") != std::string::npos) last[line.rank.value_or(-1)] = line.number;
+  EXPECT_EQ(last, (std::map<std::int64_t, std::int64_t>{{0, 390'003}, {1, 390'004}, {2, 190'003}, {3, 190'004}}));
 }
 
 }  // namespace

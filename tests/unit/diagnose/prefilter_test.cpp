@@ -39,5 +39,33 @@ TEST(Prefilter, GoesOnAfterAHit) {
   EXPECT_EQ(found, (std::set<std::size_t>{0, 11, 38}));
 }
 
+TEST(Prefilter, PassesOverWhatIsMuted) {
+  Prefilter filter(4);
+  filter.add("MemoryError", 7);
+  filter.add("MemoryError", 8);
+  filter.add("KeyError: '", 9);
+  filter.finish();
+  Prefilter::Muted muted(filter);
+  const std::string text = "MemoryError MemoryError KeyError: 'a'";
+  std::vector<Prefilter::Hit> hits;
+  filter.find(text, 0, muted, hits);
+  ASSERT_EQ(hits.size(), 2U);
+  EXPECT_EQ(hits[0].id, 7U);
+  EXPECT_EQ(hits[1].id, 8U);
+  const std::uint32_t literal = hits[0].literal;
+  muted.set(literal, true);
+  filter.find(text, 0, muted, hits);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].id, 9U);
+  filter.find_last(text, 0, literal, hits);
+  ASSERT_EQ(hits.size(), 2U);
+  EXPECT_EQ(hits[0].at, 12U);
+  filter.find_last(text, 13, literal, hits);
+  EXPECT_TRUE(hits.empty());
+  muted.set(literal, false);
+  filter.find(text, 0, muted, hits);
+  EXPECT_EQ(hits.size(), 2U);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

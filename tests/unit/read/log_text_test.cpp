@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace oomplan {
@@ -69,6 +70,43 @@ std::string gzipped(const std::string& text) {
 std::string zstded(const std::string& text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+// A protocol buffer's field with a length.
+std::string field(unsigned number, const std::string& bytes) {
+  std::string out;
+  for (const std::size_t value : {std::size_t{number} << 3U | 2U, bytes.size()}) {
+    std::size_t rest = value;
+    for (; rest >= 0x80; rest >>= 7U) out += static_cast<char>(rest | 0x80U);
+    out += static_cast<char>(rest);
+  }
+  return out + bytes;
+}
+
+std::string printed(const std::string& text) { return field(13, std::string("\x08\x01", 2) + field(3, text)); }
+
+// A file as W&B writes it: records in chunks that end with blocks of 32 KiB.
+std::string wandb_file(const std::vector<std::string>& records) {
+  std::string out(":W&B\xE1\xBE\0", 7);
+  for (const std::string& record : records) {
+    std::size_t at = 0;
+    do {
+      std::size_t room = 32768 - out.size() % 32768;
+      if (room < 7) out.append(std::exchange(room, 32768), '\0');
+      const std::size_t size = std::min(record.size() - at, room - 7);
+      const bool begins = at == 0;
+      const bool ends = at + size == record.size();
+      const char type = begins && ends ? 1 : begins ? 2 : ends ? 4 : 3;
+      const std::string chunk = type + record.substr(at, size);
+      const uLong sum = crc32(0, reinterpret_cast<const Bytef*>(chunk.data()), static_cast<uInt>(chunk.size()));
+      for (unsigned shift = 0; shift < 32; shift += 8) out += static_cast<char>(sum >> shift & 0xFFU);
+      out += static_cast<char>(size & 0xFFU);
+      out += static_cast<char>(size >> 8U);
+      out += chunk;
+      at += size;
+    } while (at < record.size());
+  }
   return out;
 }
 
@@ -138,6 +176,32 @@ TEST_F(LogTextTest, RefusesWhatIsNotThere) {
 TEST(CountNewlines, CountsWhateverTheLengthAndPlace) {
   for (std::size_t size = 0; size < 70; ++size) EXPECT_EQ(count_newlines(std::string(size, '\n')), size);
   EXPECT_EQ(count_newlines(std::string(100'000, 'x') + "\n" + std::string(9'000, '\n')), 9'001);
+}
+
+TEST_F(LogTextTest, OfAWandbFileItIsWhatTheRunPrinted) {
+  const std::string one_line = std::string(70'000, 'x') + "\n";
+  const std::string history = field(2, field(1, field(1, "loss") + field(2, "1.9")));
+  const std::string exit = field(18, std::string("\x08\x01", 2));
+  const Whole whole = read_all(file(wandb_file(
+      {printed("step 1\nste"), history, printed("p 2\n"), printed(one_line), field(4, field(3, "done")), exit})));
+  EXPECT_TRUE(whole.errors.empty());
+  EXPECT_EQ(whole.text, "step 1\nstep 2\n" + one_line + "done\n\nwandb: the run ended with exit code 1\n");
+}
+
+TEST_F(LogTextTest, ADamagedRecordOfAWandbFileIsLeftOut) {
+  std::string bytes = wandb_file({printed("one\n"), printed("two\n"), printed("three\n")});
+  bytes[bytes.find("two")] = 'T';
+  EXPECT_EQ(read_all(file(bytes)).text, "one\nthree\n");
+  const std::string cut = wandb_file({printed("one\n"), printed("two\n")});
+  for (std::size_t size = 7; size < cut.size(); ++size) {
+    const std::string text = read_all(file(cut.substr(0, size))).text;
+    EXPECT_TRUE(text.empty() || text == "one\n") << size;
+  }
+}
+
+// More than a MiB in one record is no line of a log.
+TEST_F(LogTextTest, AWandbRecordTakesNoMoreThanAMebibyte) {
+  EXPECT_EQ(read_all(file(wandb_file({printed(std::string(2'000'000, 'x')), printed("two\n")}))).text, "two\n");
 }
 
 }  // namespace
