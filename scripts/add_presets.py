@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes presets from models' configs.
 
-    scripts/add_presets.py [--types TYPE,...] CONFIGS...
+    scripts/add_presets.py [--types TYPE,...] [--quantized ID,...] CONFIGS...
 
 A file is a config.json, named after its hub id with `--` for the slash (or in a folder of that name), or a list of
 {"id", "config", "parameters"} and {"id", "same_as", "reason"}. Only the keys that the architecture's file reads are
 written. An id that a preset has already is left alone, copies of it are added to its aliases; an upload in another form
-(quantised, or of a model in fp32, whose uploads often are not) is no alias. Then run check_presets.py.
+(quantised, or of a model in fp32, whose uploads often are not) is no alias. A quantised copy that `--quantized` names gets a
+preset of its own: the original's, with what its name or `reason` says of the weights. Then run check_presets.py.
 """
 import argparse
 import json
@@ -19,6 +20,8 @@ import yaml
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
 OTHER_FORM = re.compile(r"quanti[sz]ed|awq|gptq|aqlm|bnb|[48]-?bit|fp8|fp4|gguf|int4|int8|exl2|head|reward|dtype|adapter|"
                         r"lora|vocabulary|written so|sparse|single linear|trained from", re.I)
+
+METHODS = {"gptq": "gptq", "awq": "awq", "aqlm": "aqlm", "nvfp4": "nvfp4", "bnb": "bitsandbytes", "bitsandbytes": "bitsandbytes"}
 
 
 def architectures():
@@ -42,7 +45,7 @@ def architectures():
         # A model of parts: their mappings whole, and of a flat config the language model's keys.
         own, nested, switches = out[data["model_types"][0]]
         flat = out[data["language"]["model_type"]][0] if data["language"].get("flat") else []
-        parts = [data[part]["key"] for part in ("language", "tower")]
+        parts = [data[part]["key"] for part in ("language", "tower", "silent") if part in data]
         out[data["model_types"][0]] = (own + ["tie_word_embeddings"] + parts + flat, nested, switches)
     return out
 
@@ -116,9 +119,31 @@ def add_copies(entries, known):
     return sum(len(names) for names in more.values())
 
 
+def add_quantized(entries, known, wanted):
+    """Copies in quantised form, by the words in their names or reasons."""
+    written = 0
+    for entry in entries:
+        base = known.get(str(entry.get("same_as")).lower())
+        if entry["id"] not in wanted or base is None or entry["id"].lower() in known:
+            continue
+        said = (entry["id"] + " " + entry.get("reason", "")).lower()
+        method = next((method for word, method in METHODS.items() if word in said), None)
+        if method is None:
+            sys.exit(f"{entry['id']}: nothing says how it is quantised")
+        data = yaml.safe_load(base.read_text())
+        data.pop("aliases", None)
+        data["config"]["quantization_config"] = {"quant_method": method}
+        path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
+        path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
+        print(f"{path.name}: {base.stem} in {method}")
+        written += 1
+    return written
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--types", help="only these model_types, separated by commas")
+    parser.add_argument("--quantized", default="", help="ids of quantised copies, separated by commas")
     parser.add_argument("configs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     read = architectures()
@@ -148,6 +173,7 @@ def main():
             known[name.lower()] = path
         written += 1
         print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}, {len(aliases)} aliases")
+    written += add_quantized(entries, known, options.quantized.split(","))
     print(f"{written} presets written, {add_copies(entries, known)} ids added to others")
     return 0
 

@@ -235,6 +235,7 @@ TrainingPlan plan_of(const json& c) {
   p.batch.mask_sent.value = c.contains("attention_mask");
   // One of ones changes nothing: transformers looks and drops it.
   p.batch.padding_mask.value = c.value("attention_mask", "") == "padded";
+  p.batch.padding_mask.origin.kind = Origin::Kind::config;  // The rows did differ.
   p.recipe.use_cache.value = c.value("use_cache", false);
   p.recipe.trainer.value = c.value("trainer", std::string());
   p.recipe.frozen.value = c.value("freeze", std::vector<std::string>{});

@@ -3,6 +3,7 @@
 
     real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--set FACT=VALUE ...] [--json OUT]
 
+Lists the files whose model's id or family is not known, whatever else they wait for.
 For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples, Unsloth's notebooks), which do not go into the project.
 Exits 1 when the program crashed, hung or answered with an undocumented exit code on any file.
 """
@@ -75,6 +76,11 @@ def reasons(result):
     return sorted(found)
 
 
+def waits_for_model(diagnostic):
+    """No preset has the id, or no architecture the model_type."""
+    return diagnostic.get("code") in ("catalog/unknown-model", "catalog/unknown-architecture")
+
+
 def is_unknown_key(diagnostic):
     return "unknown-key" in str(diagnostic.get("code", ""))
 
@@ -124,6 +130,10 @@ def main():
     print(f"{len(files)} files under {args.folder}")
     table("By outcome", outcomes)
     table("Why there is no estimate (files; a file can have several reasons)", by_reason)
+    waiting = [(name, d["message"]) for name, r in zip(names, results) for d in r["diagnostics"] if waits_for_model(d)]
+    print(f"\nFiles that wait for an id or a family: {len({name for name, _ in waiting})}")
+    for name, message in waiting:
+        print(f"  {name}: {message}")
     print(f"\nUnknown keys: {len(unknown)}")
     for line in unknown:
         print(f"  {line}")

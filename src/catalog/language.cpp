@@ -15,8 +15,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 10> part_keys{"key",  "model_type", "types", "module", "tied",
-                                                     "flat", "defaults",   "taken", "given",  "held"};
+constexpr std::array<std::string_view, 11> part_keys{"key",      "model_type", "types", "module", "tied",    "flat",
+                                                     "defaults", "taken",      "given", "held",   "optional"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -266,6 +266,10 @@ void read_parts(const Whole& whole, Architecture& out) {
   if (!errors.empty()) return;
   tower.tail.insert(tower.tail.end(), features.begin(), features.end());
   out = of_whole(*std::move(language), out);
+  // transformers builds no tower then (SubConfigSpec(optional=True)).
+  const std::string of_tower = tower_part.text("key");
+  if (tower_part.find("optional") != nullptr && !has(whole.config.root, of_tower))
+    out.not_played.push_back("a model without a tower (no " + of_tower + ")");
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
   out.caches_unasked = says("caches_unasked");
   out.caches_by_default = says("caches_by_default");

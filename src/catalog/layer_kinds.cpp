@@ -11,9 +11,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 19> rule_keys{
+constexpr std::array<std::string_view, 20> rule_keys{
     "is",     "key",           "names", "pattern", "first",    "from", "every",  "period",  "offset", "in_turn",
-    "listed", "numbered_from", "if",    "unless",  "in_order", "last", "before", "letters", "above"};
+    "listed", "numbered_from", "if",    "unless",  "in_order", "last", "before", "letters", "above",  "counted_from"};
 
 /// What the rules of one list say: a name for each layer, empty where none did yet.
 class Rules {
@@ -85,7 +85,8 @@ class Rules {
     }
     if (const Node* period = rule.find("period")) {
       const std::int64_t step = number(period).value_or(0);
-      return step > 0 && layer % step == number(rule.find("offset")).value_or(0);
+      const std::int64_t counted = layer - number(rule.find("counted_from")).value_or(0);
+      return step > 0 && counted >= 0 && counted % step == number(rule.find("offset")).value_or(0);
     }
     if (const Node* listed = rule.find("listed"))
       return is_listed(listed->text, layer + number(rule.find("numbered_from")).value_or(0));

@@ -1,5 +1,7 @@
 #include "oomplan/estimate/estimate.hpp"
 
+#include <algorithm>
+
 #include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
@@ -13,6 +15,12 @@ namespace oomplan {
 namespace estimator {
 namespace {
 
+/// What is played a few times where it is alike: layers, and turns of loops in their code.
+struct Folding {
+  bool layers = false;
+  bool loops = false;
+};
+
 struct Played {
   RunPtr run;
   Timeline timeline;
@@ -24,12 +32,19 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
   if (!facts) return facts.errors();
   // DeepSpeed's buckets are full at some layer, wherever that is.
   const bool folds = !is_zero(plan.mesh.sharding.value);
-  for (const bool fold : {folds, false}) {
-    Repetition repetition = fold ? Repetition::folded(architecture, plan.recipe.trained_layers.value,
-                                                      plan.checkpointing.on.value ? plan.checkpointing.every.value : 1)
-                                 : Repetition::whole_of(architecture);
-    auto run = play_run(plan, *facts, architecture, repetition, shard);
+  const std::int64_t every = plan.checkpointing.on.value ? plan.checkpointing.every.value : 1;
+  bool has_loops = true;
+  for (const Folding fold : {Folding{folds, true}, Folding{false, true}, Folding{folds, false}, Folding{}}) {
+    if (!has_loops && fold.loops) continue;
+    Repetition repetition = fold.layers ? Repetition::folded(architecture, plan.recipe.trained_layers.value, every)
+                                        : Repetition::whole_of(architecture);
+    auto run = play_run(plan, *facts, architecture, repetition, shard, fold.loops);
     if (!run) return run.errors();
+    const std::vector<Loops::Loop>& loops = (*run)->torch.loops.all();
+    has_loops = !loops.empty();
+    const auto in_one_of_many = [&](const Loops::Loop& l) { return repetition.repeats(repetition.unit_of(l.layer)); };
+    if (std::ranges::any_of(loops, in_one_of_many)) continue;
+    for (const Loops::Loop& loop : loops) repetition.add_loop(loop.layer, loop.turns);
     Timeline timeline((*run)->recorder(), std::move(repetition));
     if (timeline.repetition().whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torch/looped.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -112,7 +114,15 @@ void Repetition::fold(int segment, const Segment& layers, std::int64_t trained_l
 
 std::int64_t Repetition::number(int layer, std::int64_t turn) const {
   const Unit& u = unit(unit_of(layer));
-  return u.number + turn * u.layers + (layer - u.first);
+  return u.of_loop ? u.number : u.number + turn * u.layers + (layer - u.first);
+}
+
+void Repetition::add_loop(int layer, std::int64_t turns) {
+  const Unit owner = unit(unit_of(layer));
+  for (std::int64_t i = 0; i < Loops::played; ++i) {
+    add(owner.segment, number(layer, 0), 1, i == Loops::played / 2 ? turns - Loops::played + 1 : 1);
+    units_.back().of_loop = true;
+  }
 }
 
 void Repetition::add(int segment, std::int64_t number, int layers, std::int64_t times) {

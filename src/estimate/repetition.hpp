@@ -15,6 +15,7 @@ struct Unit {
   int segment = 0;          ///< Of the architecture's body, then of its teacher's.
   std::int64_t number = 0;  ///< Of `first` among the layers of its segment; where repeated, of the first turn.
   std::int64_t times = 1;   ///< How many equal units of the model it stands for.
+  bool of_loop = false;     ///< A turn of a loop within layer `number`.
 };
 
 /// Whether layer `number` is the last of so many, counted from the first layer on.
@@ -36,6 +37,11 @@ class Repetition {
   static Repetition folded(const Architecture& architecture, std::int64_t trained_layers = 0,
                            std::int64_t checkpoint_every = 1);
 
+  /// The turns of a loop within a layer built, a few of so many, numbered as layers built after all others.
+  void add_loop(int layer, std::int64_t turns);
+
+  /// How many layers are built.
+  std::int64_t built() const { return std::ssize(unit_of_); }
   const std::vector<Unit>& units() const { return units_; }
   const Unit& unit(int index) const { return units_[static_cast<std::size_t>(index)]; }
   /// The unit of a layer built; -1 outside any (layer -1).

@@ -235,13 +235,21 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
   return {};
 }
 
+/// How many turns of its loop the storage's stands for.
+std::int64_t turns_of(const Loops& loops, const Storage& storage) {
+  if (!loops.is_turn(storage.layer)) return 1;
+  const auto number = (storage.layer - loops.all().front().first) / Loops::played;
+  const Loops::Loop& loop = loops.all()[static_cast<std::size_t>(number)];
+  return storage.layer - loop.first == Loops::played / 2 ? loop.turns - Loops::played + 1 : 1;
+}
+
 /// Whether every sum over the run stays far from the end of 64 bits: all that is ever allocated, in every block.
-bool is_countable(const Recorder& recorder, const Architecture& architecture) {
+bool is_countable(const Torch& torch, const Architecture& architecture) {
   constexpr std::int64_t limit = std::int64_t{1} << 61;
   std::int64_t all = 0;
-  for (const Storage& s : recorder.storages) {
+  for (const Storage& s : torch.recorder.storages) {
     if (s.bytes < 0) return false;  // A size that ran out of 64 bits on its way.
-    all = saturating_add(all, s.bytes);
+    all = saturating_add(all, saturating_mul(s.bytes, turns_of(torch.loops, s)));
   }
   return saturating_mul(all, architecture.layers) < limit;
 }
@@ -261,8 +269,9 @@ void LeaveRun::operator()(Run* run) const {
 }
 
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
-                        const Repetition& repetition, std::int64_t shard) {
+                        const Repetition& repetition, std::int64_t shard, bool folds_loops) {
   RunPtr run(left_run ? left_run.release() : new Run);
+  if (folds_loops) run->torch.loops.fold_after(repetition.built());
   Stage stage(run->torch, run->models, plan, facts);
   if (facts.unsloth) {
     const bool offloads = plan.checkpointing.on.value && plan.checkpointing.offload.value == Offload::buffered;
@@ -279,7 +288,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     run->torch.gradient_hook = &in_backward.emplace(plan, stage.model(Role::policy).parameters);
   }
   Steps(stage, recipe, architecture, *run->optimizer).play();
-  if (!is_countable(run->torch.recorder, architecture)) return too_large_batch(plan);
+  if (!is_countable(run->torch, architecture)) return too_large_batch(plan);
   return run;
 }
 

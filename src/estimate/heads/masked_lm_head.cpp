@@ -13,10 +13,14 @@ class MaskedLmHead final : public Head {
     const std::string transform = a.text("transform", a.module());
     const std::int64_t inner = a.integer("inner", width);
     const Affine affine = a.flag("norm_bias", true) ? Affine::weight_and_bias : Affine::weight;
+    const bool tied = a.flag("tied", true);
+    // The module's own, which is the decoder's too where that is tied, and which nothing reads where it is not.
+    if (!tied && a.flag("own_bias", false))
+      bias_ = b.weight(below(a.module(), "bias"), {a.integer("vocabulary")}, Part::bias);
     dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, inner, a.flag("dense_bias", true));
     norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), inner, affine);
     projection_ = Linear::head(b, below(a.module(), a.text("decoder", "decoder")), inner, a.integer("vocabulary"),
-                               a.flag("bias", true), a.flag("tied", true) ? b.embedding_weight : Tensor());
+                               a.flag("bias", true), tied ? b.embedding_weight : Tensor());
     raised_in_loss = a.flag("raised_in_loss", false);
   }
 
@@ -34,6 +38,7 @@ class MaskedLmHead final : public Head {
   Activation activation_;
   Linear dense_{};
   LayerNorm norm_{};
+  Tensor bias_{};
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "modules/delta_rule.hpp"
 
+#include "torch/loops.hpp"
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator {
@@ -160,12 +161,12 @@ Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   c.key = to_end_of_chunk(t, c.key, c.sums);
   Tensor decay = t.exp(t.select(c.sums, 3));
   decay = t.unsqueeze(t.unsqueeze(decay, 3), 4);
-  for (std::int64_t i = 0; i < sizes[2]; ++i) {
+  play_turns(t, sizes[2], [&](std::int64_t) {
     c.fresh = corrected(t, c, state);
     c.before = t.matmul(t.select(c.query, 2), state);
     out = set_part(t, out, read(t, c, c.before, c.fresh));
     state = next_state(t, c, decay, state, c.fresh);
-  }
+  });
   if (last != nullptr) *last = state;
   return out;
 }

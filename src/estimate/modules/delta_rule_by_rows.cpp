@@ -1,6 +1,7 @@
 // torch_chunk_gated_delta_rule of transformers before 5.15: the system of a chunk is solved row by row, in place, and
 // what chunks read of each other is made in their loop.
 #include "modules/delta_rule.hpp"
+#include "torch/loops.hpp"
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator {
@@ -87,7 +88,7 @@ Tensor scan(Torch& t, Chunked& c, Tensor* last) {
   Tensor state = t.zeros({sizes[0], sizes[1], c.key->sizes[4], sizes[4]}, c.value->dtype);
   Tensor out = t.empty_strided(sizes, c.value->strides, c.value->dtype, "aten::zeros_like");
   const Tensor mask = triangle(t, delta_chunk);
-  for (std::int64_t i = 0; i < sizes[2]; ++i) {
+  play_turns(t, sizes[2], [&](std::int64_t) {
     const Tensor query = t.select(c.query, 2);
     const Tensor key = t.select(c.key, 2);
     const Tensor value = t.select(c.value, 2);
@@ -104,7 +105,7 @@ Tensor scan(Torch& t, Chunked& c, Tensor* last) {
     }
     out = set_part(t, out, t.add(c.before, t.matmul(c.system, c.fresh)));
     state = next_state(t, c, state, key);
-  }
+  });
   if (last != nullptr) *last = state;
   return out;
 }

@@ -1,5 +1,6 @@
 #include "modules/kimi_delta.hpp"
 
+#include "torch/loops.hpp"
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator {
@@ -137,14 +138,14 @@ Tensor scan(Torch& t, const Chunked& c) {
   Tensor out = t.empty(sizes, c.value->dtype, "aten::zeros_like");
   const Tensor mask = triangle(t, delta_chunk);
   Step s;
-  for (std::int64_t i = 0; i < sizes[2]; ++i) {
+  play_turns(t, sizes[2], [&](std::int64_t) {
     read(t, c, mask, state, s);
     {
       const Tensor part = t.add(s.before, t.matmul(s.within, s.fresh));
       out = set_part(t, out, part);
     }
     state = next_state(t, s, state);
-  }
+  });
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "modules/selective_scan.hpp"
 
+#include "torch/loops.hpp"
 #include "torch/stacking.hpp"
 
 namespace oomplan::estimator {
@@ -42,10 +43,10 @@ std::vector<Tensor> outputs(Torch& t, const ScanInputs& in, const Discrete& disc
   const DType dtype = in.hidden->dtype;
   std::vector<Tensor> out;
   state = t.zeros({sizes[0], sizes[1], sizes[3]}, dtype);
-  for (std::int64_t i = 0; i < sizes[2]; ++i) {
+  play_turns(t, sizes[2], [&](std::int64_t) {
     state = next_state(t, discrete, state);
     out.push_back(t.select(read_state(t, state, in.c, dtype), 2));
-  }
+  });
   return out;
 }
 
@@ -61,10 +62,12 @@ Tensor selective_scan(Torch& t, const ScanInputs& in) {
 Tensor scan_tokens(Torch& t, const ScanInputs& in) {
   const Discrete discrete = discretized(t, in, in.dt);
   Tensor state;
-  const std::vector<Tensor> parts = outputs(t, in, discrete, state);
-  Tensor out = stack_last(t, parts);
+  std::vector<Tensor> parts = outputs(t, in, discrete, state);
+  Tensor out = stack_last(t, parts, in.hidden->sizes[2]);
   out = t.add(out, t.mul(in.hidden, t.unsqueeze(t.unsqueeze(in.d, 0), 2)));
-  return t.mul(out, t.silu(in.z));
+  out = t.mul(out, t.silu(in.z));
+  play_turns(t, in.hidden->sizes[2], [&](std::int64_t i) { parts[static_cast<std::size_t>(i)].reset(); });
+  return out;
 }
 
 Tensor project_channels(Torch& t, const Tensor& w, const Tensor& x) {

@@ -15,7 +15,9 @@ class BigbirdAttention final : public Module {
         hidden_dropout_(a.number("hidden_dropout", 0.0)),
         module_(b.module_id(a.module())) {
     const std::int64_t longest = saturating_mul(5 + 2 * a.integer("random"), a.integer("block"));
-    const bool sparse = a.text("kind", "block_sparse") == "block_sparse";
+    const std::string kind = a.text("kind", "block_sparse");
+    const bool sparse = kind == "block_sparse";
+    if (!sparse && kind != "original_full") a.unmodelled("attention_type " + kind + ", which transformers refuses,");
     if (sparse && b.facts.length > longest) a.unmodelled("attention of blocks, which longer rows have,");
     if (b.facts.attention != Attention::eager) a.unmodelled("attention other than BigBird's own");
     const std::string m = a.module() + ".";

@@ -22,6 +22,8 @@ class DbrxMoe final : public Module {
     v1_ = AdaptedParameter(b, m + "experts.mlp.v1", sizes, Part::expert);
     w2_ = AdaptedParameter(b, m + "experts.mlp.w2", sizes, Part::expert);
     if (a.number("jitter", 0.0) > 0.0) a.unmodelled("noise on the router");
+    if (states_are_low(b.facts) && b.facts.autocast)
+      a.unmodelled("autocast over hidden states that are not in fp32, at which transformers stops (index_add_),");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -36,6 +38,12 @@ class DbrxMoe final : public Module {
   }
 
  private:
+  /// Of the dtype of the embedding, to which the norms' results are brought.
+  static bool states_are_low(const Facts& f) {
+    const bool raised = (f.quantized && f.kbit_upcast) || (f.trained_to_fp32 && !f.lora);
+    return f.weights != DType::fp32 && !raised;
+  }
+
   Tensor experts(Play& play, const Tensor& hidden, const Tensor& weights) const {
     Torch& t = play.torch;
     const std::int64_t tokens = hidden->sizes[0];

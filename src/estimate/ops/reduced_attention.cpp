@@ -1,4 +1,6 @@
 // SegformerAttention: queries of all patches, keys and values of fewer, which a convolution makes of them.
+#include <algorithm>
+
 #include "modules/attention_core.hpp"
 #include "modules/layer_norm.hpp"
 #include "modules/linear.hpp"
@@ -24,6 +26,8 @@ class ReducedAttention final : public Module {
     v_proj_ = Linear(b, m + "v_proj", width_, width_, true);
     o_proj_ = Linear(b, m + "o_proj", width_, width_, true);
     if (reduction_ == 1) return;
+    if (reduction_ > std::min(height_, columns_))
+      a.unmodelled("a sr_ratio larger than its stage's grid of patches, at which the convolution stops,");
     const Conv2d::Shape shape{.in = width_, .out = width_, .kernel = reduction_, .stride = reduction_};
     convolution_ = Conv2d(b, m + "sequence_reduction.sequence_reduction", shape);
     norm_ = LayerNorm(b, m + "sequence_reduction.layer_norm", width_);

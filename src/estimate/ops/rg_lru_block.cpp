@@ -4,6 +4,7 @@
 #include "modules/linear.hpp"
 #include "modules/selective_scan.hpp"
 #include "torch/convolution.hpp"
+#include "torch/loops.hpp"
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator::ops {
@@ -96,11 +97,11 @@ class RgLru {
     const Tensor gate = t.mul(gates, inverted(t, reset));
     Tensor state = t.zeros({x->sizes[0], x->sizes[2]}, DType::fp32);
     Tensor out = t.empty_strided(x->sizes, x->strides, x->dtype, "aten::zeros_like");
-    for (std::int64_t i = 0; i < x->sizes[1]; ++i) {
+    play_turns(t, x->sizes[1], [&](std::int64_t) {
       state = t.mul(t.to(t.select(gate, 1), DType::fp32), state);
       state = t.add(state, t.to(t.select(x, 1), DType::fp32));
       out = set_part(t, out, t.to(state, x->dtype));
-    }
+    });
     state_ = state;
     return out;
   }

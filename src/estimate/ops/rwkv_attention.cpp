@@ -3,6 +3,7 @@
 #include "modules/linear.hpp"
 #include "modules/selective_scan.hpp"
 #include "modules/token_shift.hpp"
+#include "torch/loops.hpp"
 #include "torch/scans.hpp"
 
 namespace oomplan::estimator::ops {
@@ -84,7 +85,7 @@ class RwkvAttention final : public Module {
     }
     const Tensor decay = t.neg(t.exp(decay_));
     Tensor k, v, for_output, first, second, numerator, denominator, for_state;
-    for (std::int64_t i = 0; i < key->sizes[1]; ++i) {
+    play_turns(t, key->sizes[1], [&](std::int64_t) {
       k = t.to(t.select(key, 1), DType::fp32);
       v = t.select(value, 1);
       for_output = t.maximum(sums.highest, t.add(k, first_));
@@ -99,7 +100,7 @@ class RwkvAttention final : public Module {
       sums.numerator = sum(t, first, sums.numerator, second, v);
       sums.denominator = t.add(t.mul(first, sums.denominator), second);
       sums.highest = for_state;
-    }
+    });
     return out;
   }
 

@@ -72,6 +72,9 @@ void Torch::free_node(Node* node) {
   while (!dying_nodes_.empty()) {
     Node* n = dying_nodes_.back();
     dying_nodes_.pop_back();
+    // What a turn of a loop saved it lets go of by itself, wherever the graph is let go of.
+    const std::int16_t here = recorder.scope.layer;
+    Restore turn(recorder.scope.layer, loops.is_turn(n->scope.layer) ? std::int16_t{n->scope.layer} : here);
     for (int i = 0; i < n->saved_count; ++i) n->saved[static_cast<std::size_t>(i)].clear();
     for (int i = 0; i < n->next_count; ++i) n->next[static_cast<std::size_t>(i)].node.reset();
     for (Tensor& b : n->buffer) b.reset();
@@ -161,6 +164,7 @@ void Torch::clear() {
   offload_at_.reset();
   assert(impls_.whole() && nodes_.whole());
   recorder.clear();
+  loops.clear();
   kernels.clear();
   next_sequence_ = 0;
   gradient_hook = nullptr;

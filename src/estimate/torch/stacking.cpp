@@ -23,9 +23,9 @@ std::vector<Tensor> widened(Torch& t, const std::vector<Tensor>& parts) {
   return out;
 }
 
-Tensor stack(Torch& t, const std::vector<Tensor>& parts, int dim, BackwardFn backward) {
+Tensor stack(Torch& t, const std::vector<Tensor>& parts, std::int64_t count, int dim, BackwardFn backward) {
   Dims sizes = parts.front()->sizes;
-  sizes.insert(dim, static_cast<std::int64_t>(parts.size()));
+  sizes.insert(dim, count);
   const std::vector<Tensor> alike = widened(t, parts);
   Tensor whole = t.empty(sizes, alike.front()->dtype, "aten::cat");
   for (const Tensor& part : alike) {
@@ -78,10 +78,12 @@ std::vector<Tensor> split_all(Torch& t, const Tensor& x, std::int64_t size) {
   return out;
 }
 
-Tensor stack_last(Torch& t, const std::vector<Tensor>& parts) {
-  return stack(t, parts, parts.front()->dim(), stack_backward<false>);
+Tensor stack_last(Torch& t, const std::vector<Tensor>& parts, std::int64_t count) {
+  return stack(t, parts, count, parts.front()->dim(), stack_backward<false>);
 }
 
-Tensor stack_first(Torch& t, const std::vector<Tensor>& parts) { return stack(t, parts, 0, stack_backward<true>); }
+Tensor stack_first(Torch& t, const std::vector<Tensor>& parts) {
+  return stack(t, parts, std::ssize(parts), 0, stack_backward<true>);
+}
 
 }  // namespace oomplan::estimator

@@ -7,9 +7,10 @@
 
 namespace oomplan::estimator {
 
-/// torch.stack(parts, dim=-1). Its one node is played as one for each part, which hand the gradient on; they run before
-/// all that made the parts, as the one does.
-Tensor stack_last(Torch& t, const std::vector<Tensor>& parts);
+/// torch.stack(parts, dim=-1), of `count` parts where those here stand for more (torch/loops.hpp). Its one node is
+/// played as one for each part, which hand the gradient on; they run before all that made the parts, as the one does.
+Tensor stack_last(Torch& t, const std::vector<Tensor>& parts, std::int64_t count);
+inline Tensor stack_last(Torch& t, const std::vector<Tensor>& parts) { return stack_last(t, parts, std::ssize(parts)); }
 
 /// The same of dim=0.
 Tensor stack_first(Torch& t, const std::vector<Tensor>& parts);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "looped.hpp"
 #include "node.hpp"
 #include "offload.hpp"
 #include "pool.hpp"
@@ -240,6 +241,7 @@ class Torch {
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   void use_kernel(const char* name) { choose_kernel(name); }
   Recorder recorder{};
+  Loops loops{};
 
   /// Forgets what was played, but not the memory that it took. No tensor may be left.
   void clear();

@@ -133,6 +133,51 @@ TEST(Zamba, SharesATransformerAmongNotTooManyLayers) {
   EXPECT_NE(refusal(plan(Attention::sdpa), of_layers(65)), "");
 }
 
+// transformers counts the period from the fourth layer on (ZambaConfig.__post_init__).
+TEST(Zamba, LaysItsLayersOutWhereNoListDoes) {
+  const Keys sizes{{"model_type", "\"zamba\""},  {"hidden_size", "64"},        {"num_hidden_layers", "9"},
+                   {"num_attention_heads", "4"}, {"num_key_value_heads", "4"}, {"mamba_d_state", "16"},
+                   {"vocab_size", "1000"}};
+  const auto kinds = [](const Keys& model) { return example::architecture(model).body.front().layers; };
+  const auto listed = [&](const std::string& layers) {
+    return example::with(sizes, {{"layers_block_type", "[" + layers + "]"}});
+  };
+  const std::string first = R"("mamba", "mamba", "hybrid", "mamba", "mamba", "mamba", "mamba", )";
+  EXPECT_EQ(kinds(sizes), kinds(listed(first + R"("hybrid", "mamba")")));
+  EXPECT_EQ(kinds(example::with(sizes, {{"attn_layer_period", "5"}, {"attn_layer_offset", "0"}})),
+            kinds(listed(R"("mamba", "mamba", "hybrid", "hybrid", "mamba", "mamba", "mamba", "mamba", "hybrid")")));
+}
+
+TEST(ExaoneMoe, AttendsToWholeRowsInEachLayerOfThePattern) {
+  const Keys sizes = example::qwen3_moe({{"model_type", "\"exaone_moe\""}, {"num_hidden_layers", "6"}});
+  const auto kinds = [&](const Keys& more) {
+    return example::architecture(example::with(sizes, more)).body.front().layers;
+  };
+  const std::string period = R"("sliding_attention", "sliding_attention", "full_attention")";
+  EXPECT_EQ(kinds({{"sliding_window_pattern", "3"}}), kinds({{"layer_types", "[" + period + ", " + period + "]"}}));
+  EXPECT_NE(kinds({{"sliding_window_pattern", "3"}}), kinds({}));
+}
+
+TEST(Encoders, AHeadThatIsNotTiedHasABiasThatNothingReads) {
+  for (const char* type : {"bert", "roberta", "camembert", "xlm-roberta", "ernie", "mpnet", "big_bird"}) {
+    const Keys model = example::bert({{"model_type", "\"" + std::string(type) + "\""}});
+    const std::int64_t tied = parameters(model, Attention::eager);
+    const std::int64_t untied = parameters(example::with(model, {{"tie_word_embeddings", "false"}}), Attention::eager);
+    EXPECT_EQ(untied - tied, 1000 * width + 1000) << type;
+  }
+}
+
+TEST(Dbrx, AutocastOverStatesInBf16IsUndecided) {
+  const Keys model{{"model_type", "\"dbrx\""}, {"d_model", "256"},     {"n_heads", "4"},
+                   {"n_layers", "2"},          {"vocab_size", "1000"}, {"ffn_hidden_size", "128"}};
+  TrainingPlan p = plan(Attention::sdpa);
+  EXPECT_EQ(refusal(p, model), "");
+  p.precision.autocast.value = Autocast::bf16;
+  EXPECT_THAT(refusal(p, model), ::testing::HasSubstr("index_add_"));
+  p.precision.weights_dtype.value = WeightsDType::fp32;
+  EXPECT_EQ(refusal(p, model), "");
+}
+
 TEST(BigBird, AttendsToWholeRowsWhereTheyAreShort) {
   const Keys model = example::bert({{"model_type", "\"big_bird\""}});
   TrainingPlan p = plan(Attention::eager);
@@ -142,6 +187,7 @@ TEST(BigBird, AttendsToWholeRowsWhereTheyAreShort) {
   EXPECT_NE(refusal(p, model), "");
   EXPECT_EQ(refusal(p, example::with(model, {{"attention_type", "\"original_full\""}})), "");
   EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
+  EXPECT_THAT(refusal(p, example::with(model, {{"attention_type", "\"banded\""}})), ::testing::HasSubstr("banded"));
 }
 
 TEST(BigBird, HasAPoolerThatIsNotTrained) {

@@ -186,6 +186,16 @@ TEST(Gemma4Unified, ATokenIsASquareOfPatches) {
   EXPECT_THAT(refusal(seeing(48 * 20, 48 * 15), gemma4_unified()), HasSubstr("no image of 960 x 720 pixels"));
 }
 
+// transformers builds no tower without its config, where that is optional.
+TEST(Gemma4Unified, WithoutATowerItIsUndecided) {
+  Keys model = gemma4_unified();
+  EXPECT_THAT(example::architecture(model).not_played, ::testing::IsEmpty());
+  model["vision_config"] = "null";
+  EXPECT_THAT(example::architecture(model).not_played, ::testing::Contains(HasSubstr("no vision_config")));
+  model.erase("vision_config");
+  EXPECT_THAT(example::architecture(model).not_played, ::testing::Contains(HasSubstr("no vision_config")));
+}
+
 TEST(Gemma4Unified, APictureIsFilledUp) {
   EXPECT_LT(peak(seeing(96, 144, 512), gemma4_unified()) * 100,
             peak(seeing(48 * 14, 48 * 20, 512), gemma4_unified()) * 101);
@@ -230,6 +240,14 @@ TEST(PaliGemma2, ItsTowerHasSdpaUnlessEagerIsAskedFor) {
   EXPECT_LT(peak(p, paligemma2()), asked);
 }
 
+TEST(PaliGemma2, FeaturesOfAnotherWidthThanTheHiddenStatesAreUndecided) {
+  for (const char* width : {"128", "512"}) {
+    Keys model = paligemma2();
+    model["projection_dim"] = width;
+    EXPECT_THAT(refusal(seeing(448, 448), model), HasSubstr("than the hidden states")) << width;
+  }
+}
+
 TEST(LlavaNext, ATokenOfTheClassMakesNoSquare) {
   EXPECT_THAT(refusal(seeing(56, 56), llava_next({{"vision_feature_select_strategy", "\"full\""}})),
               HasSubstr("features that make no square"));
@@ -252,6 +270,16 @@ TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
 }
 
 // The logits of all pixels, in fp32 where the loss is made: resized, their log-softmax and its two gradients.
+TEST(Segformer, AReductionWiderThanItsGridIsUndecided) {
+  const auto reduced = [](const char* ratios) {
+    Keys model = segformer();
+    model["sr_ratios"] = ratios;
+    return refusal(of_pictures(256, 256), model);
+  };
+  EXPECT_EQ(reduced("[8, 4, 2, 8]"), "");  // Of 8 patches a side.
+  EXPECT_THAT(reduced("[8, 4, 2, 9]"), HasSubstr("sr_ratio"));
+}
+
 TEST(Segformer, ItsLossIsOfThePicturesOwnSize) {
   const std::int64_t less = peak(of_pictures(256, 256), segformer());
   const std::int64_t more = peak(of_pictures(512, 512), segformer());
