@@ -16,6 +16,7 @@
 #include "input.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/survey/survey.hpp"
 #include "open_numbers.hpp"
@@ -154,6 +155,19 @@ void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {
   }
 }
 
+/// Figures without a card have no range beside them.
+void warn_of_open_layers(TrainingPlan& plan) {
+  const std::optional<Diagnostic> open = open_layers_of(plan);
+  if (!open) return;
+  plan.warnings.push_back({Severity::warning,
+                           "estimate/open-layers",
+                           "which layers the checkpoint leaves in 16 bits only its config.json says: all are counted, "
+                           "so that the figures are the most that the run can need",
+                           open->where,
+                           {},
+                           open->hint});
+}
+
 /// What a run is held against.
 struct HeldCards {
   std::vector<Gpu> gpus{};
@@ -165,7 +179,12 @@ Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const G
   std::optional<Diagnostic> undecided = undecided_on(*findings.plan, *findings.footprint, gpu);
   if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
   if (!undecided) {
-    return fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown, headroom);
+    Fit held = fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown, headroom);
+    if (held.may_fit()) undecided = open_layers_of(*findings.plan);
+    if (!undecided) return held;
+    const Range range = held.range();
+    undecided->message +=
+        fmt::format(" {}: it needs between {} and {}", gpu.title, to_text(range.lower), to_text(range.upper));
   }
   findings.diagnostics.push_back(std::move(*undecided));
   return {.gpu = gpu, .verdict = FitVerdict::undecided};
@@ -260,6 +279,7 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
     return findings.footprint.reset();
   }
   warn_of_assumed_totals(*findings.plan, cards.gpus);
+  warn_of_open_layers(*findings.plan);
   const Bytes peak = findings.footprint->peak.total;  // before what is reserved is counted
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));

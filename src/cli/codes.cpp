@@ -121,6 +121,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"estimate/no-target", Verdict::invalid,
      "None of the modules that LoRA is asked for is in the model, and peft stops with a ValueError. A target is a "
      "module's name or the end of its path (q_proj), all-linear, or peft-default."},
+    {"estimate/open-layers", Verdict::answered,
+     "A checkpoint in 4 bits leaves layers in 16 bits, and nothing says which: all are counted, and the answer is a "
+     "range."},
     {"estimate/too-large", Verdict::invalid,
      "A size in the config is beyond anything that a machine has; probably a typo."},
     {"estimate/too-long", Verdict::invalid,

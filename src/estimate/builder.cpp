@@ -205,6 +205,18 @@ void Builder::warm_up() {
   std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(before), events.end());
 }
 
+// Which layers they are nobody says, and they are as much beside whatever runs: one weight stands for all.
+void Builder::keep_in_16_bits() {
+  if (facts.checkpoint == 0) return;
+  std::int64_t stored = 0;
+  for (const Parameter& p : parameters) {
+    const std::int64_t bytes = saturating_mul(p.sizes.product(), bytes_of(p.held->dtype));
+    if (!added(p)) stored = saturating_add(stored, saturating_mul(p.layers, bytes));
+  }
+  const std::int64_t more = (facts.checkpoint - stored) / bytes_of(facts.weights);
+  if (more > 0) quantized_storage({more}, facts.weights);
+}
+
 bool Builder::added(const Parameter& parameter) const {
   return parameter.part == Part::adapter || of_copies_.contains(parameter.held->storage);
 }
@@ -275,6 +287,7 @@ void Builder::finish_loading() {
   const std::vector<Event> adapters = taken(events, of_adapters_);
   const std::vector<Event> copies = taken(events, of_copies_);
   if (quantizes) warm_up();
+  keep_in_16_bits();
   upcast();
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());

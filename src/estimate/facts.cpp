@@ -175,6 +175,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_qkv_kernel = plan.kernels.lora_qkv.value;
   f.lora_o_kernel = plan.kernels.lora_o.value;
   f.lora_mlp_kernel = plan.kernels.lora_mlp.value;
+  f.checkpoint = f.quantized ? plan.quantization.checkpoint.value : 0;
   f.fake_group = plan.quantization.fake_group.value;
   f.double_quantized = plan.quantization.double_quantization.value;
   f.quantized_experts = plan.quantization.experts.value;
@@ -190,7 +191,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.experts = plan.kernels.experts.value;
   f.routing = plan.kernels.routing.value;
   f.scan_packages = plan.kernels.scan_packages.value;
-  for (const std::string& text : plan.quantization.skipped.value)
+  // The checkpoint's size counts what it leaves in 16 bits, whichever it is.
+  for (const std::string& text : f.checkpoint > 0 ? std::vector<std::string>{} : plan.quantization.skipped.value)
     f.unquantized.push_back({text, *Pattern::parse(text)});
   f.padding_mask = plan.batch.padding_mask.value;
   f.told_of_pieces = plan.loader.packed.value && f.attention == Attention::flash_attention_2;

@@ -6,6 +6,7 @@
 
 #include "held_on.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 
 namespace oomplan {
 namespace {
@@ -97,7 +98,10 @@ Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
 }  // namespace
 
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
-  if (has_other_parts(plan, footprint, gpu)) return other_parts(plan, gpu);
+  if (has_other_parts(plan, footprint, gpu)) {
+    std::optional<Diagnostic> open = open_layers_of(plan);  // With less of them there may be room for whole parts.
+    return open ? open : other_parts(plan, gpu);
+  }
   const std::string_view kernel = newer_kernel(plan, footprint);
   if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;

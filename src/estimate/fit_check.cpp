@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "held_on.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan {
 
@@ -15,6 +16,16 @@ Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const MeshFact
 }
 
 }  // namespace
+
+std::optional<Diagnostic> open_layers_of(const TrainingPlan& plan) {
+  if (!estimator::has_open_layers(plan)) return std::nullopt;
+  Diagnostic out = estimator::unmodelled("which layers the checkpoint leaves in 16 bits decides whether the run fits",
+                                         plan.quantization.skipped.origin);
+  out.hint =
+      "--set plan.unquantized_modules=[…], what its config.json has under llm_int8_skip_modules, or "
+      "--set plan.checkpoint_bytes=…, what its .safetensors files come to";
+  return out;
+}
 
 FitCheck::FitCheck(const TrainingPlan& plan, const Architecture& architecture)
     : plan_(plan), architecture_(architecture), peaks_(estimate(plan, architecture, Detail::peaks)) {}
@@ -59,9 +70,12 @@ CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
+  const std::optional<Diagnostic> open = open_layers_of(plan_);
+  if (tensors > limit && open) return {.errors = {*open}};
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   const Result<Fit> held = worst_on(gpu, limit);
   if (!held) return {.errors = held.errors()};
+  if (!held->fits() && open) return {.errors = {*open}};
   return {.needed = held->needed,
           .at_least = held->at_least,
           .fits = held->fits(),

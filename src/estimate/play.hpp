@@ -86,6 +86,7 @@ struct Facts {
   bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
   bool quantized_experts = false;    ///< Experts' parameters too, in 4 bits or 8.
+  std::int64_t checkpoint = 0;       ///< As QuantizationFacts has it.
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
@@ -397,6 +398,7 @@ class Builder {
   std::string owner_{};
   void load_in_order();
   void warm_up();
+  void keep_in_16_bits();  ///< What a checkpoint has beyond the weights as they are quantised.
   void upcast();
   void raise_trained();
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.

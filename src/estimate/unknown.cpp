@@ -3,6 +3,7 @@
 #include <array>
 
 #include "oomplan/estimate/estimate.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan {
 namespace {
@@ -17,6 +18,8 @@ struct Unknown {
 bool has_op(const Architecture& architecture, std::string_view op) {
   return any_op(architecture, [&](const OpSpec& spec) { return spec.op == op; });
 }
+
+bool has_open_layers(const TrainingPlan& plan, const Architecture&) { return estimator::has_open_layers(plan); }
 
 constexpr std::array unknowns{
     Unknown{"completion length",
@@ -48,6 +51,10 @@ constexpr std::array unknowns{
               return name == "torchao_adamw_8bit" || name == "torchao_adamw_4bit";
             },
             [](TrainingPlan& plan) { plan.optimizer.name.value += "_in_one_kernel"; }},
+    Unknown{"layers in 16 bits",
+            "which layers the checkpoint leaves in 16 bits only its config.json says: from none to all "
+            "(unquantized_modules says them, checkpoint_bytes what the checkpoint comes to)",
+            has_open_layers, [](TrainingPlan& plan) { plan.quantization.skipped.value.clear(); }},
     Unknown{"expert routing",
             "which tokens an expert gets is not known: from as many as any other expert to all of them "
             "(expert_routing says it)",

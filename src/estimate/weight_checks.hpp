@@ -18,6 +18,13 @@ inline Diagnostic unmodelled(std::string message, const Origin& origin) {
   return error_of("estimate/unmodelled", std::move(message), origin);
 }
 
+/// Whether layers stay in 16 bits of which nobody says which they are; the plan has all of them.
+inline bool has_open_layers(const TrainingPlan& plan) {
+  const QuantizationFacts& q = plan.quantization;
+  return q.kind.value != Quantization::none && q.checkpoint.value == 0 && !q.skipped.value.empty() &&
+         q.skipped.origin.kind == Origin::Kind::assumed;
+}
+
 void check_weights(const TrainingPlan& plan, Diagnostics& errors);
 
 }  // namespace oomplan::estimator

@@ -94,6 +94,7 @@ std::vector<Score> scores_of(const Inputs& inputs) {
 }
 
 constexpr Foreign exported{"a config of LLaMA-Factory's that merges and exports an adapter", {}};
+constexpr Foreign quantized{"a config of torchtune's recipe that quantizes a checkpoint", {}};
 constexpr Foreign tokens{"a list of special tokens", {}, "name it in a training config (new_special_tokens_config: …)"};
 
 /// LLaMA-Factory: v1/plugins/model_plugins/peft.py, merge_and_export_model.
@@ -101,10 +102,16 @@ bool is_export(const Input& input) {
   return input.key == "peft_config" && input.value->is_mapping() && input.value->find("export_dir") != nullptr;
 }
 
+/// torchtune: recipes/quantize.py. Quantization-aware training names a quantizer beside an optimizer.
+bool quantizes_alone(const Inputs& inputs) {
+  return has(inputs, "quantizer") && has(inputs, "checkpointer") && !has(inputs, "optimizer");
+}
+
 bool is_token(const Input& input) { return input.key.starts_with('<') && input.key.ends_with('>'); }
 
 const Foreign* foreign_kind(const Inputs& inputs) {
   if (std::ranges::any_of(inputs, is_export)) return &exported;
+  if (quantizes_alone(inputs)) return &quantized;
   if (!inputs.empty() && std::ranges::all_of(inputs, is_token)) return &tokens;
   const auto tells = [&](const Foreign& kind) {
     return std::ranges::count_if(kind.keys, [&](std::string_view key) { return has(inputs, key); }) >= 2;

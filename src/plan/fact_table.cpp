@@ -249,6 +249,12 @@ constexpr std::array run_rows{
          "module's name; none: the head alone",
          {},
          [](const Plan& plan) { return quantizes(plan) && !plan.quantization.skipped.value.empty(); }}),
+    fact<&Plan::quantization, &QuantizationFacts::checkpoint, as::count>(
+        "checkpoint_bytes",
+        {"what the files of a checkpoint in 4 bits come to that keeps some of its layers in 16: what they have beyond "
+         "all linear layers in 4 bits is held beside these; 0: no such checkpoint is taken",
+         {{{weights, 1}}},
+         [](const Plan& plan) { return in_4_bits(plan) && plan.quantization.checkpoint.value > 0; }}),
     fact<&Plan::quantization, &QuantizationFacts::kbit_upcast, as::boolean>(
         "kbit_upcast", {"peft's `prepare_model_for_kbit_training` was called: weights that are not quantized are fp32",
                         {},

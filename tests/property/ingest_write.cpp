@@ -157,6 +157,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.checkpointing.early_stop.value = true;
   plan.optimizer.in_backward.value = false;  // Of torchtune alone, as fake quantization.
   plan.quantization.fake_group.value = 0;
+  plan.quantization.checkpoint.value = 0;            // Of Unsloth alone.
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
   plan.batch.joined.value = 0;
   plan.optimizer.fp32_embedding_state.value = true;

@@ -12,6 +12,10 @@
 
 namespace oomplan {
 
+/// Where a checkpoint leaves layers in 16 bits and nobody says which: why a card that all of them are too much for may
+/// be large enough.
+std::optional<Diagnostic> open_layers_of(const TrainingPlan& plan);
+
 struct CheckedFit {
   Bytes needed{};              ///< As in Fit.
   bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.

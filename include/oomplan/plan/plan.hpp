@@ -372,8 +372,10 @@ struct QuantizationFacts {
   Setting<QuantStorage> storage{};              ///< Of 4-bit weights.
   Setting<bool> experts{};                      ///< Experts' 3-D parameters too, in 4 bits (Axolotl).
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
-  Setting<bool> kbit_upcast{};                  ///< peft's prepare_model_for_kbit_training: other weights to fp32.
-  Setting<std::int64_t> fake_group{};           ///< Elements that share a scale in fake quantization; 0: there is none.
+  Setting<std::int64_t> checkpoint{};  ///< Bytes of a checkpoint in 4 bits that keeps more in 16 than `skipped`
+                                       ///< says; 0: none does.
+  Setting<bool> kbit_upcast{};         ///< peft's prepare_model_for_kbit_training: other weights to fp32.
+  Setting<std::int64_t> fake_group{};  ///< Elements that share a scale in fake quantization; 0: there is none.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;
 };
 

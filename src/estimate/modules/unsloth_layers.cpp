@@ -88,17 +88,17 @@ class UnslothAttention final : public Module {
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
     const std::int64_t kv = q / groups_;
-    for (const char* bias : {"qkv_bias", "o_bias"}) {
-      if (a.flag(bias, false)) a.unmodelled("biases of attention under Unsloth");
-    }
+    const bool biased = a.flag("qkv_bias", false);
+    if (a.flag("o_bias", false)) a.unmodelled("biases of attention's output under Unsloth");
     for (const char* other : {"softcap", "scaled_keys", "scaled_by_position", "rotary"}) {
       if (a.find(other) != nullptr) a.unmodelled("such attention under Unsloth");
     }
-    q_proj_ = Linear(b, m + "q_proj", width, q, false);
-    k_proj_ = Linear(b, m + "k_proj", width, kv, false);
-    v_proj_ = Linear(b, m + "v_proj", width, kv, false);
+    q_proj_ = Linear(b, m + "q_proj", width, q, biased);
+    k_proj_ = Linear(b, m + "k_proj", width, kv, biased);
+    v_proj_ = Linear(b, m + "v_proj", width, kv, biased);
     o_proj_ = Linear(b, m + "o_proj", q, width, false);
-    qkv_ = UnslothLora({&q_proj_, &k_proj_, &v_proj_});
+    // FastLlamaModel.patch_peft_model leaves layers with biases to peft (original_apply_qkv).
+    if (!biased) qkv_ = UnslothLora({&q_proj_, &k_proj_, &v_proj_});
     o_ = UnslothLora({&o_proj_});
     if (qkv_.partial()) a.unmodelled("adapters on some of q, k and v under Unsloth");
     const std::string norm = a.text("qk_norm", "none");

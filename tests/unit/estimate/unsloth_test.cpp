@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "oomplan/estimate/fit_check.hpp"
 #include "plans.hpp"
 
 namespace oomplan {
@@ -110,6 +111,58 @@ TEST(UnslothLayers, WhatNoRunShowedIsUndecided) {
               Contains(HasSubstr("adapters on some of q, k and v")));
   EXPECT_THAT(refused([](TrainingPlan& p) { p.kernels.unsloth.value = UnslothLayers::none; }, llama),
               Contains(HasSubstr("unsloth_fused without Unsloth's layers")));
+}
+
+// FastLlamaModel.patch_peft_model leaves layers with biases to peft, whose dropout-free path keeps what each layer is
+// given.
+TEST(UnslothLayers, BiasesLeaveProjectionsToPeft) {
+  TrainingPlan p = plan();
+  p.adapter.targets.value = {"q_proj", "v_proj"};  // Of no function of all three.
+  EXPECT_THAT(refusals(p, example::architecture(model())), Contains(HasSubstr("adapters on some of q, k and v")));
+  EXPECT_THAT(refusals(p, example::architecture(model({{"model_type", "\"qwen2\""}}))), testing::IsEmpty());
+}
+
+// A checkpoint in 4 bits that leaves layers in 16: what it has beyond all of them in 4 bits stays for all of the run.
+TEST(UnslothCheckpoint, WhatItLeavesIn16BitsIsHeldBesideTheRest) {
+  TrainingPlan p = plan();
+  p.quantization.kind.value = Quantization::nf4;
+  const Architecture llama = example::architecture(model());
+  const auto weights = [&](std::int64_t bytes) {
+    p.quantization.checkpoint.value = bytes;
+    return in_loss(example::played(p, llama), 2, Bucket::weights);
+  };
+  const std::int64_t least = weights(0);
+  EXPECT_EQ(weights(1), least) << "smaller than all in 4 bits";
+  const std::int64_t larger = weights(64 * mib);
+  EXPECT_GT(larger, least);
+  EXPECT_EQ(weights(96 * mib) - larger, 32 * mib);
+  p.quantization.skipped.value = {"lm_head", "model.layers"};
+  EXPECT_EQ(weights(96 * mib) - larger, 32 * mib) << "its size counts, whichever layers they are";
+}
+
+// Which layers a checkpoint leaves in 16 bits nobody may know: all are played, and the range ends at none.
+TEST(UnslothCheckpoint, LayersThatNobodyNamesAreARange) {
+  TrainingPlan p = plan();
+  p.quantization.kind.value = Quantization::nf4;
+  const Architecture llama = example::architecture(model());
+  const Bytes least = example::played(p, llama).peak.tensors();
+  p.quantization.skipped.value = {"lm_head", "model.layers"};
+  p.quantization.skipped.origin.kind = Origin::Kind::config;
+  EXPECT_FALSE(open_layers_of(p)) << "a config says them";
+  p.quantization.skipped.origin.kind = Origin::Kind::assumed;
+  ASSERT_TRUE(open_layers_of(p));
+  const Footprint most = example::played(p, llama);
+  const std::vector<Contribution> unknown = unknown_of(p, llama, most);
+  ASSERT_EQ(unknown.size(), 1U);
+  EXPECT_EQ(unknown.front().name, "layers in 16 bits");
+  EXPECT_EQ(most.peak.tensors() - unknown.front().upper, least);
+  Gpu small;
+  small.total = most.peak.tensors();
+  const CheckedFit checked = FitCheck(p, llama).on(small, small.total);
+  ASSERT_EQ(checked.errors.size(), 1U);
+  EXPECT_THAT(checked.errors.front().message, HasSubstr("leaves in 16 bits decides whether the run fits"));
+  p.quantization.checkpoint.value = 96 * mib;
+  EXPECT_FALSE(open_layers_of(p));
 }
 
 // What is free on the card decides how many parts the loss has.

@@ -39,6 +39,13 @@ TEST(Hf, TrlDefaults) {
   EXPECT_THAT(plan.batch.padding_mask, is_from(true, "assumed: rows of a batch differ in length and are padded"));
 }
 
+TEST(Hf, KeysOfAlignmentHandbooksScriptsAreKnown) {
+  const TrainingPlan plan = plan_from(sft + "chat_template: '{{ a }}'\ndataset_mixture: {datasets: [{id: a}]}\n" +
+                                      "dataset_mixer: {a: 1.0}\ndataset_splits: [train]\nhub_model_revision: v1\n");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
 TEST(Hf, TrlAdapterDefaults) {
   const TrainingPlan plan = plan_from("model_name_or_path: a/b\nuse_peft: true\n");
   EXPECT_THAT(plan.adapter.kind, is_from(Adapter::lora, "use_peft at 2:11"));

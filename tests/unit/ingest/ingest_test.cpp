@@ -71,6 +71,9 @@ TEST(Recognise, OtherKindsOfFileAreNamed) {
   EXPECT_THAT(errors_from("model_class: a\ndist_config: {}\npeft_config: {}\n"),
               ElementsAre("c.yaml: ingest/unknown-dialect: this is a config of LLaMA-Factory's second trainer "
                           "(USE_V1=1), which oomplan does not read yet"));
+  EXPECT_THAT(errors_from("model: {_component_: a}\ncheckpointer: {_component_: b}\ndevice: cuda\ndtype: bf16\n"
+                          "quantizer: {_component_: c}\n"),
+              ElementsAre(HasSubstr("ingest/no-training: this is a config of torchtune's recipe that quantizes")));
   EXPECT_THAT(errors_from("model: a/b\npeft_config: {name: lora, export_dir: out}\n"),
               ElementsAre(HasSubstr("ingest/no-training: this is a config of LLaMA-Factory's that merges")));
   EXPECT_THAT(errors_from("\"<|a|>\": text\n\"<b>\": text\n"),

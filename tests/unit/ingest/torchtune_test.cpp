@@ -29,6 +29,13 @@ std::vector<std::string> features_of(const TrainingPlan& plan) {
   return out;
 }
 
+TEST(Torchtune, KeysOfItsOtherRecipesAreKnown) {
+  const TrainingPlan plan = plan_from(full + "prompt: {system: null, user: a}\nlimit: 5\nuse_flex: true\n");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  ASSERT_EQ(plan.warnings.size(), 1U);
+  EXPECT_EQ(plan.warnings.front().code, "ingest/assumed-trainer");
+}
+
 TEST(Torchtune, ItsDefaultsNameTheirSource) {
   const TrainingPlan plan = plan_from(full);
   EXPECT_EQ(plan.dialect, "torchtune");

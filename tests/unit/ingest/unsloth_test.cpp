@@ -147,22 +147,55 @@ TEST(Unsloth, ACheckpointInFourBitsIsTheModelOfThatName) {
   const TrainingPlan plan =
       plan_of(import + "m, t = FastLanguageModel.from_pretrained(model_name = 'a/b-bnb-4bit')\n" + adapt + trainer());
   EXPECT_EQ(plan.model.name.value, "a/b");
-  EXPECT_THAT(
-      features(plan_of(import + "FastLanguageModel.from_pretrained('a/b-unsloth-bnb-4bit')\n" + adapt + trainer())),
-      Contains(HasSubstr("of which Unsloth chose the layers to quantize")));
 }
 
-// unsloth/models/mapper.py has a checkpoint of its own for many names.
+// unsloth/models/mapper.py has a checkpoint of its own for many names; loader_utils.py takes some back (BAD_MAPPINGS).
 TEST(Unsloth, InFourBitsANameMayStandForItsOwnCheckpoint) {
   const auto with = [](const std::string& arguments) {
-    return features(
-        plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer()));
+    return plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer())
+        .quantization;
   };
-  const std::string chosen = "from_pretrained.model_name: a checkpoint of which Unsloth chose the layers to quantize";
-  EXPECT_THAT(with("'meta-llama/LLAMA-3.2-1B'"), ElementsAre(chosen));
-  EXPECT_THAT(with("'meta-llama/Llama-3.2-1B', load_in_4bit = False"), IsEmpty());
-  EXPECT_THAT(with("'unsloth/Llama-3.2-1B-bnb-4bit'"), IsEmpty());
-  EXPECT_THAT(with("'my-org/my-llama'"), IsEmpty());
+  const auto is_open = [&](const std::string& arguments) {
+    const QuantizationFacts facts = with(arguments);
+    EXPECT_EQ(facts.checkpoint.value, 0);
+    EXPECT_EQ(facts.skipped.value.empty(), facts.skipped.origin.kind != Origin::Kind::assumed);
+    return facts.skipped.value == std::vector<std::string>{"lm_head", "model.layers"};
+  };
+  EXPECT_TRUE(is_open("'meta-llama/LLAMA-3.2-1B'"));
+  EXPECT_TRUE(is_open("'a/b-unsloth-bnb-4bit'"));
+  EXPECT_FALSE(is_open("'meta-llama/Llama-3.2-1B', load_in_4bit = False"));
+  EXPECT_FALSE(is_open("'unsloth/Llama-3.2-1B-bnb-4bit'"));
+  EXPECT_FALSE(is_open("'my-org/my-llama'"));
+  EXPECT_FALSE(is_open("'unsloth/Qwen3-32B'"));
+  EXPECT_FALSE(is_open("'unsloth/Qwen3-32B-unsloth-bnb-4bit'"));
+}
+
+// What unslothai/notebooks' outputs show of the download.
+TEST(Unsloth, TheSizeOfItsOwnCheckpointMayBeKnown) {
+  const auto with = [](const std::string& arguments) {
+    return plan_of(import + "m, t = FastLanguageModel.from_pretrained(" + arguments + ")\n" + adapt + trainer())
+        .quantization;
+  };
+  EXPECT_EQ(with("'Qwen/Qwen3-14B'").checkpoint.value, 11119259070);
+  EXPECT_EQ(with("'unsloth/Qwen3-14B-unsloth-bnb-4bit'").checkpoint.value, 11119259070);
+  EXPECT_THAT(with("'Qwen/Qwen3-14B'").skipped.value, IsEmpty());
+  EXPECT_EQ(with("'unsloth/Qwen3-14B-bnb-4bit'").checkpoint.value, 0);
+  EXPECT_EQ(with("'unsloth/Qwen3-14B', load_in_4bit = False").checkpoint.value, 0);
+}
+
+// trainer.py: beside a collator rows are neither joined nor packed.
+TEST(Unsloth, ACollatorOfRowsAndLabelsPadsThem) {
+  const auto with = [](const std::string& collator, const std::string& config) {
+    return plan_of(all("per_device_train_batch_size = 4" + config, "data_collator = " + collator + ", "));
+  };
+  const TrainingPlan plan = with("DataCollatorForSeq2Seq(tokenizer = t)", ", packing = True");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 4);
+  EXPECT_EQ(plan.batch.sequence_length.value, 1024);
+  EXPECT_EQ(plan.batch.joined.value, 0);
+  EXPECT_FALSE(plan.loader.packed.value);
+  EXPECT_THAT(features(with("DataCollatorForSeq2Seq(t, pad_to_multiple_of = 8)", "")),
+              ElementsAre("data_collator: a collator of its own"));
 }
 
 TEST(Unsloth, WhatItRefusesIsAConflict) {

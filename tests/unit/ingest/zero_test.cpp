@@ -57,6 +57,13 @@ std::vector<std::string> looked_for(const std::string& config, const std::string
   return out;
 }
 
+TEST(Zero, WhatItsMonitorsReportIsKnown) {
+  const TrainingPlan plan = planned(R"({"zero_optimization": {"stage": 2}, "comms_config": {"verbose": false},
+      "monitor_config": {"enabled": true, "csv_monitor": {"enabled": false}}})");
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.warnings, IsEmpty());
+}
+
 // Runs are started from a repository's root, which the frameworks take a path from.
 TEST(Zero, AFileIsLookedForAboveTheConfig) {
   TrainingPlan plan;

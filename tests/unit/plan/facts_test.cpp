@@ -159,8 +159,8 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
-              ElementsAre("quantization", "quantized_experts", "adapter", "weights_dtype", "zero_dtype", "teacher",
-                          "zero_offload_params", "modules_to_save", "model"));
+              ElementsAre("quantization", "quantized_experts", "checkpoint_bytes", "adapter", "weights_dtype",
+                          "zero_dtype", "teacher", "zero_offload_params", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "trained_layers",
                           "fsdp_fp32_trained", "modules_to_save", "frozen_parameters", "model"));
@@ -232,28 +232,30 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.checkpointing.offload.value = Offload::streamed;
   plan.kernels.scan_packages.value = true;
   // Of no Trainer; where images are; of torchtune; not DPO's; of no FSDP; as training's.
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
+                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
+                          "quantized_experts", "quantization_storage", "checkpoint_bytes", "fake_quantization_group",
+                          "checkpoint_every", "checkpoint_keeps", "loss_part", "optimizer_in_backward",
+                          "trained_layers", "layer_parts", "label_smoothing", "router_loss", "fused_norm_rope",
+                          "unsloth_layers", "evaluation_rows", "evaluation_length"));
+  plan.evaluation.rows.value = 8;
+  plan.evaluation.length.value = 64;
   EXPECT_THAT(
       without_effect(plan),
       ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "joined_rows",
                   "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                  "quantization_storage", "fake_quantization_group", "checkpoint_every", "checkpoint_keeps",
-                  "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts", "label_smoothing",
-                  "router_loss", "fused_norm_rope", "unsloth_layers", "evaluation_rows", "evaluation_length"));
-  plan.evaluation.rows.value = 8;
-  plan.evaluation.length.value = 64;
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
-                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
-                          "quantized_experts", "quantization_storage", "fake_quantization_group", "checkpoint_every",
-                          "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
-                          "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers"));
+                  "quantization_storage", "checkpoint_bytes", "fake_quantization_group", "checkpoint_every",
+                  "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
+                  "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(without_effect(plan),
-              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
-                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
-                          "quantized_experts", "quantization_storage", "fake_quantization_group", "checkpoint_every",
-                          "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
-                          "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
+  EXPECT_THAT(
+      without_effect(plan),
+      ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "joined_rows",
+                  "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
+                  "quantization_storage", "checkpoint_bytes", "fake_quantization_group", "checkpoint_every",
+                  "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
+                  "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -2,11 +2,14 @@
 // arguments of its scripts.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 
 #include "../../condition.hpp"
 #include "../../dialect.hpp"
 #include "../trainer/arguments.hpp"
 #include "dynamic.hpp"
+#include "oomplan/core/text.hpp"
 #include "script.hpp"
 
 namespace oomplan::ingestion {
@@ -62,10 +65,6 @@ void plan_model(const Arguments& args, Draft& draft, const Document& document) {
   Setting<std::string>& model = draft.plan.model.name;
   for (const std::string_view suffix : {"-unsloth-bnb-4bit", "-bnb-4bit"}) {
     if (!model.value.ends_with(suffix)) continue;
-    if (suffix.starts_with("-unsloth")) {
-      gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name",
-          model.origin);
-    }
     model.value.resize(model.value.size() - suffix.size());
     derive(model.origin, "whose weights are in 4 bits");
     break;
@@ -98,12 +97,32 @@ void plan_quantization(const Arguments& args, Draft& draft) {
   instead("from_pretrained.full_finetuning", Quantization::none, "full fine-tuning by Unsloth");
 }
 
-/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself.
-void note_choice(const std::string& given, Draft& draft) {
-  const bool four = draft.plan.quantization.kind.value == Quantization::nf4;
-  if (!four || !unsloth::is_quantized_by_choice(given)) return;
-  gap(draft, "a checkpoint of which Unsloth chose the layers to quantize", "from_pretrained.model_name",
-      draft.plan.model.name.origin);
+/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself, and by a name
+/// that ends in -unsloth-bnb-4bit of all but those of BAD_MAPPINGS.
+std::optional<std::int64_t> chosen_by(const std::string& given) {
+  constexpr std::string_view chosen = "-unsloth-bnb-4bit";
+  constexpr auto taken_back =
+      std::to_array<std::string_view>({"unsloth/qwen3-32b", "unsloth/qwen3-30b-a3b", "unsloth/qwen3-30b-a3b-base"});
+  const std::string lower = lowered(given);
+  if (!lower.ends_with(chosen)) return unsloth::chosen_checkpoint(given);
+  const std::string_view model = std::string_view(lower).substr(0, lower.size() - chosen.size());
+  if (std::ranges::count(taken_back, model) > 0) return std::nullopt;
+  return unsloth::chosen_checkpoint(model).value_or(0);
+}
+
+/// Which layers stay in 16 bits only the checkpoint's config.json says. What they come to follows from its size; where
+/// that is not known either, it is anything up to all of them.
+void plan_choice(const std::string& given, Draft& draft) {
+  QuantizationFacts& quantization = draft.plan.quantization;
+  if (quantization.kind.value != Quantization::nf4) return;
+  const std::optional<std::int64_t> bytes = chosen_by(given);
+  if (!bytes) return;
+  if (*bytes > 0) {
+    quantization.checkpoint = {*bytes, assumed("the files of Unsloth's checkpoint, as its notebooks downloaded them")};
+    return;
+  }
+  quantization.skipped = {{"lm_head", "model.layers"},
+                          assumed("Unsloth chose the layers to quantize, and only its config.json says which")};
 }
 
 /// rl.py: without bf16 or fp16 the trainer takes autocast of the model's dtype.
@@ -208,10 +227,24 @@ void plan_length(const Arguments& args, Draft& draft, const Document& document) 
   if (trained.value && *trained.value < length.value) length = {*trained.value, trained.origin};
 }
 
-/// trainer.py: rows are joined into one, by packing or without, unless that is switched off.
-void plan_rows(const Arguments& args, Draft& draft, const Document& document) {
+/// transformers' DataCollatorForSeq2Seq as it is: Unsloth's SFTTrainer puts the one for language models in its place,
+/// or it in that one's, by whether the rows have labels (rl.py: data_collator_check). Both pad, to the longest row.
+bool is_padding_collator(const Input& input) {
+  constexpr auto widens = std::to_array<std::string_view>({"pad_to_multiple_of", "padding", "max_length", "model"});
+  const std::string_view text = input.value->text;
+  const auto names = [&](std::string_view name) { return text.find(name) != text.npos; };
+  return input.key == "data_collator" && input.value->kind == Node::Kind::expression &&
+         text.starts_with("DataCollatorForSeq2Seq(") && std::ranges::none_of(widens, names);
+}
+
+/// trainer.py: rows are joined into one, by packing or without, unless that is switched off or there is a collator.
+void plan_rows(const Arguments& args, const Input* collator, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
   plan.batch.joined = {0, own("a batch of padded rows")};
+  if (collator != nullptr) {
+    plan.batch.joined.origin = origin_of(*collator);
+    return;
+  }
   const auto packing = args.get<bool>("packing");
   const auto padding_free = args.get<bool>("padding_free");
   if (!is(packing, true) && is(padding_free, false)) return;
@@ -249,7 +282,10 @@ void plan_trainer(const Arguments& args, Draft& draft) {
 
 Draft read(const Inputs& given, const Document& document) {
   Draft draft;
-  Inputs inputs = without_expressions(without_others(given), draft);
+  const auto collator = std::ranges::find_if(given, is_padding_collator);
+  Inputs known = without_others(given);
+  std::erase_if(known, is_padding_collator);
+  Inputs inputs = without_expressions(std::move(known), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
   Inputs plain = inputs;
   std::erase_if(plain, [](const Input& input) { return input.key == "get_peft_model.called"; });
@@ -264,14 +300,14 @@ Draft read(const Inputs& given, const Document& document) {
   const std::string given_name = plan.model.name.value;
   plan_model(args, draft, document);
   plan_quantization(args, draft);
-  note_choice(given_name, draft);
+  plan_choice(given_name, draft);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_length(args, draft, document);
-  plan_rows(args, draft, document);
+  plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
   plan_evaluation(args, draft);
   trainer::plan_optimizer(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);

@@ -12,19 +12,28 @@ namespace oomplan::ingestion {
 std::span<const EmbeddedFile> embedded_files();  // of src/ingest/dialects/
 
 namespace unsloth {
+namespace {
 
-bool is_quantized_by_choice(std::string_view id) {
-  constexpr std::string_view item = "- ";
+constexpr std::string_view item = "- ";
+constexpr std::string_view says = ": ";
+
+}  // namespace
+
+std::optional<std::int64_t> chosen_checkpoint(std::string_view id) {
   const EmbeddedFile* names = find_embedded(embedded_files(), "unsloth/dynamic.yaml");
-  if (names == nullptr) return false;
+  if (names == nullptr) return std::nullopt;
   const std::string lower = lowered(id);
   std::string_view text = names->text;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
+    std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.starts_with(item) && line.substr(item.size()) == lower) return true;
+    if (!line.starts_with(item)) continue;
+    line.remove_prefix(item.size());
+    const std::size_t end = line.find(says);
+    if (line.substr(0, end) != lower) continue;
+    return end == line.npos ? 0 : parse_integer(line.substr(end + says.size())).value_or(0);
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace unsloth

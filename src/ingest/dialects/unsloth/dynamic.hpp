@@ -1,11 +1,14 @@
-// dynamic.yaml: which models Unsloth quantizes by layers of its choice.
+// Checkpoints in 4 bits of which Unsloth chose the layers to quantize.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace oomplan::ingestion::unsloth {
 
-/// Whether from_pretrained of that hub id, in any case, takes such a checkpoint where it loads in 4 bits.
-bool is_quantized_by_choice(std::string_view id);
+/// Whether Unsloth loads such a checkpoint for the model of this name: the bytes of its files, 0 where they are not
+/// known. None where it quantizes all layers but the head.
+std::optional<std::int64_t> chosen_checkpoint(std::string_view id);
 
 }  // namespace oomplan::ingestion::unsloth
