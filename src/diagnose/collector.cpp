@@ -22,9 +22,9 @@ constexpr std::size_t longest_picked = std::size_t{4} << 10;
 constexpr int picked_before = 24;
 constexpr int picked_after = 12;
 
-constexpr std::uint32_t most_stops = 250;                         // for one literal in a file
-constexpr std::uint32_t most_noted = 16;                          // and then in a block
-constexpr std::size_t most_passage_bytes = std::size_t{4} << 20;  // then ranks share a passage a literal
+constexpr std::uint32_t most_stops = 250;   // for one literal in a file
+constexpr std::uint32_t most_noted = 16;    // and then in a block
+constexpr std::size_t most_passages = 256;  // then all that is new shares one
 
 // The number behind "rank" or "default" in a line's prefix; 0 where there is none. Not worth more: it only keeps the
 // candidates of many ranks apart.
@@ -214,7 +214,9 @@ Collector::Passage& Collector::passage_of(std::uint32_t id, std::string_view lin
   const auto known = passages_.find(key);
   if (known != passages_.end()) return known->second;
   int& ranks = passages_of_[said];
-  if (ranks >= most_ranks || passage_bytes_ >= most_passage_bytes) return passages_[said | 0xFFFFFFFFU];
+  const std::uint64_t of_any_rank = said | 0xFFFFFFFFU;
+  if (passages_.size() >= most_passages) return passages_[passages_.contains(of_any_rank) ? of_any_rank : ~0ULL];
+  if (ranks >= most_ranks) return passages_[of_any_rank];
   ++ranks;
   return passages_[key];
 }
@@ -245,9 +247,7 @@ void Collector::keep_noted(std::string_view text) {
     for (int i = 0; i < picked_after && end < text.size(); ++i) end = line_end(text, end + 1);
     number += count_newlines(text.substr(counted, begin - counted));
     counted = begin;
-    passage_bytes_ -= passage->text.size();
     passage->text.assign(text.substr(begin, std::min(end, passage->at + longest_picked) - begin));
-    passage_bytes_ += passage->text.size();
     passage->number = number;
     passage->file = file_;
   }

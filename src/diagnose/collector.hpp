@@ -104,11 +104,10 @@ class Collector {
   std::unordered_map<std::uint64_t, Passage> passages_{};  // by sentence, file and rank
   std::unordered_map<std::uint64_t, int> passages_of_{};   // of a sentence in a file
   std::vector<Passage*> noted_{};                          // those of this block
-  std::size_t passage_bytes_ = 0;
-  std::size_t noted_until_ = 0;  // the end of the line that was noted last
-  std::vector<Raw> first_{};     // until the budget is half spent
-  std::deque<Raw> last_{};       // then only the latest; made readable at the end, as most are dropped again
-  std::string spare_{};          // of a line that was dropped, for the next one
+  std::size_t noted_until_ = 0;                            // the end of the line that was noted last
+  std::vector<Raw> first_{};                               // until the budget is half spent
+  std::deque<Raw> last_{};  // then only the latest; made readable at the end, as most are dropped again
+  std::string spare_{};     // of a line that was dropped, for the next one
   std::size_t first_bytes_ = 0;
   std::size_t last_bytes_ = 0;
   int file_ = 0;
