@@ -6,16 +6,16 @@
 Of each architecture with a checkpoint under `expect:` the first is estimated as transformers' Trainer would train it,
 full and checkpointed, beside a Llama of as many layers (those of all its parts) and of the same length. A model that
 sees images has one a row; one whose positions end before `--length` has rows as long as it takes. Whole processes, in
-turns; the shortest of the runs counts. Exit is 1 where one takes more than `--limit` times as long as the plain one. A
+turns; the least CPU time of the runs counts, whatever else the machine does. Exit is 1 where one takes more than `--limit` times as long as the plain one. A
 family that gets no answer is listed with what was said instead.
 """
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import yaml
@@ -38,9 +38,10 @@ def depth_of(config):
 
 
 def timed(command):
-    start = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True)
-    return time.perf_counter() - start, done
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done
 
 
 def preset_of(name):
