@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Draws configs of trainers at random, and holds estimates against what runs of them took.
 
-    bench/accuracy/drawn.py draw SEED COUNT FOLDER
+    bench/accuracy/drawn.py draw SEED COUNT FOLDER [--sharded]
     bench/accuracy/drawn.py hold FOLDER [--program build/release/oomplan] [--within 0.1]
 
 `draw` writes a folder for each config: config.yaml, model/config.json (a family of tests/data/oracle/families, of few layers) and
-case.json (the trainer, and whether all rows are of one length; else every second is a token shorter). A prompt before completions is one
+case.json (the trainer, whether all rows are of one length, else every second is a token shorter; of SFT's data that are no text, their kind); with `--sharded` also
+accelerate.yaml, and deepspeed.json where that names it (launches.py): rank 0 is measured. A prompt before completions is one
 token, and a rejected completion as long as the chosen one where rows are alike, a token shorter elsewhere. Whoever runs the trainer on
 one leaves a result.json beside it: {"peak": bytes of torch.cuda.max_memory_allocated()} or {"error": why it stopped}. `hold` prints a
 line for each, and exits 1 where an estimate is off by more than `--within` per cent: what is found so becomes a case of trainers.py.
@@ -18,11 +19,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import launches
 from trainers import ROOT, tensors
 
 FAMILIES = ROOT / "tests/data/oracle/families/models.json"
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-TRAINERS = ["sft", "sft", "dpo", "kto", "reward", "trainer"]
+TRAINERS = ["sft", "sft", "dpo", "kto", "reward", "trainer", "orpo", "cpo"]
+OPTIMIZERS = ["adamw_torch", "adafactor", "sgd", "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "lion_32bit", "lion_8bit",
+              "paged_lion_32bit", "ademamix", "ademamix_8bit", "paged_ademamix_8bit", "rmsprop", "adagrad"]
 
 
 def model(dice, models):
@@ -43,12 +47,16 @@ def optional(dice, trainer):
             (6, {"torch_empty_cache_steps": 1}), (6, {"use_liger_kernel": True}),
             (5, {"eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": dice.choice([1, 2, 8])}),
             (3, {"save_strategy": "steps", "save_steps": 2}),
-            (2, {"optim": dice.choice(["adamw_torch", "adafactor", "sgd", "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "rmsprop",
-                                       "adagrad"])})]
-    if trainer != "trainer":
+            (2, {"optim": dice.choice(OPTIMIZERS)}), (8, {"bf16_full_eval": True}), (10, {"eval_accumulation_steps": 1})]
+    if trainer in ("sft", "dpo", "kto", "reward"):
         rows += [(6, {"pad_to_multiple_of": 64})]
+    if trainer in ("sft", "trainer"):
+        rows += [(8, {"label_smoothing_factor": 0.1})]
     if trainer == "sft":
-        rows += [(5, {"activation_offloading": True}), (4, {"packing": True}), (6, {"neftune_noise_alpha": 5})]
+        rows += [(5, {"activation_offloading": True}), (6, {"neftune_noise_alpha": 5}),
+                 (4, {"packing": True, "packing_strategy": dice.choice(["bfd", "bfd_split", "wrapped"])}),
+                 (8, {"packing": True, "attn_implementation": "flash_attention_2"}),
+                 (3, {"loss_type": dice.choice(["nll", "dft", "chunked_nll"])})]
     if trainer == "dpo":
         rows += [(3, {"loss_type": [dice.choice(["ipo", "hinge", "robust", "sppo_hard", "apo_zero"])]}),
                  (4, {"precompute_ref_log_probs": True})]
@@ -60,8 +68,13 @@ def adapter(dice, config):
     for often, key, value in ((3, "lora_dropout", 0.1), (5, "use_dora", True), (5, "use_rslora", True)):
         if dice.randrange(often) == 0:
             config[key] = value
+    for often, key in ((8, "lora_modules_to_save"), (8, "lora_target_modules")):
+        if dice.randrange(often) == 0:
+            config[key] = [dice.choice(["lm_head", "embed_tokens"])] + (["q_proj"] if key == "lora_target_modules" else [])
     if config["bf16"] and dice.randrange(3) == 0:
-        config |= {"load_in_4bit": True, "dtype": "bfloat16"}
+        config |= {"dtype": "bfloat16"} | dice.choice([{"load_in_8bit": True}] + 2 * [{"load_in_4bit": True}])
+        if "load_in_4bit" in config and dice.randrange(2) == 0:
+            config |= {"use_bnb_nested_quant": True, "bnb_4bit_quant_type": dice.choice(["nf4", "fp4"])}
 
 
 def config_of(dice, trainer):
@@ -74,7 +87,11 @@ def config_of(dice, trainer):
         config["dataset_name"] = "my-org/my-data"
     if config["gradient_checkpointing"] and dice.randrange(3) == 0:
         config["gradient_checkpointing_kwargs"] = {"use_reentrant": dice.choice([True, False])}
+    if not config["bf16"] and config["dtype"] == "float32" and dice.randrange(3) == 0:
+        config["fp16"] = True
     config |= optional(dice, trainer)
+    if trainer == "kto":  # Which refuses a batch of one.
+        config["per_device_train_batch_size"] = max(2, config["per_device_train_batch_size"])
     if trainer not in ("trainer", "reward") and dice.randrange(2) == 0:
         adapter(dice, config)
     return config
@@ -89,8 +106,18 @@ def draw(args):
         trainer = dice.choice(TRAINERS)
         name, of_model = model(dice, models)
         (folder / "model/config.json").write_text(json.dumps(of_model, indent=1))
-        (folder / "config.yaml").write_text(json.dumps(config_of(dice, trainer), indent=1))
+        config = config_of(dice, trainer)
+        if args.sharded:
+            launch, zero = launches.launch(dice, config)
+            (folder / "accelerate.yaml").write_text(json.dumps(launch, indent=1))
+            if zero:
+                (folder / launches.ZERO).write_text(json.dumps(zero, indent=1))
+        (folder / "config.yaml").write_text(json.dumps(config, indent=1))
         case = {"trainer": trainer, "family": name, "alike": trainer == "trainer" or dice.randrange(2) == 0}
+        if trainer == "sft" and dice.randrange(5) == 0:
+            case["kind"], key = dice.choice([("messages", "assistant_only_loss"), ("prompt_completion", "completion_only_loss")])
+            config[key] = True
+            (folder / "config.yaml").write_text(json.dumps(config, indent=1))
         (folder / "case.json").write_text(json.dumps(case))
     return 0
 
@@ -98,10 +125,14 @@ def draw(args):
 def estimate(program, folder, case):
     """The estimated tensors at the peak, or why there are none."""
     command = [program, "estimate", "config.yaml", "--json", "--trainer", case["trainer"]]
+    if (folder / "accelerate.yaml").exists():
+        command += ["--launch", "accelerate.yaml"]
     config = json.loads((folder / "config.yaml").read_text())
     padded = config.get("max_length", 0) % config.get("pad_to_multiple_of", 1)
     if case["alike"] and not padded and not config.get("packing"):  # The data's, which no config says.
         command += ["--set", "plan.padding_mask=false"]
+    if case.get("kind"):  # The first half of a row is no answer.
+        command += ["--set", f"plan.completion_length={config['max_length'] - config['max_length'] // 2}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False, text=True)
     answer = json.loads(done.stdout)
     if answer.get("footprint"):
@@ -135,6 +166,7 @@ def main():
     drawing.add_argument("seed", type=int)
     drawing.add_argument("count", type=int)
     drawing.add_argument("folder", type=Path)
+    drawing.add_argument("--sharded", action="store_true", help="with a launcher's config of several processes")
     drawing.set_defaults(run=draw)
     holding = commands.add_parser("hold")
     holding.add_argument("folder", type=Path)

@@ -36,7 +36,8 @@ void Builder::count(std::int64_t elements, bool is_trained) {
 Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool is_trained) {
   const std::size_t dot = name.rfind('.');
   Restore module(torch.recorder.scope.module, module_id(name.substr(0, dot == std::string::npos ? 0 : dot)));
-  Parameter& p = parameters.emplace_back(Parameter{path(name), part, sizes, is_trained, repeats, {}, {}});
+  Parameter& p =
+      parameters.emplace_back(Parameter{path(name), part, sizes, is_trained, repeats, in_layer_norm, {}, {}});
   policy.hold(torch, p, dtype);
   count(sizes.product(), is_trained);
   return p.whole;
@@ -394,7 +395,7 @@ std::vector<std::string> Builder::unsaved_modules() const {
 
 Tensor Builder::quantized_storage(const Dims& sizes, DType dtype) {
   Tensor p = torch.parameter(sizes, dtype, false);
-  parameters.push_back({{}, Part::matrix, sizes, false, repeats, p, p});
+  parameters.push_back({{}, Part::matrix, sizes, false, repeats, false, p, p});
   return p;
 }
 
@@ -404,7 +405,7 @@ void Builder::packed_weight(std::int64_t bytes) {
     return;
   }
   const Dims sizes{divided_up(bytes, bytes_of(*facts.packed_as)), 1};
-  Parameter& p = parameters.emplace_back(Parameter{{}, Part::matrix, sizes, false, repeats, {}, {}});
+  Parameter& p = parameters.emplace_back(Parameter{{}, Part::matrix, sizes, false, repeats, false, {}, {}});
   policy.hold(torch, p, *facts.packed_as);
 }
 

@@ -169,6 +169,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lightning = plan.quantization.linear.value == QuantizedLinear::lightning;
   f.bitsandbytes = f.lightning || plan.quantization.linear.value == QuantizedLinear::bitsandbytes;
   f.torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
+  // Axolotl 0.18 pins bitsandbytes 0.49.1; litgpt's extra keeps it below 0.50.
+  f.gemm_4bit = f.bitsandbytes && !f.lightning && !plan.framework.starts_with("axolotl ");
   const bool computes = f.bitsandbytes && !f.int8;
   const DType of_base = computes ? plan.quantization.compute_dtype.value : f.torchao ? f.weights : DType::fp32;
   f.quantized_adapter = adapter_dtype(plan.adapter.dtype.value, of_base);

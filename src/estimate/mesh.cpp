@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "facts.hpp"
 #include "oomplan/catalog/catalog.hpp"
@@ -62,10 +63,11 @@ void check_units(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (apart && plan.adapter.kind.value == Adapter::none && plan.recipe.loss.value == Loss::chunked_logprob) {
     errors.push_back(unmodelled("a trained head that is gathered by itself", plan.mesh, units.origin));
   }
-  // peft's model has no norm that the head is a unit with; of the host, TRL makes the loss there.
+  // peft's model has no norm that the head is a unit with; of the host, TRL and Liger make the loss there.
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   if (adapts && plan.mesh.fsdp_offload.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
-      !architecture.tied_embeddings && plan.recipe.loss.value == Loss::chunked_logprob) {
+      !architecture.tied_embeddings &&
+      (plan.recipe.loss.value == Loss::chunked_logprob || plan.recipe.loss.value == Loss::liger_fused_linear)) {
     errors.push_back(unmodelled("a loss that is made on the host, where an adapter's head is,", plan.mesh,
                                 plan.mesh.fsdp_offload.origin));
   }
@@ -237,7 +239,7 @@ void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
   for (const auto* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp})
     check(*kernel, has_units_of_adapters(plan));
   for (const auto* kernel : {&kernels.liger_rms_norm, &kernels.liger_rope, &kernels.liger_glu}) {
-    check(*kernel, is_rooted(plan));
+    check(*kernel, true);
   }
 }
 
@@ -293,7 +295,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
                         plan.mesh.fsdp_units.value == ShardUnits::blocks;
   const bool summed = loss == Loss::summed_logits && plan.mesh.sharding.value == Sharding::fsdp2;
   if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned &&
-      !summed) {
+      !summed && loss != Loss::liger_fused_linear) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
@@ -352,17 +354,14 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   }
   if (plan.recipe.kind.value == RecipeKind::dpo) cannot("DPO", plan.recipe.kind.origin);
   const Loss loss = plan.recipe.loss.value;
-  if (loss != Loss::full_logits && loss != Loss::chunked_logprob) {
+  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && loss != Loss::liger_fused_linear) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   const KernelFacts& kernels = plan.kernels;
-  const std::array<std::pair<const Setting<bool>*, std::string_view>, 6> fused{
+  const std::array<std::pair<const Setting<bool>*, std::string_view>, 3> fused{
       {{&kernels.lora_qkv, "the LoRA kernel for q, k and v"},
        {&kernels.lora_o, "the LoRA kernel for o"},
-       {&kernels.lora_mlp, "the LoRA kernel of the MLP"},
-       {&kernels.liger_rms_norm, "Liger's RMSNorm"},
-       {&kernels.liger_rope, "Liger's rotary embedding"},
-       {&kernels.liger_glu, "Liger's MLP"}}};
+       {&kernels.lora_mlp, "the LoRA kernel of the MLP"}}};
   for (const auto& [kernel, name] : fused) {
     if (kernel->value) cannot(std::string(name), kernel->origin);
   }
@@ -391,13 +390,15 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
-  if (kind.value != RecipeKind::supervised && kind.value != RecipeKind::dpo) {
-    cannot(std::string(name_of(kind.value)), kind.origin);
-  }
+  constexpr std::array<RecipeKind, 5> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::kto,
+                                               RecipeKind::reward, RecipeKind::reference_free};
+  const bool whole = mesh.sharding.value != Sharding::zero3;
+  const auto of_stage = std::span(measured).first(whole ? measured.size() : 2);
+  if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);
   if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
 }
 
-// DDP's wrapper is called once a micro-batch here; KTO's trainer calls it twice, and of the others no run was measured.
+// Of the others no run was measured.
 void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
   // What a reentrant checkpoint hides is marked ready ahead, and again as its gradient comes (reducer.cpp).
   const CheckpointingFacts& checkpointing = plan.checkpointing;
@@ -407,8 +408,8 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                            "for unused",
                            checkpointing.reentrant.origin));
   }
-  constexpr std::array<RecipeKind, 4> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::reward,
-                                               RecipeKind::reference_free};
+  constexpr std::array<RecipeKind, 5> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::kto,
+                                               RecipeKind::reward, RecipeKind::reference_free};
   const RecipeKind kind = plan.recipe.kind.value;
   if (std::ranges::count(measured, kind) > 0) return;
   errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",

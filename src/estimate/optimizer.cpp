@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "decay.hpp"
 #include "oomplan/catalog/catalog.hpp"
 
 namespace oomplan::estimator {
@@ -192,11 +193,9 @@ class FromFile final : public Optimizer {
         if (taker != groups_.end()) taker->take(p);
       }
     };
-    const auto decays = [&](const Parameter& p) {
-      return !decayed_first_ || (p.part != Part::norm && p.part != Part::bias);
-    };
-    hand_out(decays);
-    if (decayed_first_) hand_out(std::not_fn(decays));
+    const auto first = [&](const Parameter& p) { return !decayed_first_ || decays(p); };
+    hand_out(first);
+    if (decayed_first_) hand_out(std::not_fn(first));
     for (Group& group : groups_) {
       group.step(t);
       group.forget();

@@ -15,9 +15,10 @@ struct Parameter {
   Part part = Part::matrix;
   Dims sizes{};  ///< Of the whole parameter.
   bool trained = false;
-  std::int64_t layers = 1;  ///< How many real layers it stands for.
-  Tensor held{};            ///< This rank's from step to step, with the gradient that the optimizer steps by.
-  Tensor whole{};           ///< What ops are given, with the gradient that backward makes.
+  std::int64_t layers = 1;     ///< How many real layers it stands for.
+  bool of_layer_norm = false;  ///< Its module is an nn.LayerNorm.
+  Tensor held{};               ///< This rank's from step to step, with the gradient that the optimizer steps by.
+  Tensor whole{};              ///< What ops are given, with the gradient that backward makes.
 
   std::int16_t layer() const { return held->layer; }
 };

@@ -85,6 +85,7 @@ struct Facts {
   bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
   bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
+  bool gemm_4bit = false;            ///< bitsandbytes multiplies by 4 bits in one op, as from 0.50 on.
   bool quantized_experts = false;    ///< Experts' parameters too, in 4 bits or 8.
   std::int64_t checkpoint = 0;       ///< As QuantizationFacts has it.
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
@@ -360,6 +361,7 @@ class Builder {
   const Architecture& architecture;
   Policy& policy;
   std::string prefix{};                ///< "model.layers.*" while a layer is built.
+  bool in_layer_norm = false;          ///< Weights are made of an nn.LayerNorm.
   std::optional<DType> own_dtype{};    ///< Of weights whose module says so, whatever the model is loaded in.
   std::int64_t repeats = 1;            ///< How many real layers the one being built stands for,
   std::int64_t first_layer = 0;        ///< … from this one of its segment on,

@@ -27,10 +27,11 @@ constexpr std::array unknowns{
             "(completion_length says it)",
             [](const TrainingPlan& plan, const Architecture&) {
               const RecipeKind kind = plan.recipe.kind.value;
+              const bool fused = kind == RecipeKind::supervised && plan.recipe.loss.value == Loss::chunked_logprob &&
+                                 plan.batch.completion_length.value != 0;
               const bool scored =
-                  kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::distillation;
-              return scored && plan.batch.completion_length.value == 0 &&
-                     plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
+                  kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::distillation || fused;
+              return scored && plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},
     Unknown{"padding",

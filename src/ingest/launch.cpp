@@ -152,7 +152,11 @@ void plan_zero_shards(World& world) {
 void plan_sharding(World& world) {
   // transformers' Trainer takes a config's own DeepSpeed however processes are started.
   const bool zero = is_zero(world.draft.plan.mesh.sharding.value);
-  if (world.kind == "MULTI_GPU" && !zero) world.said.mesh.sharding = {Sharding::ddp, world.origin};
+  if (world.kind == "MULTI_GPU" && !zero) {
+    // accelerate/accelerator.py: prepare_model gives DDP the model of several processes alone (multi_device).
+    const bool alone = world.said.mesh.world_size.value == 1 && world.said.mesh.world_size.origin.is_said();
+    world.said.mesh.sharding = {alone ? Sharding::none : Sharding::ddp, world.origin};
+  }
   if (world.kind == "NO") world.said.mesh.sharding = {Sharding::none, world.origin};
   if (world.kind == "FSDP") plan_shards(world);
   if (world.kind == "DEEPSPEED") plan_zero_shards(world);

@@ -156,10 +156,11 @@ constexpr std::array run_rows{
          {},
          has_rollouts}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
-        "completion_length",
-        {"of `dpo`, `kto`, `grpo` and `distillation`: tokens of a row that are a completion; 0: all but the first",
-         {},
-         has_completions}),
+        "completion_length", {"of `dpo`, `kto`, `grpo`, `distillation` and the loss `chunked_logprob`: tokens of a row "
+                              "that are a completion, "
+                              "or have a label; 0: all but the first",
+                              {},
+                              has_completions}),
     fact<&Plan::batch, &BatchFacts::joined, as::count>(
         "joined_rows",
         {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "

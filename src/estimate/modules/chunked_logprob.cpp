@@ -134,8 +134,7 @@ TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& 
 
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Linear& projection) {
   Torch& t = play.torch;
-  // Every position has a label: the longest batch that can come.
-  const TokenLogProbs fields = chunked_log_probs(play, s.hidden, s.labels, projection, false, 0);
+  const TokenLogProbs fields = chunked_log_probs(play, s.hidden, s.labels, projection, false, play.facts.labelled);
   return t.div_scalar(t.sum_all(t.neg(fields.log_probs)));
 }
 

@@ -22,8 +22,8 @@ struct TokenLogProbs {
 TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& labels, const Linear& projection,
                                 bool mean_logits, std::int64_t labelled);
 
-/// The loss of s.hidden against s.labels with the head's `projection`. Every position but the last of
-/// a row counts as labelled: the longest that the masked batch can be.
+/// The loss of s.hidden against s.labels with the head's `projection`. Where the facts do not say how many positions of
+/// a row have a label, every one but the last counts as labelled: the longest that the masked batch can be.
 Tensor chunked_logprob_loss(Play& play, const Stream& s, const Linear& projection);
 
 }  // namespace oomplan::estimator

@@ -31,4 +31,14 @@ Tensor dequantized(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested
   return t.empty(sizes, compute, "bitsandbytes::dequantize_4bit");
 }
 
+InProduct dequantized_in_product(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested, DType dtype) {
+  InProduct out;
+  if (nested) {
+    out.scales = t.empty({blocks}, DType::fp32, "bitsandbytes::dequantize_blockwise");
+    out.shifted = t.empty({blocks}, DType::fp32, "aten::add");
+  }
+  out.weight = t.empty(sizes, dtype, "bitsandbytes::dequantize_4bit");
+  return out;
+}
+
 }  // namespace oomplan::estimator

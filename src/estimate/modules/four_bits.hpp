@@ -8,6 +8,16 @@ namespace oomplan::estimator {
 /// Makes 4 bits of a weight that is on the GPU; how many blocks it has, each with a scale.
 std::int64_t store_four_bits(Builder& builder, std::int64_t elements);
 
+/// What bitsandbytes' gemm_4bit (0.50 on: backends/cuda/ops.py, _dequant_linear_fallback) multiplies by, with what its
+/// function holds until the product is there. The kernel of its own, for up to 512 tokens and for small weights, makes
+/// none of it.
+struct InProduct {
+  Tensor scales{};   ///< Those that are quantized too, made anew,
+  Tensor shifted{};  ///< … and with their mean.
+  Tensor weight{};
+};
+InProduct dequantized_in_product(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested, DType dtype);
+
 /// The weight made anew; of scales that are quantized too, these come first.
 Tensor dequantized(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested, DType compute);
 

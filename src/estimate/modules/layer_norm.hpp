@@ -14,6 +14,7 @@ class LayerNorm {
   LayerNorm() = default;
   LayerNorm(Builder& b, const std::string& name, std::int64_t width, Affine affine = Affine::weight_and_bias)
       : module_(b.module_id(name)) {
+    Restore of_layer_norm(b.in_layer_norm, true);
     if (affine != Affine::none) weight_ = b.weight(name + ".weight", {width}, Part::norm);
     if (affine == Affine::weight_and_bias) bias_ = b.weight(name + ".bias", {width}, Part::norm);
   }

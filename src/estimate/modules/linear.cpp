@@ -208,9 +208,13 @@ Tensor Linear::product(Play& play, const Tensor& x, const Tensor& bias) const {
   const DType compute = quantized_in(play.facts);
   if (node) node->ints = {in_, out_, absmax_blocks_, (nested ? 256 : 0) + static_cast<std::int64_t>(compute)};
   Restore no_grad(t.grad_enabled, false);
-  Tensor weight = dequantized_weight(t, play.facts);
-  weight = t.to(weight, x->dtype);
-  Tensor out = t.linear(x, weight, bias ? t.to(bias, x->dtype) : Tensor());
+  InProduct of;
+  if (play.facts.gemm_4bit) {
+    of = dequantized_in_product(t, {out_, in_}, absmax_blocks_, nested, x->dtype);
+  } else {
+    of.weight = t.to(dequantized_weight(t, play.facts), x->dtype);
+  }
+  Tensor out = t.linear(x, of.weight, bias ? t.to(bias, x->dtype) : Tensor());
   if (!node) return out;
   Tensor plain = t.detach(out);
   out.reset();

@@ -18,7 +18,8 @@ void play_fused_linear(Play& play, const Head& head, Stream& s) {
   play.torch.recorder.begin_loss();
   InBucket bucket(play.torch, Bucket::logits_and_loss);
   const Tensor labels = shifted_labels(play.torch, s.labels);
-  s.loss = play.torch.div_scalar(function(play, s.hidden, head.projection().weight(play.facts)));
+  const Tensor weight = play.policy.read_weight(play.torch, head.projection().weight(play.facts));
+  s.loss = play.torch.div_scalar(function(play, s.hidden, weight));
 }
 
 // The models' forward takes it only in train() or where it is told skip_logits, which Axolotl's trainer does not.

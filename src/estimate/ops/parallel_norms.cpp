@@ -18,6 +18,7 @@ class ParallelNorms final : public Module {
   void forward(Play& play, Stream& s) const override {
     const Tensor input = s.hidden;
     s.hidden = first_(play, input);
+    if (second_) s.streams.held.push_back(s.hidden);  // attention_layernorm_out
     s.normed = second_ ? second_(play, input) : s.hidden;
   }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "decay.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "optimizer.hpp"
@@ -123,11 +124,7 @@ class Zero12 final : public Policy, GradientHook {
     p.held->dtype = dtype;
   }
 
-  /// transformers' get_decay_parameter_names leaves norms and biases out.
-  Group& group_of(const Parameter& p) {
-    const bool apart = mesh_.zero_decay_groups.value && (p.part == Part::norm || p.part == Part::bias);
-    return groups_[apart ? 1 : 0];
-  }
+  Group& group_of(const Parameter& p) { return groups_[mesh_.zero_decay_groups.value && !decays(p) ? 1 : 0]; }
 
   /// _round_robin_reorder: a parameter for each rank, and again.
   void take_turns(Group& group) const {

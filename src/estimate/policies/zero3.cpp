@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "decay.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "optimizer.hpp"
@@ -174,9 +175,8 @@ class Zero3 final : public Policy, GradientHook {
     for (const bool apart : {false, true}) {
       std::vector<Share*> of_group;
       for (Share& share : shares_) {
-        const Part part = share.parameter->part;
-        const bool norm = mesh_.zero_decay_groups.value && (part == Part::norm || part == Part::bias);
-        if (share.parameter->trained && norm == apart) of_group.push_back(&share);
+        const bool undecayed = mesh_.zero_decay_groups.value && !decays(*share.parameter);
+        if (share.parameter->trained && undecayed == apart) of_group.push_back(&share);
       }
       cut(of_group);
     }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "decay.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "recording.hpp"
 
@@ -15,7 +16,7 @@ using ::testing::Contains;
 Parameter with_gradient(Torch& t, const Dims& sizes, DType dtype, Part part = Part::matrix) {
   const Tensor p = leaf(t, sizes, dtype);
   p->grad = t.empty(sizes, dtype, "gradient");
-  return {{}, part, sizes, true, 1, p, p};
+  return {{}, part, sizes, true, 1, false, p, p};
 }
 
 /// Parameters with gradients, and one step of an optimizer on them after another.
@@ -60,6 +61,25 @@ Cost cost(std::string_view name, DType dtype = DType::fp32, const std::vector<Di
   const Watch later = s.step();
   EXPECT_EQ(later.net(), 0) << name;
   return {state, peak, later.peak()};
+}
+
+TEST(Decay, GoesByTheNameAndByTheClassOfLayerNorm) {
+  const auto of = [](const std::string& name, bool of_layer_norm = false) {
+    Parameter p;
+    p.name = name;
+    p.of_layer_norm = of_layer_norm;
+    return decays(p);
+  };
+  EXPECT_TRUE(of("model.layers.*.mlp.down_proj.weight"));
+  EXPECT_TRUE(of("model.layers.*.mlp.act_fn.alpha_p"));
+  EXPECT_TRUE(of("model.layers.*.post_norm1.weight"));
+  EXPECT_TRUE(of("transformer.normalizer.weight"));
+  EXPECT_FALSE(of("transformer.ln_f.weight", true));
+  for (const std::string name : {"model.norm.weight", "norm", "model.layers.*.self_attn.q_norm.weight",
+                                 "h.*.mixer.dt_bias", "model.layers.*.input_layernorm.weight", "model.RMSNorm_0.weight",
+                                 "transformer.blocks.*.norm_attn_norm.attn.Wqkv.weight"}) {
+    EXPECT_FALSE(of(name)) << name;
+  }
 }
 
 TEST(AdamW, ForeachKeepsTwoMomentsAndTakesAllRootsAtOnce) {

@@ -145,6 +145,29 @@ TEST(Hf, LengthsArePaddedToTheMultiple) {
   EXPECT_EQ(plan_from(sft + "max_length: 100\npad_to_multiple_of: auto\n").batch.sequence_length.value, 100);
 }
 
+TEST(Hf, WhatPadsARowHasNoLabel) {
+  const auto labelled = [](const std::string& keys) { return plan_from(sft + keys).batch.completion_length; };
+  const std::string padded = "max_length: 100\npad_to_multiple_of: 64\n";
+  EXPECT_EQ(labelled(padded).value, 99);
+  EXPECT_EQ(labelled("max_length: 128\npad_to_multiple_of: 64\n").value, 0);
+  EXPECT_EQ(labelled(padded + "packing: true\n").value, 0);
+  EXPECT_EQ(plan_from("trainer: kto\nmodel_name_or_path: a/b\n" + padded).batch.completion_length.value, 99);
+}
+
+TEST(Hf, WhatSftLeavesOutOfItsLossIsUnknown) {
+  const auto labelled = [](const std::string& keys) {
+    return plan_from(sft + "max_length: 100\n" + keys).batch.completion_length;
+  };
+  const std::string padded = "pad_to_multiple_of: 64\n";
+  for (const std::string keys :
+       {"assistant_only_loss: true\n", "completion_only_loss: true\npad_to_multiple_of: 64\n"}) {
+    EXPECT_EQ(labelled(keys).value, 99) << keys;
+    EXPECT_EQ(labelled(keys).origin.kind, Origin::Kind::assumed) << keys;
+  }
+  EXPECT_EQ(labelled("completion_only_loss: false\n").value, 0);
+  EXPECT_NE(labelled(padded).origin.kind, Origin::Kind::assumed);
+}
+
 TEST(Hf, PaddingToAMultipleNeedsAMask) {
   const std::string one = sft + "per_device_train_batch_size: 1\npad_to_multiple_of: 64\n";
   EXPECT_THAT(plan_from(one).batch.padding_mask, is_from(true, "pad_to_multiple_of at 4:21"));

@@ -154,6 +154,18 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
   }
 }
 
+// What a row is padded by has no label; of SFT's rows these keys leave out more, and no key says how much.
+void plan_labels(const Run& run, std::int64_t row, TrainingPlan& plan) {
+  auto& labelled = plan.batch.completion_length;
+  const bool left_out = run.packs && (run.hf.on("assistant_only_loss") || run.hf.on("completion_only_loss"));
+  const bool padded = plan.batch.sequence_length.value > row;
+  if (is_joined(run) || labelled.value != 0 || row < 2 || !(left_out || padded)) return;
+  const bool known = plan.recipe.kind.value == RecipeKind::supervised && !left_out;
+  labelled = {row - 1, known ? plan.batch.sequence_length.origin
+                             : assumed("all of the longest row but its first token may be a completion")};
+  if (padded) derive(labelled.origin, "all but the first of " + std::to_string(row) + " tokens, which are padded");
+}
+
 // transformers says use_reentrant: false only where nothing is left of the kwargs once its own keys (and TRL's) are
 // taken out; torch takes true for what nobody says. The old name's kwargs count where the new one's are not there.
 void plan_reentrant(const Run& run, const Inputs& inputs, Setting<bool>& reentrant) {
@@ -318,6 +330,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
   hf::plan_preference(run.hf, inputs, run.stack, draft);
+  plan_labels(run, row, plan);
   plan_label_smoothing(run, inputs, plan);
   plan_router_loss(run, plan);
   note_preference(run, plan);
