@@ -172,12 +172,14 @@ std::vector<Collector::Raw> Collector::retained() {
 bool Collector::is_repeated() {
   bool repeated = true;
   const std::size_t before = mutes_.size();
+  bool numbered = false;
   for (std::size_t i = 0; i < hits_.size(); ++i) {
     const Prefilter::Hit& hit = hits_[i];
-    if (i > 0 && hits_[i - 1].literal == hit.literal) continue;
+    numbered = numbered || (hit.id < numbered_.size() && numbered_[hit.id]);
+    if (i + 1 < hits_.size() && hits_[i + 1].literal == hit.literal) continue;
     if (hit.literal >= heard_.size()) heard_.resize(hit.literal + 1);
     Heard& heard = heard_[hit.literal];
-    if (heard.stops < most_stops) {
+    if (std::exchange(numbered, false) || heard.stops < most_stops || first_bytes_ < most_bytes) {
       ++heard.stops;
       repeated = false;
       continue;

@@ -19,11 +19,12 @@ namespace oomplan::diagnose {
 class Collector {
  public:
   /// `loud` finds the places to stop at. `candidates`, by the ids of its literals, are those that a run may have died
-  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud. What a file
-  /// says over and over is stopped at 100 times; then it is kept only where it was said last, and for the ranks where
-  /// they were seen to say it last: in what a block is full of, no more than its last place is looked for.
-  explicit Collector(const Prefilter& loud, std::vector<bool> candidates = {})
-      : loud_(loud), candidates_(std::move(candidates)), muted_(loud) {}
+  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud. Once 2 MiB
+  /// are kept, what a file says over and over is stopped at 250 times; then it is kept only where it was said last, and
+  /// for the ranks where they were seen to say it last: in what a block is full of, no more than its last place is
+  /// looked for. Sentences of `numbered`, by the same ids, differ in what follows, and are stopped at each time.
+  explicit Collector(const Prefilter& loud, std::vector<bool> candidates = {}, std::vector<bool> numbered = {})
+      : loud_(loud), candidates_(std::move(candidates)), numbered_(std::move(numbered)), muted_(loud) {}
 
   void begin(int file);
   void read(const TextBlock& block);
@@ -82,6 +83,7 @@ class Collector {
 
   const Prefilter& loud_;
   std::vector<bool> candidates_;
+  std::vector<bool> numbered_;
   std::unordered_map<std::uint64_t, Picks> picks_{};   // what last_ had to drop
   std::unordered_map<std::uint64_t, int> ranks_of_{};  // of a sentence, those that have a place of their own
   std::size_t retained_bytes_ = 0;

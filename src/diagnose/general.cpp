@@ -281,9 +281,11 @@ bool explains(std::string_view text) {
                                                           " will throw ",
                                                           " will fail with "});
   if (has_any(text, words)) return true;
-  constexpr std::string_view supposed = "if a ";  // but "… so try looking to see if a warning was printed above"
+  constexpr std::string_view supposed = "if a ";
+  constexpr std::string_view printed =
+      "if a warning log message was printed";  // TensorFlow: "…, so try looking to see"
   for (std::size_t at = text.find(supposed); at != std::string_view::npos; at = text.find(supposed, at + 1))
-    if (!text.substr(0, at).ends_with("see ")) return true;
+    if (!text.substr(at).starts_with(printed)) return true;
   return false;
 }
 

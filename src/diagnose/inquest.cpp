@@ -25,7 +25,8 @@ void name_ranks(const std::vector<std::string>& files, std::vector<diagnose::Lin
 }  // namespace
 
 struct Inquest::State {
-  explicit State(Rulebook book) : rules(std::move(book)), collector(rules.rules().loud, rules.rules().deadly) {}
+  explicit State(Rulebook book)
+      : rules(std::move(book)), collector(rules.rules().loud, rules.rules().deadly, rules.rules().numbered) {}
 
   Rulebook rules;
   diagnose::Collector collector;

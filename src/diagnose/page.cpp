@@ -16,6 +16,7 @@ using namespace std::string_view_literals;
 constexpr std::size_t most_lines = 400;
 constexpr std::size_t longest_heading = 60;
 constexpr std::size_t lines_of_a_top = 3;
+constexpr std::size_t lines_after = 12;  // of a message, what to do about it
 
 constexpr std::array titles{"faq"sv,
                             "frequently asked questions"sv,
@@ -35,17 +36,25 @@ std::size_t level_of(const Line& line) {
   return level <= 6 && level < text.size() && text[level] == ' ' ? level : 0;
 }
 
-// "## 5. Troubleshooting the training", or "Troubleshooting" alone on its line. A form's question about the FAQ is
-// none.
-bool heads_help(std::string_view text, std::size_t level) {
+// "## 5. Troubleshooting", or "Troubleshooting" alone on its line; "Known issues: /scratch is slow" is a banner.
+bool heads_help(std::string_view text) {
   if (text.size() > longest_heading || text.find('?') != std::string_view::npos) return false;
   constexpr std::string_view around = "#*=:_ 0123456789.";
   const std::size_t first = text.find_first_not_of(around);
   if (first == std::string_view::npos) return false;
   const std::string title = lowered(text.substr(first, text.find_last_not_of(around) + 1 - first));
-  return std::ranges::any_of(titles, [&](std::string_view known) {
-    return title == known || (level > 0 && (title.starts_with(known) || title.ends_with(known)));
-  });
+  return std::ranges::find(titles, title) != titles.end();
+}
+
+// A page tells its reader what to do.
+bool advises(std::string_view text) {
+  constexpr std::array beginnings{"reduce "sv,    "increase "sv, "lower "sv,  "set "sv,   "try "sv,
+                                  "use "sv,       "add "sv,      "delete "sv, "check "sv, "a: "sv,
+                                  "make sure "sv, "if you "sv,   "you "sv};
+  const std::size_t first = text.find_first_not_of(" \t>*-");
+  if (first == std::string_view::npos) return false;
+  const std::string said = lowered(text.substr(first));
+  return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
 }
 
 bool is_of_a_program(const Line& line) {
@@ -64,6 +73,14 @@ bool is_at_the_top(const std::vector<Line>& lines, std::size_t index) {
   return true;
 }
 
+bool gives_advice(const std::vector<Line>& lines, std::size_t heading, std::size_t index) {
+  for (std::size_t i = heading + 1; i < std::min(index + lines_after, lines.size()); ++i) {
+    if (lines[i].file != lines[index].file) return false;
+    if (i != index && !is_of_a_program(lines[i]) && advises(lines[i].body)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool stands_on_page_of_help(const std::vector<Line>& lines, std::size_t index) {
@@ -72,7 +89,7 @@ bool stands_on_page_of_help(const std::vector<Line>& lines, std::size_t index) {
     const std::string_view text = lines[i].body;
     if (lines[i].file != lines[index].file || is_of_a_program(lines[i]) || tells_of_himself(text)) return false;
     const std::size_t level = level_of(lines[i]);
-    if (heads_help(text, level)) return level > 0 ? level < least : is_at_the_top(lines, i);
+    if (heads_help(text)) return (level > 0 ? level < least : is_at_the_top(lines, i)) && gives_advice(lines, i, index);
     if (level > 0) least = std::min(least, level);
     if (i > 0 && lines[i].header) return false;
   }

@@ -177,6 +177,7 @@ void index(Rules& rules) {
   for (std::uint32_t i = 0; i < rules.sentences.size(); ++i) {
     const Sentence& sentence = rules.sentences[i];
     rules.deadly.push_back(sentence.says <= Says::other_failure || sentence.says == Says::launcher);
+    rules.numbered.push_back(sentence.says == Says::launcher || sentence.says == Says::killed);
     for (const std::string& anchor : spellings(sentence)) {
       rules.every.add(anchor, i);
       const std::string loud = sentence.whole_line ? "\n" + anchor : anchor;

@@ -70,6 +70,7 @@ struct Rules {
   Prefilter loud{4};                   ///< Anchors of the loud sentences, for whole logs.
   Prefilter every{1};                  ///< Anchors of all, for the lines kept.
   std::vector<bool> deadly{};          ///< By sentence: what a run may have died of.
+  std::vector<bool> numbered{};        ///< By sentence: it ends in an exit code or a signal, which tells it apart.
 
   const CauseText* find(Cause cause) const;
   const MomentText* find_moment(std::string_view phase) const;

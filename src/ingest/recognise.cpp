@@ -104,7 +104,9 @@ bool is_export(const Input& input) {
 
 /// torchtune: recipes/quantize.py. Quantization-aware training names a quantizer beside an optimizer.
 bool quantizes_alone(const Inputs& inputs) {
-  return has(inputs, "quantizer") && has(inputs, "checkpointer") && !has(inputs, "optimizer");
+  const auto quantizer = std::ranges::find(inputs, "quantizer", &Input::key);
+  return quantizer != inputs.end() && quantizer->value->is_mapping() && has(inputs, "checkpointer") &&
+         !has(inputs, "optimizer") && !has(inputs, "tasks");
 }
 
 bool is_token(const Input& input) { return input.key.starts_with('<') && input.key.ends_with('>'); }

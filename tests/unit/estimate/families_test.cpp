@@ -148,16 +148,6 @@ TEST(Zamba, LaysItsLayersOutWhereNoListDoes) {
             kinds(listed(R"("mamba", "mamba", "hybrid", "hybrid", "mamba", "mamba", "mamba", "mamba", "hybrid")")));
 }
 
-TEST(ExaoneMoe, AttendsToWholeRowsInEachLayerOfThePattern) {
-  const Keys sizes = example::qwen3_moe({{"model_type", "\"exaone_moe\""}, {"num_hidden_layers", "6"}});
-  const auto kinds = [&](const Keys& more) {
-    return example::architecture(example::with(sizes, more)).body.front().layers;
-  };
-  const std::string period = R"("sliding_attention", "sliding_attention", "full_attention")";
-  EXPECT_EQ(kinds({{"sliding_window_pattern", "3"}}), kinds({{"layer_types", "[" + period + ", " + period + "]"}}));
-  EXPECT_NE(kinds({{"sliding_window_pattern", "3"}}), kinds({}));
-}
-
 TEST(Encoders, AHeadThatIsNotTiedHasABiasThatNothingReads) {
   for (const char* type : {"bert", "roberta", "camembert", "xlm-roberta", "ernie", "mpnet", "big_bird"}) {
     const Keys model = example::bert({{"model_type", "\"" + std::string(type) + "\""}});

@@ -230,11 +230,13 @@ void plan_length(const Arguments& args, Draft& draft, const Document& document) 
 /// transformers' DataCollatorForSeq2Seq as it is: Unsloth's SFTTrainer puts the one for language models in its place,
 /// or it in that one's, by whether the rows have labels (rl.py: data_collator_check). Both pad, to the longest row.
 bool is_padding_collator(const Input& input) {
-  constexpr auto widens = std::to_array<std::string_view>({"pad_to_multiple_of", "padding", "max_length", "model"});
+  constexpr auto widens =
+      std::to_array<std::string_view>({"pad_to_multiple_of", "padding", "max_length", "model", "*"});
   const std::string_view text = input.value->text;
   const auto names = [&](std::string_view name) { return text.find(name) != text.npos; };
   return input.key == "data_collator" && input.value->kind == Node::Kind::expression &&
-         text.starts_with("DataCollatorForSeq2Seq(") && std::ranges::none_of(widens, names);
+         text.starts_with("DataCollatorForSeq2Seq(") && std::ranges::none_of(widens, names) &&
+         std::ranges::count(text, ',') <= 1;
 }
 
 /// trainer.py: rows are joined into one, by packing or without, unless that is switched off or there is a collator.
