@@ -22,9 +22,11 @@ constexpr std::size_t longest_picked = std::size_t{4} << 10;
 constexpr int picked_before = 24;
 constexpr int picked_after = 12;
 
-constexpr std::uint32_t most_stops = 250;   // for one literal in a file
-constexpr std::uint32_t most_noted = 16;    // and then in a block
-constexpr std::size_t most_passages = 256;  // then all that is new shares one
+constexpr std::size_t kept_whole = std::size_t{256} << 10;  // before anything counts as repeated
+constexpr std::uint32_t most_stops = 250;                   // for one literal in a file
+constexpr std::uint32_t most_numbered_stops = 20'000;       // where what follows tells sentences apart
+constexpr std::uint32_t most_noted = 16;                    // and then in a block
+constexpr std::size_t most_passages = 256;                  // then all that is new shares one
 
 // The number behind "rank" or "default" in a line's prefix; 0 where there is none. Not worth more: it only keeps the
 // candidates of many ranks apart.
@@ -179,7 +181,8 @@ bool Collector::is_repeated() {
     if (i + 1 < hits_.size() && hits_[i + 1].literal == hit.literal) continue;
     if (hit.literal >= heard_.size()) heard_.resize(hit.literal + 1);
     Heard& heard = heard_[hit.literal];
-    if (std::exchange(numbered, false) || heard.stops < most_stops || first_bytes_ < most_bytes) {
+    const std::uint32_t most = std::exchange(numbered, false) ? most_numbered_stops : most_stops;
+    if (heard.stops < most || first_bytes_ < kept_whole) {
       ++heard.stops;
       repeated = false;
       continue;

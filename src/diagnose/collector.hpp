@@ -19,10 +19,10 @@ namespace oomplan::diagnose {
 class Collector {
  public:
   /// `loud` finds the places to stop at. `candidates`, by the ids of its literals, are those that a run may have died
-  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud. Once 2 MiB
+  /// of: of each, and of each rank that says it, the first two and the last stay whatever else is loud. Once 256 KiB
   /// are kept, what a file says over and over is stopped at 250 times; then it is kept only where it was said last, and
   /// for the ranks where they were seen to say it last: in what a block is full of, no more than its last place is
-  /// looked for. Sentences of `numbered`, by the same ids, differ in what follows, and are stopped at each time.
+  /// looked for. Sentences of `numbered`, by the same ids, differ in what follows, and are stopped at 20,000 times.
   explicit Collector(const Prefilter& loud, std::vector<bool> candidates = {}, std::vector<bool> numbered = {})
       : loud_(loud), candidates_(std::move(candidates)), numbered_(std::move(numbered)), muted_(loud) {}
 
