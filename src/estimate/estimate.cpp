@@ -34,8 +34,9 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
   const bool folds = !is_zero(plan.mesh.sharding.value);
   const std::int64_t every = plan.checkpointing.on.value ? plan.checkpointing.every.value : 1;
   bool has_loops = true;
-  for (const Folding fold : {Folding{folds, true}, Folding{false, true}, Folding{folds, false}, Folding{}}) {
-    if (!has_loops && fold.loops) continue;
+  for (const Folding fold : {Folding{true, true}, Folding{false, true}, Folding{true, false}, Folding{}}) {
+    // Without loops the first was played with layers alone folded.
+    if ((fold.layers && !folds) || (!has_loops && (fold.layers || fold.loops))) continue;
     Repetition repetition = fold.layers ? Repetition::folded(architecture, plan.recipe.trained_layers.value, every)
                                         : Repetition::whole_of(architecture);
     auto run = play_run(plan, *facts, architecture, repetition, shard, fold.loops);

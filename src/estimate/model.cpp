@@ -36,7 +36,8 @@ class Wrapped final : public Module {
   bool by_name_;
 };
 
-void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out) {
+/// `wraps`: those that are modules, each.
+void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out, bool wraps = false) {
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
@@ -44,14 +45,9 @@ void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out) {
       continue;
     }
     out.push_back(op->make(Attributes(spec, builder), builder));
-  }
-}
-
-void wrap_modules(std::span<const OpSpec> specs, Modules& block) {
-  for (std::size_t i = 0; i < std::min(specs.size(), block.size()); ++i) {
-    const CalledBy by = find_op(specs[i].op)->called_by;
-    if (by != CalledBy::position && by != CalledBy::name) continue;
-    block[i] = std::make_unique<Wrapped>(std::move(block[i]), by == CalledBy::name);
+    const bool by_name = op->called_by == CalledBy::name;
+    if (wraps && (by_name || op->called_by == CalledBy::position))
+      out.back() = std::make_unique<Wrapped>(std::move(out.back()), by_name);
   }
 }
 
@@ -211,8 +207,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     const std::uint8_t kind = segment.layers[static_cast<std::size_t>(unit.number + i)];
     Modules block;
     const std::int64_t before = std::ssize(builder.parameters);
-    make_steps(segment.kinds[kind], builder, block);
-    if (builder.facts.checkpoints_modules) wrap_modules(segment.kinds[kind], block);
+    make_steps(segment.kinds[kind], builder, block, builder.facts.checkpoints_modules);
     made.trains.push_back(std::any_of(builder.parameters.begin() + before, builder.parameters.end(),
                                       [](const Parameter& p) { return p.trained; }));
     out.push_back(std::make_shared<const Modules>(std::move(block)));
