@@ -34,8 +34,8 @@ void put(std::vector<KeyChange>& keys, KeyChange change) {
 }
 
 /// The facts that its keys say: of packed rows their number, which their length follows of.
-std::vector<std::string> facts_said(const Rung& rung) {
-  std::vector<std::string> out = edited_facts(rung);
+std::vector<std::string> facts_said(const Rung& rung, const TrainingPlan& plan) {
+  std::vector<std::string> out = edited_facts(rung, plan);
   if (rung.packed_rows) std::ranges::replace(out, std::string("sequence_length"), std::string("micro_batch_size"));
   return out;
 }
@@ -44,7 +44,7 @@ std::vector<std::string> facts_said(const Rung& rung) {
 bool add_keys(const Rung& rung, const Change& change, const AdviceQuestion& question, std::vector<KeyChange>& keys) {
   const TrainingPlan before = as_said(question);
   const TrainingPlan after = unpacked(change.facts, change.rows);
-  const auto said = keys_for(facts_said(rung), before, after, *question.document);
+  const auto said = keys_for(facts_said(rung, question.plan), before, after, *question.document);
   for (const KeyValue& one : said) put(keys, {one.key, one.value});
   return !said.empty();
 }
@@ -57,9 +57,16 @@ LauncherFile launcher_of(const LauncherRule& rule, const TrainingPlan& plan) {
           rule.text + "num_machines: " + std::to_string(machines) + "\nnum_processes: " + std::to_string(world) + "\n"};
 }
 
+/// What is said beside the config, as overrides of the plan.
+void say_beside(const Rung& rung, const AdviceQuestion& question, Change& change) {
+  for (const std::string& fact : edited_facts(rung, question.plan))
+    change.beside.push_back("plan." + fact + "=" + fact_of(change.facts, fact).value_or(""));
+  change.fixes_beside.push_back(rung.fix.id);
+}
+
 Result<TrainingPlan> read_with(const Change& change, const std::vector<KeyChange>& keys,
                                const AdviceQuestion& question) {
-  IngestOptions options = options_with(change.launcher, question.ingest);
+  IngestOptions options = options_with(change, question.ingest);
   for (const KeyChange& one : keys) options.overrides.push_back(one.key + "=" + one.value);
   Result<TrainingPlan> plan = ingest(*question.document, options);
   return plan ? with_model_defaults(std::move(*plan), question.architecture) : plan;
@@ -74,12 +81,13 @@ bool is_meant(const Rung& rung, const std::string& fact, const TrainingPlan& rea
 }
 
 /// Why what the framework makes of the keys is not what the fixes mean; empty where it is.
-std::string difference(const TrainingPlan& read, const Change& change, const Choices& choices, const Ladder& ladder) {
+std::string difference(const TrainingPlan& read, const Change& change, const Choices& choices, const Ladder& ladder,
+                       const TrainingPlan& before) {
   if (read.framework != change.facts.framework) return "with these keys the config would be read by another trainer";
   if (change.launcher && !read.unmodelled.empty()) return read.unmodelled.front().feature + " is not modelled yet";
   if (!read.unmodelled.empty()) return "the config has no key of its own for it that is played";
   for (const Choice& choice : choices) {
-    for (const std::string& fact : edited_facts(ladder.rungs()[static_cast<std::size_t>(choice.rung)])) {
+    for (const std::string& fact : edited_facts(ladder.rungs()[static_cast<std::size_t>(choice.rung)], before)) {
       if (!is_meant(ladder.rungs()[static_cast<std::size_t>(choice.rung)], fact, read, change.facts)) {
         return "other keys of the config decide " + fact;
       }
@@ -99,6 +107,10 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
       change.launcher = launcher_of(rung.launch, change.facts);
       continue;
     }
+    if (rung.in_environment) {
+      say_beside(rung, question, change);
+      continue;
+    }
     change.in_words = "no key of the config says " + rung.fix.id;
     return;
   }
@@ -108,7 +120,7 @@ void read_as_config(Change& change, const Choices& choices, const AdviceQuestion
     change.in_words = "the config would be refused: " + read.errors().front().message;
     return;
   }
-  change.in_words = difference(*read, change, choices, ladder);
+  change.in_words = difference(*read, change, choices, ladder, question.plan);
   if (!change.in_words.empty()) return;
   change.is_refused = false;
   change.plan = std::move(*read);
@@ -224,11 +236,12 @@ Changing change_by(const Choices& choices, const AdviceQuestion& question, const
   return {.change = std::move(change)};
 }
 
-IngestOptions options_with(const std::optional<LauncherFile>& launcher, const IngestOptions& options) {
-  if (!launcher) return options;
+IngestOptions options_with(const Change& change, const IngestOptions& options) {
   IngestOptions out = options;
-  out.launch = {launcher->name};
-  out.loader = [ours = *launcher, rest = options.loader](const std::string& path) -> Result<Document> {
+  out.overrides.insert(out.overrides.end(), change.beside.begin(), change.beside.end());
+  if (!change.launcher) return out;
+  out.launch = {change.launcher->name};
+  out.loader = [ours = *change.launcher, rest = options.loader](const std::string& path) -> Result<Document> {
     if (path == ours.name) return parse_document(ours.text, ours.name, Syntax::yaml);
     if (rest) return rest(path);
     return Diagnostic{.code = "read/missing", .message = "cannot be read from here", .where = {path, 0, 0}};

@@ -62,7 +62,13 @@ std::string value_of(const TrainingPlan& plan, const std::string& fact) {
   return fact + " is " + (now.empty() ? "not set" : now);
 }
 
+bool stays(const TrainingPlan& plan, const Edit& edit) {
+  const FactRow* row = find_fact(edit.fact);
+  return edit.unsaid && row != nullptr && row->origin(plan).is_said();
+}
+
 bool apply(TrainingPlan& plan, const Edit& edit) {
+  if (stays(plan, edit)) return true;
   if (edit.value) return set_fact(plan, edit.fact, *edit.value);
   if (edit.divide_by > 0) {
     const auto whole = whole_in(plan, edit.fact);
@@ -107,10 +113,11 @@ bool take(TrainingPlan& plan, const Rung& rung) {
   return std::ranges::all_of(rung.edit, [&](const Edit& edit) { return apply(plan, edit); });
 }
 
-std::vector<std::string> edited_facts(const Rung& rung) {
+std::vector<std::string> edited_facts(const Rung& rung, const TrainingPlan& plan) {
   std::vector<std::string> out;
   if (!rung.move_from.empty()) out = {rung.move_from, rung.move_to};
-  for (const Edit& rule : rung.edit) out.push_back(rule.fact);
+  for (const Edit& rule : rung.edit)
+    if (!stays(plan, rule)) out.push_back(rule.fact);
   return out;
 }
 

@@ -25,7 +25,7 @@ std::int64_t smallest_factor(std::int64_t n);
 /// Divides one fact by `factor`, and multiplies another by it; false where that is not exact.
 bool move(TrainingPlan& plan, const Rung& rung, std::int64_t factor);
 
-/// Those of its facts that the fix says, in its order.
-std::vector<std::string> edited_facts(const Rung& rung);
+/// The facts that the fix makes something else of in this plan, in its order.
+std::vector<std::string> edited_facts(const Rung& rung, const TrainingPlan& plan);
 
 }  // namespace oomplan::advise

@@ -29,6 +29,12 @@ std::string json_of(const Node& node) {
     for (const Node& item : node.items) out += (out.size() > 1 ? ", " : "") + json_of(item);
     return out + "]";
   }
+  if (node.is_mapping()) {
+    std::string out = "{";
+    for (const Entry& entry : node.entries)
+      out += (out.size() > 1 ? ", " : "") + in_quotes(entry.key) + ": " + json_of(entry.value);
+    return out + "}";
+  }
   if (node.kind == Node::Kind::string) return in_quotes(node.text);
   return node.kind == Node::Kind::null ? "null" : node.text;
 }

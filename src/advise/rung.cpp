@@ -128,9 +128,15 @@ class Reader {
       for (const Node& other : one_of->items) out.or_else.push_back(other.text);
       return out;
     }
+    if (const Node* unsaid = rule.value.find("unsaid")) {
+      out.value = *unsaid;
+      out.unsaid = true;
+      return out;
+    }
     if (const Node* by = rule.value.find("divide_by")) out.divide_by = by->as_integer().value_or(0);
     out.append = text_at(rule.value, "append");
-    if (out.divide_by < 2 && out.append.empty()) errors_.push_back(bad("edit: a value, one_of, divide_by or append"));
+    if (out.divide_by < 2 && out.append.empty())
+      errors_.push_back(bad("edit: a value, unsaid, one_of, divide_by or append"));
     return out;
   }
 
@@ -150,7 +156,9 @@ class Reader {
     const std::string key = text_at(root_, "key");
     rung_.needs_key = key == "required";
     rung_.key_decides = rung_.needs_key || key == "decides";
-    if (!key.empty() && !rung_.key_decides) errors_.push_back(bad("key is 'required' or 'decides'"));
+    rung_.in_environment = key == "environment";
+    if (!key.empty() && !rung_.key_decides && !rung_.in_environment)
+      errors_.push_back(bad("key is 'required', 'decides' or 'environment'"));
     rung_.packed_rows = text_at(root_, "packed_rows") == "true";
     if (const Node* repeat = root_.find("repeat")) rung_.repeat = static_cast<int>(repeat->as_integer().value_or(1));
   }

@@ -29,6 +29,7 @@ struct Guard {
 struct Edit {
   std::string fact{};
   std::optional<Node> value{};
+  bool unsaid = false;                 ///< A value that a config says of it stays.
   std::vector<std::string> or_else{};  ///< Values that a framework's key may say in its place: other versions of it.
   std::int64_t divide_by = 0;
   std::string append{};
@@ -60,6 +61,7 @@ struct Rung {
   bool only_trained_weights = false;  ///< Of the weights it relieves no others.
   bool needs_key = false;             ///< Only where the config has a key for it; its facts alone are not enough.
   bool key_decides = false;           ///< Where the config has a key for it, the framework has to read it so.
+  bool in_environment = false;        ///< Where the config has no key for it, what starts the run says it.
   std::string needs_capability{};     ///< CUDA's, at least; empty: any.
   std::vector<std::string> conflicts{};
   std::string how{};  ///< In words, whatever the config's dialect.

@@ -221,6 +221,8 @@ class Walk {
     advice_.keys = found_.change.keys;
     advice_.launcher = found_.change.launcher;
     advice_.no_patch = found_.change.in_words;
+    for (const LadderFix& fix : advice_.taken)
+      if (found_.change.says_beside(fix.id)) advice_.beside.push_back(fix.how);
     write_patch();
   }
 
@@ -229,6 +231,10 @@ class Walk {
   /// Only where the patched file, read again, is the plan that was judged.
   void write_patch() {
     if (question_.document == nullptr || !advice_.no_patch.empty()) return;
+    if (advice_.keys.empty() && !advice_.launcher) {
+      advice_.no_patch = "no key of the config says it";
+      return;
+    }
     const Document& document = *question_.document;
     const Result<std::string> text = patched(document, advice_.keys);
     if (!text) {
@@ -247,7 +253,7 @@ class Walk {
   bool reads_as_found(const Document& document, const std::string& text) const {
     const Result<Document> again = parse_document(text, document.file, document.syntax);
     if (!again) return false;
-    Result<TrainingPlan> plan = ingest(*again, options_with(advice_.launcher, question_.ingest));
+    Result<TrainingPlan> plan = ingest(*again, options_with(found_.change, question_.ingest));
     if (plan) plan = with_model_defaults(std::move(*plan), question_.architecture);
     return plan && same_plan(*plan, found_.change.plan);
   }

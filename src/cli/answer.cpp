@@ -66,13 +66,12 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
 
 void warn_of_scans(TrainingPlan& plan, const Footprint& footprint) {
   if (!footprint.scans || plan.kernels.scan_packages.origin.kind != Origin::Kind::assumed) return;
-  plan.warnings.push_back({Severity::warning,
-                           "estimate/assumed-kernels",
-                           "the model's state-space or linear-attention layers run in transformers' own code: " +
-                               plan.kernels.scan_packages.origin.source + ", as is assumed; with them less is needed",
-                           {},
-                           {},
-                           "say `--set scan_packages=false` if that is so"});
+  plan.warnings.push_back(
+      {.severity = Severity::warning,
+       .code = "estimate/assumed-kernels",
+       .message = "the model's state-space or linear-attention layers run in transformers' own code: " +
+                  plan.kernels.scan_packages.origin.source + ", as is assumed; with them less is needed",
+       .hint = "say `--set scan_packages=false` if that is so"});
 }
 
 void estimate_model(Findings& findings) {
@@ -122,6 +121,8 @@ Result<TrainingPlan> plan_of(Findings& findings, const Document& document, const
   return plan;
 }
 
+bool is_missing(const Diagnostic& one) { return one.code == "ingest/missing-fact"; }
+
 void read_and_estimate(Findings& findings, const Question& question, const std::vector<Gpu>& gpus,
                        const Catalog& catalog, std::optional<Document>& document) {
   Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, catalog);
@@ -139,19 +140,20 @@ void read_and_estimate(Findings& findings, const Question& question, const std::
     return;
   }
   append(findings.diagnostics, plan.errors());
-  if (question.open_numbers && findings.lengths.empty() && findings.worlds.empty())
-    append(findings.diagnostics, reasons_beside(*document, ingest_options(question), catalog, findings.diagnostics));
+  if (!question.open_numbers || !findings.lengths.empty() || !findings.worlds.empty()) return;
+  const Diagnostics beside = reasons_beside(*document, ingest_options(question), catalog, findings.diagnostics);
+  // What is refused whatever the numbers are needs none of them.
+  if (verdict_of(beside) == Verdict::invalid) std::erase_if(findings.diagnostics, is_missing);
+  append(findings.diagnostics, beside);
 }
 
 void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     if (!gpu.total_assumed) continue;
-    plan.warnings.push_back({Severity::warning,
-                             "catalog/assumed-total",
-                             "what CUDA reports of an " + gpu.title + " is worked out: " + gpu.total_source,
-                             {},
-                             {},
-                             "give what torch.cuda.mem_get_info()[1] says on the card as --gpu SIZE"});
+    plan.warnings.push_back({.severity = Severity::warning,
+                             .code = "catalog/assumed-total",
+                             .message = "what CUDA reports of an " + gpu.title + " is worked out: " + gpu.total_source,
+                             .hint = "give what torch.cuda.mem_get_info()[1] says on the card as --gpu SIZE"});
   }
 }
 
@@ -159,13 +161,13 @@ void warn_of_assumed_totals(TrainingPlan& plan, const std::vector<Gpu>& gpus) {
 void warn_of_open_layers(TrainingPlan& plan) {
   const std::optional<Diagnostic> open = open_layers_of(plan);
   if (!open) return;
-  plan.warnings.push_back({Severity::warning,
-                           "estimate/open-layers",
-                           "which layers the checkpoint leaves in 16 bits only its config.json says: all are counted, "
-                           "so that the figures are the most that the run can need",
-                           open->where,
-                           {},
-                           open->hint});
+  plan.warnings.push_back(
+      {.severity = Severity::warning,
+       .code = "estimate/open-layers",
+       .message = "which layers the checkpoint leaves in 16 bits only its config.json says: all are counted, "
+                  "so that the figures are the most that the run can need",
+       .where = open->where,
+       .hint = open->hint});
 }
 
 /// What a run is held against.

@@ -36,7 +36,8 @@ struct Question {
   HostQuestion host{};
   double headroom = usual_headroom;  ///< The part of a card that stays free, 0 to 1.
   bool open_numbers = false;         ///< Findings::lengths and Findings::worlds are wanted, where nothing says them.
-  bool outlook = false;              ///< Findings::outlook is wanted.
+  bool outlook = false;              ///< Findings::outlook is wanted,
+  bool cards_alone = false;          ///< and of it the cards alone.
   std::string calibration{};         ///< A file that `oomplan calibrate` wrote, or "".
   std::string models{};              ///< A directory of the user's own data files, or "".
 };

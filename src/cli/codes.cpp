@@ -316,7 +316,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"read/unreadable", Verdict::invalid,
      "The system refuses to open or to read the file; the message has its reason, often a missing permission."},
     {"survey/bad-axis", Verdict::usage,
-     "--over takes axes with commas between them, each KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; "
+     "--over takes axes with commas between them, each KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64, KEY=1,2,4 or "
+     "KEY=bf16|fp16; "
      "the "
      "key is one that --set takes."},
     {"survey/bad-layout", Verdict::invalid, "A file of models/layouts is not as docs/planner.md has it."},

@@ -15,6 +15,16 @@ bool is_among(const Diagnostics& known, const Diagnostic& one) {
       known, [&](const Diagnostic& other) { return one.message == other.message && one.where == other.where; });
 }
 
+Diagnostics reasons_with(UsualNumbers which, const Document& document, const IngestOptions& options,
+                         const Catalog& catalog) {
+  Findings found{.plan = plan_but_for_numbers(document, options, which)};
+  if (!found.plan || !find_architecture(found, catalog)) return std::move(found.diagnostics);
+  const Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
+  if (!whole) return whole.errors();
+  const Result<Footprint> played = estimate(*whole, *found.architecture, Detail::peaks);
+  return played ? Diagnostics() : played.errors();
+}
+
 }  // namespace
 
 std::optional<Open> opened(const Document& document, const IngestOptions& options, std::optional<TrainingPlan> plan,
@@ -56,18 +66,14 @@ std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<
 
 Diagnostics reasons_beside(const Document& document, const IngestOptions& options, const Catalog& catalog,
                            const Diagnostics& known) {
-  Findings found{.plan = plan_but_for_numbers(document, options)};
-  if (!found.plan) return {};
-  if (find_architecture(found, catalog)) {
-    const Result<TrainingPlan> whole = with_model_defaults(std::move(*found.plan), *found.architecture);
-    const Result<Footprint> played =
-        whole ? estimate(*whole, *found.architecture, Detail::peaks) : Result<Footprint>(whole.errors());
-    if (!played) found.diagnostics = played.errors();
-  }
-  // What is refused may be so for the numbers that were put in.
-  std::erase_if(found.diagnostics,
-                [&](const Diagnostic& one) { return verdict_of({one}) != Verdict::undecided || is_among(known, one); });
-  return std::move(found.diagnostics);
+  Diagnostics reasons = reasons_with(UsualNumbers::few, document, options, catalog);
+  const Diagnostics others = reasons_with(UsualNumbers::many, document, options, catalog);
+  std::erase_if(reasons, [&](const Diagnostic& one) {
+    const Verdict verdict = verdict_of({one});
+    const bool stays = verdict == Verdict::undecided || (verdict == Verdict::invalid && is_among(others, one));
+    return !stays || is_among(known, one);
+  });
+  return reasons;
 }
 
 }  // namespace oomplan::cli

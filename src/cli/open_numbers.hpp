@@ -32,7 +32,8 @@ std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const std::optiona
 /// What the usual numbers of GPUs need, of each card; nothing as above.
 std::vector<Worlds> worlds_on(const std::vector<Gpu>& gpus, const std::optional<Open>& open, double headroom);
 
-/// What else keeps a config from an estimate that leaves numbers open, whatever these are; none of `known` again.
+/// What else keeps a config from an estimate that leaves numbers open, whatever these are; none of `known` again. What
+/// is refused with some numbers may be so for them: it counts where it is refused with others too.
 Diagnostics reasons_beside(const Document& document, const IngestOptions& options, const Catalog& catalog,
                            const Diagnostics& known);
 

@@ -85,6 +85,10 @@ Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInpu
   Outlook out;
   if (findings.fits.size() > 1 || findings.ranks.size() > 1 || replays.events() > most_events) return out;
   const bool decided = findings.fits.size() == 1 && findings.fits.front().verdict != FitVerdict::undecided;
+  if (inputs.question.cards_alone) {
+    out.cards = cards_for(findings, replays, inputs.catalog, inputs.question.headroom);
+    return out;
+  }
   std::vector<std::function<void()>> tasks;
   if (decided) tasks.emplace_back([&] { out.lever = lever_in(findings, inputs); });
   if (decided) tasks.emplace_back([&] { out.room = room_in(findings, inputs); });

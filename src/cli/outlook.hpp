@@ -22,7 +22,8 @@ struct OutlookInputs {
 inline constexpr std::size_t most_events = 2'000'000;
 
 /// Of a run that was held against its cards: `room` and `lever` where there is one that decided it, `cards` where there
-/// is one at most; else, and where a replay is of more than `most_events`, all is empty. Plays on several threads.
+/// is one at most (alone, where the question wants no more); else, and where a replay is of more than `most_events`,
+/// all is empty. Plays on several threads.
 Outlook outlook_of(const Findings& findings, Replays& replays, const OutlookInputs& inputs);
 
 }  // namespace oomplan::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "input.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -24,10 +25,13 @@ struct Argument {
   std::string value{};
 };
 
-// TRL loads weights in float32 where nobody names a dtype, which few want.
-std::vector<Argument> arguments_of(const std::string& model, const RecipeAsked& asked) {
-  std::vector<Argument> out{{"model_name_or_path", model}, {"dtype", "bfloat16"}};
-  if (asked.method != "full") out.push_back({"use_peft", {}});
+// TRL loads weights in float32 where nobody names a dtype, which few want, and stops where peft has no targets.
+std::vector<Argument> arguments_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
+  std::vector<Argument> out{{"model_name_or_path", name}, {"dtype", "bfloat16"}};
+  if (asked.method != "full") {
+    out.push_back({"use_peft", {}});
+    if (!has_default_targets(model.model_type)) out.push_back({"lora_target_modules", "all-linear"});
+  }
   if (asked.method == "qlora") out.push_back({"load_in_4bit", {}});
   if (asked.batch) out.push_back({"per_device_train_batch_size", std::to_string(*asked.batch)});
   if (asked.length) out.push_back({"max_length", std::to_string(*asked.length)});
@@ -86,8 +90,8 @@ Diagnostic no_recipe() {
           .hint = "for a config, --set changes its own keys"};
 }
 
-Result<ReadConfig> recipe_of(const std::string& model, const RecipeAsked& asked) {
-  const std::vector<Argument> arguments = arguments_of(model, asked);
+Result<ReadConfig> recipe_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
+  const std::vector<Argument> arguments = arguments_of(name, model, asked);
   Result<Document> document = parse_document(text_of(arguments), std::string(script), Syntax::yaml);
   if (!document) return document.errors();
   return ReadConfig{std::move(*document), command_of(arguments)};
@@ -118,7 +122,7 @@ Result<ReadConfig> config_or_recipe(const std::string& config, const RecipeAsked
   }
   const Result<Architecture> model = find_model(config, catalog);
   if (!model) return neither(model.errors(), config.find('/') != std::string::npos);
-  return recipe_of(config, recipe);
+  return recipe_of(config, *model, recipe);
 }
 
 }  // namespace oomplan::cli

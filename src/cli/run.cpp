@@ -45,6 +45,7 @@ void put_in_ascii(Outcome& outcome) {
 /// Straight to the descriptors: a failure shows here and not in an exit handler that nobody asks.
 int put(Outcome outcome) {
   if (!cli::has_utf8()) put_in_ascii(outcome);
+  if (isatty(STDERR_FILENO) != 0) outcome.err = cli::in_columns(outcome.err, cli::columns());
   // The answer first, then what there is to say of it.
   const bool written = outcome.interrupted || write_all(STDOUT_FILENO, outcome.out);
   const int error = errno;

@@ -29,8 +29,16 @@ std::int64_t columns_of_terminal() {
   return std::int64_t{usual_width};
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> plain{
-    {{"×", "x"}, {"→", "->"}, {"·", "*"}, {"…", "..."}, {"ᵗ", "^T"}, {"│", "|"}, {"┃", "|"}, {"█", "#"}, {"░", "."}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> plain{{{"×", "x"},
+                                                                               {"→", "->"},
+                                                                               {"·", "*"},
+                                                                               {"…", "..."},
+                                                                               {"ᵗ", "^T"},
+                                                                               {"│", "|"},
+                                                                               {"┃", "|"},
+                                                                               {"█", "#"},
+                                                                               {"▒", "+"},
+                                                                               {"░", "."}}};
 
 }  // namespace
 
@@ -59,6 +67,25 @@ bool has_utf8() {
     return value.find("utf-8") != value.npos || value.find("utf8") != value.npos;
   }
   return true;
+}
+
+std::string in_columns(std::string_view text, std::size_t width) {
+  constexpr std::string_view indent = "  ";
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool is_excerpt = line.starts_with("    ");
+    for (std::size_t room = width; !is_excerpt && line.size() > room; room = width - indent.size()) {
+      const std::size_t blank = line.rfind(' ', room);
+      if (blank == line.npos || blank == 0) break;
+      out += std::string(line.substr(0, blank)) + "\n" + std::string(indent);
+      line.remove_prefix(blank + 1);
+    }
+    out += std::string(line) + "\n";
+  }
+  return out;
 }
 
 std::string in_ascii(std::string text) {

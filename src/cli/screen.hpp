@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace oomplan::cli {
 
@@ -17,6 +18,9 @@ bool has_columns();
 
 /// Whether the locale has characters beyond ASCII. Where nothing names one it is taken to, as Python does.
 bool has_utf8();
+
+/// Messages as a screen so wide shows them: broken at blanks, but for the lines of a config that they quote.
+std::string in_columns(std::string_view text, std::size_t width);
 
 /// `text` with what this program prints beyond ASCII ("×", "→") replaced by what stands for it. What else there is, of
 /// a name in a file, is left alone.

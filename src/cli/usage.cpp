@@ -42,8 +42,23 @@ Outcome needs_own_process(const std::string& command) {
                     "text", {});
 }
 
+namespace {
+
+/// The first word, where it is the name of no command.
+std::string no_command(const ParsedArguments& arguments, std::span<char* const> words) {
+  const bool of_program = arguments.command.find(' ') == std::string::npos;
+  if (!of_program || words.size() < 2) return {};
+  const std::string word = words.size() > 2 && std::string_view(words[1]) == "help" ? words[2] : words[1];
+  if (word == "help") return {};
+  const bool is_option = word.starts_with('-') || std::ranges::count(arguments.names, word) > 0;
+  return is_option ? "" : "there is no command '" + printable(word) + "'";
+}
+
+}  // namespace
+
 Outcome misused(const ParsedArguments& arguments, std::span<char* const> words) {
-  Diagnostic usage{.code = "cli/usage", .message = arguments.text};
+  const std::string unknown = no_command(arguments, words);
+  Diagnostic usage{.code = "cli/usage", .message = unknown.empty() ? arguments.text : unknown};
   usage.hint = near_word(arguments.names, words) + fmt::format("'{} --help' shows what there is", arguments.command);
   return refusal(std::move(usage), words);
 }

@@ -171,7 +171,7 @@ std::vector<Collector::Raw> Collector::retained() {
 }
 
 // Whether all that stands here was stopped at often enough. What a block is full of is not heard in the rest of it.
-bool Collector::is_repeated() {
+bool Collector::is_repeated(std::string_view text) {
   bool repeated = true;
   const std::size_t before = mutes_.size();
   bool numbered = false;
@@ -191,14 +191,20 @@ bool Collector::is_repeated() {
     if (++heard.here == most_noted) mutes_.push_back({hit.literal, hit.at + 1});
   }
   for (std::size_t i = before; i < mutes_.size(); ++i) muted_.set(mutes_[i].literal, true);
+  if (mutes_.size() > before) learn(text, hits_.front().at);
   return repeated;
+}
+
+void Collector::learn(std::string_view text, std::size_t at) {
+  const std::size_t begin = line_begin(text, at, 0);
+  muted_.learn(text.substr(begin, line_end(text, at) - begin));
 }
 
 // The rest of a line that was stopped at.
 void Collector::hear_out(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     at = loud_.find(text, at, muted_, hits_);
-    is_repeated();
+    is_repeated(text);
   }
 }
 
@@ -333,7 +339,7 @@ void Collector::read_plain(const TextBlock& block) {
   counted_at_ = kept_until_ = noted_until_ = 0;
   ++block_;
   if (begins_loud(text)) {
-    if (is_repeated()) {
+    if (is_repeated(text)) {
       note(text);
     } else {
       keep_before(text, 0, block.line);
@@ -343,7 +349,7 @@ void Collector::read_plain(const TextBlock& block) {
   for (std::size_t at = 0; at < text.size();) {
     at = loud_.find(text, at, muted_, hits_);
     if (hits_.empty()) break;
-    if (is_repeated()) {
+    if (is_repeated(text)) {
       note(text);
       continue;
     }

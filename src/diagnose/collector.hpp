@@ -71,7 +71,8 @@ class Collector {
     std::int64_t block = 0;  // that block
   };
   const Prefilter::Hit& candidate() const;
-  bool is_repeated();
+  bool is_repeated(std::string_view text);
+  void learn(std::string_view text, std::size_t at);
   void hear_out(std::string_view text, std::size_t at);
   void look_for_muted(std::string_view text);
   void note(std::string_view text);

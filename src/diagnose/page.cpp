@@ -83,15 +83,25 @@ bool gives_advice(const std::vector<Line>& lines, std::size_t heading, std::size
 
 }  // namespace
 
-bool stands_on_page_of_help(const std::vector<Line>& lines, std::size_t index) {
+bool HelpPages::is_of_no_page(std::size_t index) {
+  enum : std::uint8_t { unseen, no, yes };
+  if (known_.empty()) known_.assign(lines_.size(), unseen);
+  std::uint8_t& known = known_[index];
+  if (known == unseen) known = is_of_a_program(lines_[index]) || tells_of_himself(lines_[index].body) ? yes : no;
+  return known == yes;
+}
+
+bool HelpPages::holds(std::size_t index) {
   std::size_t least = 7;  // of the headings below
   for (std::size_t i = index + 1, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    const std::string_view text = lines[i].body;
-    if (lines[i].file != lines[index].file || is_of_a_program(lines[i]) || tells_of_himself(text)) return false;
-    const std::size_t level = level_of(lines[i]);
-    if (heads_help(text)) return (level > 0 ? level < least : is_at_the_top(lines, i)) && gives_advice(lines, i, index);
+    const Line& line = lines_[i];
+    if (line.file != lines_[index].file || is_of_no_page(i)) return false;
+    const std::size_t level = level_of(line);
+    if (heads_help(line.body)) {
+      return (level > 0 ? level < least : is_at_the_top(lines_, i)) && gives_advice(lines_, i, index);
+    }
     if (level > 0) least = std::min(least, level);
-    if (i > 0 && lines[i].header) return false;
+    if (i > 0 && line.header) return false;
   }
   return false;
 }

@@ -2,14 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "line.hpp"
 
 namespace oomplan::diagnose {
 
-/// Below a heading such as "## Troubleshooting" or "FAQ", and nothing between them that a program wrote or that
-/// somebody tells of a run of his own.
-bool stands_on_page_of_help(const std::vector<Line>& lines, std::size_t index);
+/// Pages of help among lines, which outlive it. Many lines may be asked for, each of which has others before it: what
+/// is known of these is kept.
+class HelpPages {
+ public:
+  explicit HelpPages(const std::vector<Line>& lines) : lines_(lines) {}
+
+  /// Below a heading such as "## Troubleshooting" or "FAQ", and nothing between them that a program wrote or that
+  /// somebody tells of a run of his own.
+  bool holds(std::size_t index);
+
+ private:
+  bool is_of_no_page(std::size_t index);
+
+  const std::vector<Line>& lines_;
+  std::vector<std::uint8_t> known_{};  ///< By line, once one is asked for: what is_of_no_page() said.
+};
 
 }  // namespace oomplan::diagnose

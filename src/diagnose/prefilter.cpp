@@ -32,35 +32,55 @@ void Prefilter::add(std::string_view literal, std::uint32_t id) {
   literals_[known->second].ids.push_back(id);
 }
 
+// What four bytes of a literal cost as a key: places that have them are looked at in full, which in what a log is full
+// of is each of its lines.
+int Prefilter::cost_at(std::string_view literal, std::size_t offset, const Noise& noise) const {
+  constexpr int of_noise = 100'000;
+  const char* at = literal.data() + offset;
+  const bool is_short = offset + sizeof(std::uint64_t) > literal.size();
+  const bool noisy = is_short ? noise.keys.contains(key_at(at)) : noise.longs.contains(long_of(at));
+  return commonness(literal.substr(offset, gram)) + shared_[slot_of(bit_of(key_at(at)))] + (noisy ? of_noise : 0);
+}
+
+// Where the window begins that costs the least.
+std::size_t Prefilter::best_window(std::string_view literal, const Noise& noise) const {
+  const std::size_t window = stride_ + gram - 1;
+  const std::size_t seen = literal.size() >= window + gram ? window + gram : window;
+  std::vector<int> costs(literal.size() - gram + 1);
+  for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = cost_at(literal, i, noise);
+  std::size_t best = 0;
+  int least = std::numeric_limits<int>::max();
+  for (std::size_t begin = 0; begin + seen <= literal.size(); ++begin) {
+    const auto first = costs.begin() + static_cast<std::ptrdiff_t>(begin);
+    const int cost = std::accumulate(first, first + static_cast<std::ptrdiff_t>(stride_), 0);
+    if (cost < least) {
+      least = cost;
+      best = begin;
+    }
+  }
+  return best;
+}
+
+Prefilter::Tables Prefilter::tables_for(const Noise& noise) const {
+  Tables out;
+  for (std::uint32_t index = 0; index < literals_.size(); ++index)
+    enter(index, best_window(literals_[index].text, noise), out.entries);
+  std::stable_sort(out.entries.begin(), out.entries.end(),
+                   [](const Entry& a, const Entry& b) { return slot_of(a.bit) < slot_of(b.bit); });
+  out.begins.assign((std::size_t{1} << slot_width) + 1, 0);
+  for (const Entry& entry : out.entries) ++out.begins[slot_of(entry.bit) + 1];
+  std::partial_sum(out.begins.begin(), out.begins.end(), out.begins.begin());
+  return out;
+}
+
 void Prefilter::finish() {
   known_.clear();
-  std::vector<int> shared(std::size_t{1} << slot_width);
-  const auto slot_at = [](std::string_view text, std::size_t i) { return slot_of(bit_of(key_at(text.data() + i))); };
+  shared_.assign(std::size_t{1} << slot_width, 0);
   for (const Literal& literal : literals_)
-    for (std::size_t i = 0; i + gram <= literal.text.size(); ++i) ++shared[slot_at(literal.text, i)];
-  const std::size_t window = stride_ + gram - 1;
-  for (std::uint32_t index = 0; index < literals_.size(); ++index) {
-    const std::string_view text = literals_[index].text;
-    std::size_t best = 0;
-    int least = std::numeric_limits<int>::max();
-    const std::size_t seen = text.size() >= window + gram ? window + gram : window;
-    for (std::size_t begin = 0; begin + seen <= text.size(); ++begin) {
-      int common = 0;
-      for (std::size_t i = begin; i < begin + stride_; ++i)
-        common += commonness(text.substr(i, gram)) + shared[slot_at(text, i)];
-      if (common < least) {
-        least = common;
-        best = begin;
-      }
-    }
-    enter(index, best);
-  }
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& a, const Entry& b) { return slot_of(a.bit) < slot_of(b.bit); });
-  set_bits(std::vector<bool>(literals_.size()), bits_);
-  begins_.assign((std::size_t{1} << slot_width) + 1, 0);
-  for (const Entry& entry : entries_) ++begins_[slot_of(entry.bit) + 1];
-  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    for (std::size_t i = 0; i + gram <= literal.text.size(); ++i)
+      ++shared_[slot_of(bit_of(key_at(literal.text.data() + i)))];
+  tables_ = tables_for({});
+  set_bits(std::vector<bool>(literals_.size()), tables_);
 }
 
 std::uint32_t Prefilter::long_of(const char* text) {
@@ -69,7 +89,7 @@ std::uint32_t Prefilter::long_of(const char* text) {
   return static_cast<std::uint32_t>((word * 0x9E3779B97F4A7C15U) >> (64 - slot_width));
 }
 
-void Prefilter::enter(std::uint32_t literal, std::size_t begin) {
+void Prefilter::enter(std::uint32_t literal, std::size_t begin, std::vector<Entry>& entries) const {
   const std::string_view text = literals_[literal].text;
   for (std::size_t i = begin; i < begin + stride_; ++i) {
     const std::uint32_t bit = bit_of(key_at(text.data() + i));
@@ -81,14 +101,15 @@ void Prefilter::enter(std::uint32_t literal, std::size_t begin) {
     std::memset(&entry.mask, 0xFF, bytes);
     entry.is_short = i + sizeof entry.word > text.size();
     if (!entry.is_short) entry.longs = long_of(text.data() + i);
-    entries_.push_back(entry);
+    entries.push_back(entry);
   }
 }
 
-void Prefilter::set_bits(const std::vector<bool>& muted, Bits& bits) const {
+void Prefilter::set_bits(const std::vector<bool>& muted, Tables& tables) {
+  Bits& bits = tables.bits;
   bits = {};
   const auto set = [](auto& table, std::uint32_t bit) { table[bit / 64] |= std::uint64_t{1} << (bit % 64); };
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : tables.entries) {
     if (muted[entry.literal]) continue;
     set(bits.keys, entry.bit);
     if (entry.is_short) set(bits.shorts, entry.bit);
@@ -100,11 +121,11 @@ void Prefilter::tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hi
   for (const std::uint32_t id : literals_[literal].ids) hits.push_back({at, id, literal});
 }
 
-void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, const std::vector<bool>& muted,
-                      std::vector<Hit>& hits) const {
+void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
+                      const std::vector<bool>& muted, std::vector<Hit>& hits) const {
   const std::uint32_t slot = slot_of(bit);
-  for (std::uint32_t i = begins_[slot]; i < begins_[slot + 1]; ++i) {
-    const Entry& entry = entries_[i];
+  for (std::uint32_t i = tables.begins[slot]; i < tables.begins[slot + 1]; ++i) {
+    const Entry& entry = tables.entries[i];
     if (at < entry.offset || text.size() - (at - entry.offset) < entry.size) continue;
     const std::size_t begin = at - entry.offset;
     const std::size_t from = begin + entry.word_offset;
@@ -121,9 +142,10 @@ void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, 
   }
 }
 
-std::size_t Prefilter::find(std::string_view text, std::size_t from, const Bits& bits, const std::vector<bool>& muted,
-                            std::vector<Hit>& hits) const {
+std::size_t Prefilter::find(std::string_view text, std::size_t from, const Tables& tables,
+                            const std::vector<bool>& muted, std::vector<Hit>& hits) const {
   hits.clear();
+  const Bits& bits = tables.bits;
   const std::size_t end = text.size() < gram ? 0 : text.size() - gram + 1;
   const char* data = text.data();
   const std::size_t stride = stride_;
@@ -134,14 +156,25 @@ std::size_t Prefilter::find(std::string_view text, std::size_t from, const Bits&
       continue;
     if (!has(bits.shorts, bit) && (at + sizeof(std::uint64_t) > text.size() || !has(bits.longs, long_of(data + at))))
       continue;
-    check(text, at, bit, muted, hits);
+    check(text, at, bit, tables, muted, hits);
     if (!hits.empty()) return at + stride;
   }
   return text.size();
 }
 
 std::size_t Prefilter::find(std::string_view text, std::size_t from, const Muted& muted, std::vector<Hit>& hits) const {
-  return find(text, from, muted.bits_, muted.muted_, hits);
+  return find(text, from, muted.tables_, muted.muted_, hits);
+}
+
+void Prefilter::Muted::learn(std::string_view line) {
+  if (learned_ == most_learned) return;
+  ++learned_;
+  constexpr std::size_t longest = 1024;
+  line = line.substr(0, longest);
+  for (std::size_t i = 0; i + gram <= line.size(); ++i) noise_.keys.insert(key_at(line.data() + i));
+  for (std::size_t i = 0; i + sizeof(std::uint64_t) <= line.size(); ++i) noise_.longs.insert(long_of(line.data() + i));
+  tables_ = filter_.tables_for(noise_);
+  set_bits(muted_, tables_);
 }
 
 void Prefilter::find_last(std::string_view text, std::size_t from, std::uint32_t literal,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace oomplan::diagnose {
@@ -33,7 +34,7 @@ class Prefilter {
   /// The first hits at or after `from`: those of the first place where there is one, into `hits` (emptied first).
   /// Returns where to go on, text.size() at the end.
   std::size_t find(std::string_view text, std::size_t from, std::vector<Hit>& hits) const {
-    return find(text, from, bits_, {}, hits);
+    return find(text, from, tables_, {}, hits);
   }
 
   /// Literals that a log is full of, which find() then passes over as fast as anything else.
@@ -62,7 +63,6 @@ class Prefilter {
   static constexpr unsigned slot_width = 16;
   static std::uint32_t bit_of(std::uint32_t key) { return (key * 2654435761U) >> (32 - bit_width); }
   static std::uint32_t slot_of(std::uint32_t bit) { return bit >> (bit_width - slot_width); }
-  void enter(std::uint32_t literal, std::size_t begin);
   template <unsigned width>
   using Table = std::array<std::uint64_t, (std::size_t{1} << width) / 64>;
   struct Bits {
@@ -70,35 +70,53 @@ class Prefilter {
     Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from
     Table<slot_width> longs{};  // eight bytes from a key on
   };
+  struct Tables {
+    Bits bits{};
+    std::vector<Entry> entries{};         // by slot
+    std::vector<std::uint32_t> begins{};  // of each slot among the entries, and their end
+  };
+  /// What lines say that a log is full of: each four bytes in a row, and each eight.
+  struct Noise {
+    std::unordered_set<std::uint32_t> keys{};
+    std::unordered_set<std::uint32_t> longs{};
+  };
   static std::uint32_t long_of(const char* text);
-  std::size_t find(std::string_view text, std::size_t from, const Bits& bits, const std::vector<bool>& muted,
+  int cost_at(std::string_view literal, std::size_t offset, const Noise& noise) const;
+  std::size_t best_window(std::string_view literal, const Noise& noise) const;
+  void enter(std::uint32_t literal, std::size_t begin, std::vector<Entry>& entries) const;
+  Tables tables_for(const Noise& noise) const;
+  std::size_t find(std::string_view text, std::size_t from, const Tables& tables, const std::vector<bool>& muted,
                    std::vector<Hit>& hits) const;
-  void check(std::string_view text, std::size_t at, std::uint32_t bit, const std::vector<bool>& muted,
-             std::vector<Hit>& hits) const;
-  void set_bits(const std::vector<bool>& muted, Bits& bits) const;
+  void check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
+             const std::vector<bool>& muted, std::vector<Hit>& hits) const;
+  static void set_bits(const std::vector<bool>& muted, Tables& tables);
   void tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hits) const;
 
   std::size_t stride_;
-  Bits bits_{};
-  std::vector<Entry> entries_{};         // by slot
-  std::vector<std::uint32_t> begins_{};  // of each slot among the entries, and their end
+  Tables tables_{};
   std::vector<Literal> literals_{};
+  std::vector<int> shared_{};                             // by slot: windows of all literals
   std::unordered_map<std::string, std::size_t> known_{};  // of literals_, while they are added
 };
 
 class Prefilter::Muted {
  public:
-  explicit Muted(const Prefilter& filter) : filter_(filter), muted_(filter.literals_.size()), bits_(filter.bits_) {}
+  explicit Muted(const Prefilter& filter) : filter_(filter), muted_(filter.literals_.size()), tables_(filter.tables_) {}
   void set(std::uint32_t literal, bool muted) {
     muted_[literal] = muted;
-    filter_.set_bits(muted_, bits_);
+    set_bits(muted_, tables_);
   }
+  /// A line that the log is full of: literals that share words with it are looked for by others of their bytes.
+  void learn(std::string_view line);
 
  private:
   friend class Prefilter;
+  static constexpr int most_learned = 16;
   const Prefilter& filter_;
   std::vector<bool> muted_;
-  Bits bits_;
+  Tables tables_;
+  Noise noise_{};
+  int learned_ = 0;
 };
 
 }  // namespace oomplan::diagnose

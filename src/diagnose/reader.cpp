@@ -434,13 +434,12 @@ class Reader {
   }
 
   // A page of help says what may go wrong, and what it looks like.
-  void drop_help(std::size_t index, std::vector<Found>& found) const {
+  void drop_help(std::size_t index, std::vector<Found>& found) {
     const auto of_failure = [](const Found& one) {
       return one.sentence->says <= Says::other_failure || one.sentence->says == Says::consequence ||
              one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
     };
-    if (std::ranges::any_of(found, of_failure) && stands_on_page_of_help(lines_, index))
-      std::erase_if(found, of_failure);
+    if (std::ranges::any_of(found, of_failure) && help_.holds(index)) std::erase_if(found, of_failure);
   }
 
   static void drop_covered(std::vector<Found>& found) {
@@ -528,6 +527,7 @@ class Reader {
 
   const Rules& rules_;
   const std::vector<Line>& lines_;
+  HelpPages help_{lines_};
   const std::vector<std::string>& files_;
   Ahead ahead_{};
   Behind behind_{};

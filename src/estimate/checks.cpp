@@ -163,6 +163,17 @@ void check_task(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
 }
 
+// With adapters the sum with the noise stands beside the embedding's output; elsewhere it is gone at once. Which module
+// transformers takes for the embedding is not that of tokens in a model of pictures or sounds, and in one with an
+// encoder and a decoder a third, which none of them calls (T5ForConditionalGeneration.get_input_embeddings).
+void check_noise(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<bool>& noise = plan.recipe.neftune;
+  const bool other = architecture.rows != Rows::tokens || architecture.task == Task::sequence_to_sequence;
+  if (!noise.value || !other || plan.adapter.kind.value == Adapter::none) return;
+  errors.push_back(
+      unmodelled("NEFTune with adapters of " + architecture.model_type + " is not modelled yet", noise.origin));
+}
+
 void check_trained_layers(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Setting<std::int64_t>& layers = plan.recipe.trained_layers;
   if (layers.value == 0) return;
@@ -415,6 +426,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   }
   check_task(plan, architecture, errors);
   check_body(plan, architecture, errors);
+  check_noise(plan, architecture, errors);
   check_trained_layers(plan, architecture, errors);
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);

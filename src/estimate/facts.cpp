@@ -214,6 +214,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.has_values = plan.recipe.kind.value == RecipeKind::reward_values;
   f.labelled = plan.batch.completion_length.value;
   f.router_loss = plan.recipe.router_loss.value;
+  f.neftune = plan.recipe.neftune.value;
   f.objective = objective_of(plan, architecture);
   f.task = task_of(plan, architecture);
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;

@@ -23,9 +23,11 @@ bool is_as_played(const Gpu& gpu) {
   return !capability || *capability >= played_capability;
 }
 
+constexpr std::string_view flash = "flash attention";
+
 /// What the run was played with and older GPUs do otherwise; empty where there is nothing.
 std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footprint) {
-  if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return "flash attention";
+  if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return flash;
   const Loss loss = plan.recipe.loss.value;
   const bool liger = loss == Loss::liger_fused_linear || loss == Loss::liger_0_8_0_fused_linear;
   if (loss == Loss::cut_cross_entropy) return "cut cross entropy";
@@ -71,6 +73,13 @@ Bytes logits_at_most(const Footprint& footprint) {
   return most;
 }
 
+/// Whether the weights alone, as they are loaded, are more than the card has.
+bool cannot_load(const Footprint& footprint, const Gpu& gpu) {
+  return std::ranges::any_of(footprint.peaks, [&](const PhasePeak& peak) {
+    return peak.phase == Phase::load && peak.tensors() + gpu.context > gpu.total;
+  });
+}
+
 /// Unsloth's loss is in parts of which each has at most half of what is free on the card (fused_losses/
 /// cross_entropy_loss.py: _get_chunk_multiplier). Where that is less than the part as it was played, and the logits are
 /// not so few that they are one part at any rate, there are more and smaller parts.
@@ -100,12 +109,22 @@ Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
   if (has_other_parts(plan, footprint, gpu)) {
     std::optional<Diagnostic> open = open_layers_of(plan);  // With less of them there may be room for whole parts.
-    return open ? open : other_parts(plan, gpu);
+    if (open) return open;
+    return cannot_load(footprint, gpu) ? std::nullopt : std::optional(other_parts(plan, gpu));
   }
   const std::string_view kernel = newer_kernel(plan, footprint);
   if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
+  const Setting<Attention>& attention = plan.kernels.attention;
+  const bool by_unsloth = plan.kernels.unsloth.value != UnslothLayers::none;  // Which takes xformers there.
+  if (kernel == flash && attention.value == Attention::flash_attention_2 && !by_unsloth) {
+    d.message = fmt::format("{} (compute capability {}) does not run FlashAttention 2, at which the run stops",
+                            gpu.title, gpu.compute_capability);
+    d.where = attention.origin.where;
+    d.hint = "attention by sdpa runs on it: --set plan.attention=sdpa plays that";
+    return d;
+  }
   d.message = fmt::format("{} (compute capability {}) does not run {}, and what it runs instead is not modelled yet",
                           gpu.title, gpu.compute_capability, kernel);
   return d;

@@ -69,6 +69,7 @@ struct Facts {
   Location trained_at{};
   std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
   bool input_grads = false;           ///< The embedding's output is asked for a gradient (enable_input_require_grads).
+  bool neftune = false;               ///< As RecipeFacts has it.
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};
   std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.

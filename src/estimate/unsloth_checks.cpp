@@ -31,6 +31,7 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
     cannot("training by Unsloth other than supervised", plan.recipe.kind.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing by Unsloth", plan.recipe.label_smoothing.origin);
+  if (plan.recipe.neftune.value) cannot("NEFTune by Unsloth", plan.recipe.neftune.origin);
   if (plan.mesh.sharding.value != Sharding::none) {
     cannot("Unsloth on more than one GPU", plan.mesh.sharding.origin);
   }

@@ -41,10 +41,17 @@ Diagnostics check_sdpa(const TrainingPlan& plan, const Architecture& model, Sett
 }
 
 Diagnostic refused(std::string message, const Location& where, std::string hint = {}) {
-  return {Severity::error, "ingest/refused", std::move(message), where, {}, std::move(hint)};
+  return {.code = "ingest/refused", .message = std::move(message), .where = where, .hint = std::move(hint)};
 }
 
-// peft's table of targets by model_type (utils/constants.py) has no row for others, and its tuners raise a ValueError.
+/// peft's table of targets (utils/constants.py); null where it has no row for the type.
+const std::vector<std::string>* targets_by_type(const ingestion::Stack& peft, const std::string& model_type) {
+  const auto& by_type = peft.layers().front().targets;
+  const auto found = std::ranges::find(by_type, model_type, [](const auto& row) { return row.first; });
+  return found == by_type.end() ? nullptr : &found->second;
+}
+
+// peft's tuners raise a ValueError.
 Diagnostic no_default(const ingestion::Stack& peft, const std::string& model_type, const Location& where) {
   return refused(
       "no LoRA targets are given, and " + peft.name_of("peft") + " has no default for " + model_type + ": it stops",
@@ -233,11 +240,14 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
     return plan;
   const ingestion::Stack& peft = ingestion::stack_of("peft-0.21");
-  const auto& by_type = peft.layers().front().targets;
-  const auto found = std::ranges::find(by_type, model.model_type, [](const auto& row) { return row.first; });
-  if (found == by_type.end()) return no_default(peft, model.model_type, plan.adapter.kind.origin.where);
-  targets = {found->second, peft.origin("peft", "target modules of " + model.model_type)};
+  const std::vector<std::string>* found = targets_by_type(peft, model.model_type);
+  if (found == nullptr) return no_default(peft, model.model_type, plan.adapter.kind.origin.where);
+  targets = {*found, peft.origin("peft", "target modules of " + model.model_type)};
   return plan;
+}
+
+bool has_default_targets(const std::string& model_type) {
+  return targets_by_type(ingestion::stack_of("peft-0.21"), model_type) != nullptr;
 }
 
 }  // namespace oomplan

@@ -89,6 +89,14 @@ std::string name_in(const Document& document, const Dialect& dialect, std::strin
   return std::string(key);
 }
 
+/// Whether a key of which all that counts is that there is a value has one.
+bool is_given(const Document& document, const Dialect& dialect, const std::string& key) {
+  const auto& keys = key_file(dialect.name).keys;
+  const auto found = std::ranges::find(keys, key, &KeyLine::what);
+  const Node* value = find_path(document.root, key);
+  return found != keys.end() && found->text == "given" && value != nullptr && value->kind != Node::Kind::null;
+}
+
 /// What stands under `name` with what `key` adds to it: its own `text` where it adds nothing, or no list stands there.
 std::string added_to(const Document& document, const Dialect& dialect, std::string_view key, const std::string& name,
                      const std::string& text, const TrainingPlan& plan) {
@@ -145,6 +153,7 @@ std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const Trai
   for (const auto& [key, text] : lines_of(*dialect, after, facts)) {
     if (std::ranges::count(old, Lines::value_type(key, text)) > 0) continue;
     const std::string name = name_in(document, *dialect, key);
+    if (is_given(document, *dialect, name)) continue;
     out.push_back({name, added_to(document, *dialect, key, name, text, after)});
   }
   return out;

@@ -389,6 +389,10 @@ constexpr std::array run_rows{
         "router_loss", {"the load-balancing loss of a mixture's routers is added, as TRL's trainers do by themselves",
                         {},
                         [](const Plan& plan) { return plan.recipe.router_loss.value; }}),
+    fact<&Plan::recipe, &RecipeFacts::neftune, as::boolean>(
+        "neftune", {"noise is added to the output of the embedding of tokens in training (`neftune_noise_alpha`)",
+                    {},
+                    [](const Plan& plan) { return plan.recipe.neftune.value; }}),
     fact<&Plan::runtime, &RuntimeFacts::alloc_conf, as::text_or_nothing>(
         "alloc_conf", {"how PyTorch's caching allocator is set, as `PYTORCH_ALLOC_CONF` (`expandable_segments:True`); "
                        "empty: torch's defaults",

@@ -17,8 +17,8 @@ std::string lengths_section(const Report& report, const ViewOptions& options);
 std::string worlds_section(const Report& report, const ViewOptions& options);
 
 std::string verdict_section(const Report& report, const ViewOptions& options);
-/// What fills the peak.
-std::string peak_section(const Report& report, const ViewOptions& options);
+/// The peak and what fills it; with one card also what lies beside the tensors. `note` follows the moment.
+std::string peak_text(const Report& report, const std::string& note, const ViewOptions& options);
 /// How far the micro-batch goes, which fix moves most, which cards do.
 std::string outlook_section(const Report& report, const ViewOptions& options);
 std::string model_section(const Report& report, const ViewOptions& options);

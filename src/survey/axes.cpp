@@ -11,7 +11,7 @@ namespace {
 Diagnostic refused(const std::string& text, std::string message) {
   return {.code = "survey/bad-axis",
           .message = "--over " + text + ": " + std::move(message),
-          .hint = "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64, or KEY=bf16|fp16"};
+          .hint = "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64, KEY=1,2,4 or KEY=bf16|fp16"};
 }
 
 std::vector<std::string> split(std::string_view text, char at) {
@@ -101,13 +101,26 @@ Diagnostics too_many(const std::vector<Axis>& axes) {
            .hint = "take larger steps (1024:65536:x2), or fewer values"}};
 }
 
+/// "a=1,2,b=3" is of two axes: what has no key of its own is one more value of the key before it.
+std::vector<std::string> axes_in(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::string& part : split(list, ',')) {
+    if (out.empty() || part.find('=') != part.npos) {
+      out.push_back(std::move(part));
+    } else {
+      out.back() += '|' + part;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<Axis>> parse_axes(const std::vector<std::string>& texts) {
   std::vector<Axis> axes;
   Diagnostics errors;
   for (const std::string& list : texts) {
-    for (const std::string& text : split(list, ',')) {
+    for (const std::string& text : axes_in(list)) {
       Result<Axis> axis = parse_axis(text);
       if (!axis) {
         errors.insert(errors.end(), axis.errors().begin(), axis.errors().end());

@@ -10,8 +10,9 @@
 namespace oomplan {
 namespace {
 
-constexpr std::array<std::string_view, 3> usual_numbers{"plan.world_size=8", "plan.sequence_length=512",
-                                                        "plan.images=0"};
+using Numbers = std::array<std::string_view, 3>;
+constexpr Numbers few{"plan.world_size=2", "plan.sequence_length=512", "plan.images=0"};
+constexpr Numbers many{"plan.world_size=8", "plan.sequence_length=4096", "plan.images=1"};
 
 bool is_missing(const Diagnostic& one) { return one.code == "ingest/missing-fact"; }
 
@@ -25,11 +26,12 @@ std::ptrdiff_t missing_in(const Result<TrainingPlan>& plan) {
 
 }  // namespace
 
-std::optional<TrainingPlan> plan_but_for_numbers(const Document& document, const IngestOptions& options) {
+std::optional<TrainingPlan> plan_but_for_numbers(const Document& document, const IngestOptions& options,
+                                                 UsualNumbers which) {
   IngestOptions with = options;
   Result<TrainingPlan> best = ingest(document, options);
   if (best) return std::nullopt;
-  for (const std::string_view number : usual_numbers) {
+  for (const std::string_view number : which == UsualNumbers::few ? few : many) {
     if (best || std::ranges::any_of(best.errors(), is_other)) break;
     with.overrides.emplace_back(number);
     Result<TrainingPlan> plan = ingest(document, with);

@@ -125,6 +125,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.recipe.trained_layers.value = 0;
   plan.recipe.layer_parts.value = {};
   plan.recipe.router_loss.value = plan.recipe.router_loss.value && dialect == "hf";
+  plan.recipe.neftune.value = plan.recipe.neftune.value && dialect != "torchtune";
   plan.adapter.input_grads.value = dialect == "axolotl";
   plan.recipe.frozen.value = {};  // Of images no framework's dialect says anything.
   plan.images.count.value = plan.images.clips.value = unknown_images;

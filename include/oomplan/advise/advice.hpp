@@ -132,6 +132,7 @@ struct Advice {
   std::vector<Trial> steps{};      ///< `found` from its first fix to all of them.
   std::vector<LadderFix> taken{};  ///< The fixes of `found`.
   std::vector<Alternative> alternatives{};  ///< None of them `found`, and no two the same.
+  std::vector<Gpu> larger{};                ///< The smallest known cards that hold the plan as it is.
   std::vector<Changed> changes{};
   std::vector<KeyChange> keys{};  ///< What to write into the config; empty where it has to be said in words.
   std::optional<LauncherFile>
@@ -141,6 +142,7 @@ struct Advice {
   std::int64_t sets = 0;              ///< How many were looked at.
   bool whole = true;                  ///< False: there are too many sets, and only the cheapest `sets` were looked at.
   std::string patch{};                ///< A unified diff of the user's file and `launcher`; empty where there is none.
+  std::vector<std::string> beside{};  ///< What to do beside the patch, in words: what no file says.
   std::string no_patch{};             ///< Why not.
 };
 

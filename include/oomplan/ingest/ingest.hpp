@@ -74,6 +74,9 @@ Result<TrainingPlan> ingest(const Document& document, const IngestOptions& optio
 /// refuses a router's loss of a dense model.
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model);
 
+/// Whether peft has default LoRA targets for models of this type.
+bool has_default_targets(const std::string& model_type);
+
 /// The version of a package that the plan's defaults are of; empty where it has none of it.
 std::string framework_version(const TrainingPlan& plan, std::string_view package);
 

@@ -186,6 +186,7 @@ struct RecipeFacts {
   Setting<std::vector<std::string>> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   Setting<bool> router_loss{};      ///< The load-balancing loss of a mixture's routers is added to the trainer's.
+  Setting<bool> neftune{};          ///< Noise is added to the embeddings in training (arXiv:2310.05914).
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 

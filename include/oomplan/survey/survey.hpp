@@ -85,9 +85,13 @@ std::optional<TrainingPlan> plan_but_for_world(const Document& document, const I
 /// Nothing where one cannot be decided.
 std::optional<Worlds> worlds_of(const RoomQuestion& question);
 
-/// The plan with usual values in the place of every number that a config leaves open (GPUs, the rows' length, images);
+/// Two GPUs, short rows of text; eight of them, longer rows with an image each.
+enum class UsualNumbers : std::uint8_t { few, many };
+
+/// The plan with such values in the place of every number that a config leaves open (GPUs, the rows' length, images);
 /// nothing where it leaves none, and where more is missing.
-std::optional<TrainingPlan> plan_but_for_numbers(const Document& document, const IngestOptions& options);
+std::optional<TrainingPlan> plan_but_for_numbers(const Document& document, const IngestOptions& options,
+                                                 UsualNumbers which);
 
 /// What other versions make of a config is asked of; all outlive the question.
 struct VersionQuestion {

@@ -50,8 +50,9 @@ void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
   app.option("--gpu", question.gpus,
-             "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100) (repeatable, to compare)")
+             "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100); l4,a100-80gb compares")
       .repeatable()
+      .separated_by(',')
       .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");

@@ -101,7 +101,7 @@ Question asked(const Options& options) {
   Question out = options.question;
   out.gpus = {options.gpu};
   out.headroom = *parse_headroom(options.headroom);
-  out.open_numbers = true;
+  out.open_numbers = out.outlook = out.cards_alone = true;
   return out;
 }
 
@@ -178,6 +178,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   Result<Advice> advice = find_advice(question_of(question, options, findings, *document), *ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
+  if (findings.outlook && !advice->now.fits) advice->larger = findings.outlook->cards.fitting;
   if (!findings.recipe.empty()) {
     advice->patch.clear();
     advice->no_patch = "these are arguments of `" + findings.recipe + "`, and no file has them";

@@ -8,6 +8,7 @@
 
 #include "../answer.hpp"
 #include "../baseline.hpp"
+#include "../cards.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../fence.hpp"
@@ -39,7 +40,7 @@ struct Options {
   std::string format = "text";
   std::vector<std::string> outputs{};
   std::string models{};
-  std::string trainer{};
+  Question read{};  ///< How configs are read.
   std::string html{};
   std::vector<std::string> outside{};
 };
@@ -48,8 +49,10 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.option("CONFIG", options.configs, "Training configs, or patterns of them: configs/**/*.yaml").required();
   const Option policy =
       app.option("--policy", options.policy, "Which configs go against which GPUs (docs/gate.md)").type_name("FILE");
-  app.option("--gpu", options.gpus, "Without a policy: a GPU by name or size (repeatable)")
+  app.option("--gpu", options.gpus,
+             "Without a policy: GPUs by name or size (l4,a100-80gb), or so many of each (8xh100)")
       .repeatable()
+      .separated_by(',')
       .type_name("NAME")
       .excludes(policy);
   app.option("--headroom", options.headroom, "Without a policy: how much of the GPU to leave free (5%)")
@@ -62,7 +65,9 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.option("--output", options.outputs, "Also write this format to a file (repeatable)")
       .repeatable()
       .type_name("FORMAT=FILE");
-  add_trainer_option(app, options.trainer);
+  add_trainer_option(app, options.read.trainer);
+  add_launch_option(app, options.read.launch);
+  add_version_options(app, options.read.versions);
   app.option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
       .repeatable()
       .type_name("DIR");
@@ -143,8 +148,9 @@ Result<Policy> policy_of(const Options& options, const Catalog& catalog) {
   } else {
     errors.push_back(bad_headroom(options.headroom));
   }
+  append(errors, check_counts(options.gpus));
   for (const std::string& name : options.gpus) {
-    Result<Gpu> gpu = find_gpu(name, catalog);
+    Result<Gpu> gpu = find_gpu(cards_of(name).name, catalog);
     if (gpu) {
       rule.gpus.push_back(std::move(*gpu));
     } else {
@@ -187,7 +193,7 @@ struct Court {
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
   const Fence& fence;
-  std::string trainer{};  ///< As --trainer names it.
+  const Question& read;  ///< How configs are read.
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
@@ -197,7 +203,7 @@ GateItem judge_one(const std::string& config, const Court& court) {
     std::optional<Diagnostic> outside = objection_to_model(fence, id);
     return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(id);
   };
-  GateQuestion question{.config = config, .ingest = ingest_options({.trainer = court.trainer}), .models = model};
+  GateQuestion question{.config = config, .ingest = ingest_options(court.read), .models = model};
   question.ingest.loader = loader_within(fence);
   name_versions_beside(config, question.ingest,
                        [&](const std::string& path) { return !fence.objection(path).has_value(); });
@@ -240,7 +246,9 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
   const Fence fence(options.outside);
-  const Court court{*policy, baseline, models, fence, options.trainer};
+  Question read = options.read;
+  read.gpus = options.gpus;
+  const Court court{*policy, baseline, models, fence, read};
   gate.items.resize(configs.size());
   const auto judge_at = [&](std::size_t i) {
     gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });

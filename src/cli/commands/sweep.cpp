@@ -32,7 +32,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
   app.option("--over", options.over,
-             "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64 or KEY=bf16|fp16; several with commas, or again")
+             "KEY=1..64, KEY=1024:65536:x2, KEY=64:512:+64, KEY=1,2,4 or KEY=bf16|fp16; several with commas, or again")
       .required()
       .repeatable()
       .type_name("AXES");

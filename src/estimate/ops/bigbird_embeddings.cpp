@@ -1,4 +1,5 @@
 // BigBirdEmbeddings: BERT's, which may be scaled, are dropped before they are normalised, and take positions in place.
+#include "modules/embedding_hooks.hpp"
 #include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -29,8 +30,7 @@ class BigbirdEmbeddings final : public Module {
   Tensor embed(Play& play, const Stream& s) const {
     Torch& t = play.torch;
     const Facts& f = play.facts;
-    Tensor tokens = t.embedding(tokens_, s.input_ids);
-    if (f.input_grads) tokens->requires_grad = true;
+    Tensor tokens = hooked_tokens(play, t.embedding(tokens_, s.input_ids));
     if (scaled_) tokens = t.mul_scalar(tokens);
     const Tensor typed = t.embedding(types_, t.expand(t.slice(ids_[1], 1, 0, f.length), {f.batch, f.length}));
     Tensor embeddings = t.add(tokens, typed);

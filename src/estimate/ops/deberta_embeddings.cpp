@@ -1,5 +1,6 @@
 // DebertaV2Embeddings: tokens, with positions and types where the config has them, normalised, and multiplied by the
 // mask, which is one of ones where the caller sent none.
+#include "modules/embedding_hooks.hpp"
 #include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -33,8 +34,7 @@ class DebertaEmbeddings final : public Module {
   Tensor embed(Play& play, const Stream& s) const {
     Torch& t = play.torch;
     const Facts& f = play.facts;
-    const Tensor inputs = t.embedding(tokens_, s.input_ids);
-    if (f.input_grads) inputs->requires_grad = true;
+    const Tensor inputs = hooked_tokens(play, t.embedding(tokens_, s.input_ids));
     const Tensor positions = positions_ ? t.embedding(positions_, t.slice(position_ids_, 1, 0, f.length))
                                         : t.zeros(inputs->sizes, inputs->dtype);
     Tensor embeddings = inputs;

@@ -1,5 +1,8 @@
 // torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
 // does it itself, by a buffer, BioGPT's by a number, and Granite's model by a number.
+#include <utility>
+
+#include "modules/embedding_hooks.hpp"
 #include "modules/stable_embedding.hpp"
 
 namespace oomplan::estimator::ops {
@@ -28,9 +31,7 @@ class Embedding final : public Module {
     s.inputs_embeds = stable_ ? stable_(play.torch, s.input_ids) : play.torch.embedding(weight, s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     if (scale_ == Scale::within) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
-    // peft asks the embedding's output for a gradient where a frozen model is checkpointed
-    // (enable_input_require_grads).
-    if (play.facts.input_grads) s.inputs_embeds->requires_grad = true;
+    s.inputs_embeds = hooked_tokens(play, std::move(s.inputs_embeds));
     s.inputs_embeds = play.policy.leave_leaf(play.torch, {&weight}, s.inputs_embeds);
     s.inputs_embeds = play.policy.leave_module(play.torch, Site::embedding, s.inputs_embeds);
     if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);

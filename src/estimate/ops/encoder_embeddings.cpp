@@ -1,6 +1,7 @@
 // BertEmbeddings and RobertaEmbeddings: tokens, types and positions, normalised. RoBERTa counts positions from the
 // tokens (`positions_from_tokens`), so that each row has its own; MPNet does too, and has no types. ERNIE may add what
 // a task has.
+#include "modules/embedding_hooks.hpp"
 #include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::ops {
@@ -40,8 +41,7 @@ class EncoderEmbeddings final : public Module {
         from_tokens_ ? t.empty({f.batch, f.length}, DType::int64, "aten::add") : t.slice(position_ids_, 1, 0, f.length);
     Tensor types;
     if (types_) types = t.expand(t.empty(position_ids->sizes, DType::int64, "aten::gather"), {f.batch, f.length});
-    const Tensor tokens = t.embedding(tokens_, s.input_ids);
-    if (f.input_grads) tokens->requires_grad = true;
+    const Tensor tokens = hooked_tokens(play, t.embedding(tokens_, s.input_ids));
     Tensor embeddings = tokens;
     Tensor typed;
     if (types_) {

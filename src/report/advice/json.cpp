@@ -90,11 +90,14 @@ Json body(const Advice& advice, std::string_view verdict) {
   out["steps"] = list_of(advice.steps);
   out["fixes"] = list_of(advice.taken);
   out["alternatives"] = list_of(advice.alternatives);
+  out["larger_gpus"] = Json::array();
+  for (const Gpu& gpu : advice.larger) out["larger_gpus"].push_back(gpu_of(gpu));
   out["changes"] = list_of(advice.changes);
   out["keys"] = list_of(advice.keys);
   out["launcher"] = advice.launcher ? of(*advice.launcher) : Json(nullptr);
   out["patch"] = advice.patch.empty() ? Json(nullptr) : Json(advice.patch);
   out["no_patch"] = advice.no_patch;
+  out["beside"] = advice.beside;
   out["tried"] = list_of(advice.tried);
   out["tried_fixes"] = list_of(advice.rungs);
   out["passed"] = list_of(advice.passed);

@@ -74,7 +74,7 @@ Row rung_row(const std::string& name, const Trial& trial, const LadderFix* fix, 
   return {{name},
           {trial.at_least ? ">" + needed : needed, true},
           {trial.fits            ? "yes"
-           : trial.fragmentation ? "gaps"
+           : trial.fragmentation ? "no, fragments"
                                  : "no",
            false, trial.fits ? Paint::green : Paint::red},
           {fix == nullptr ? "" : saved_text(before, trial)},

@@ -46,7 +46,7 @@ class Page {
   std::string limit() const {
     const bool named = !a_.gpu.compute_capability.empty();
     const std::string card =
-        named ? printable(a_.gpu.name) + " (" + to_text(a_.gpu.total) + ")" : to_text(a_.gpu.total);
+        named ? printable(a_.gpu.title) + " (" + to_text(a_.gpu.total) + ")" : to_text(a_.gpu.total);
     return a_.headroom > 0 ? fmt::format("{} with {:g} % free", card, a_.headroom * 100) : card;
   }
 
@@ -116,6 +116,7 @@ class Page {
     heading("What to write");
     if (!a_.patch.empty()) {
       add_patch();
+      for (const std::string& how : a_.beside) out_ += "\n  " + wrapped(how, 2, 2) + "\n";
       return add_start();
     }
     for (const KeyChange& key : a_.keys) out_ += "  " + key.key + ": " + printable(key.value) + "\n";
@@ -176,7 +177,7 @@ class Page {
   }
 
   void add_alternatives() {
-    if (a_.alternatives.empty()) return;
+    if (a_.alternatives.empty() && a_.larger.empty()) return;
     heading("Or instead");
     for (const Alternative& one : a_.alternatives) {
       std::string fixes;
@@ -188,6 +189,17 @@ class Page {
                       2, 4) +
               "\n";
     }
+    if (!a_.larger.empty()) out_ += "  " + wrapped("as it is, on a larger card: " + larger_text(), 2, 4) + "\n";
+  }
+
+  /// Those about as large as the smallest that does.
+  std::string larger_text() const {
+    constexpr std::size_t most = 3;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(most, a_.larger.size()); ++i)
+      out += (i == 0 ? "" : ", ") + printable(a_.larger[i].title);
+    if (a_.larger.size() > most) out += fmt::format(" and {} alike", a_.larger.size() - most);
+    return out + " (" + to_text(a_.larger.front().total) + ")";
   }
 
   static std::string slower_by(const LadderFix& fix) {

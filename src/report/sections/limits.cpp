@@ -8,11 +8,11 @@ namespace {
 
 std::string left_out(const Report& report) {
   const auto& plan = report.found.plan;
-  const bool evaluates = plan && plan->evaluation.evaluates.value;
-  const bool saves = plan && counts_saving(*plan);
-  std::string out = "other processes on the GPU";
-  if (evaluates) return out + (saves ? "" : " and saving");
-  return out + (saves ? " and evaluation" : ", evaluation and saving");
+  std::string out = "other processes on the GPU, loading a checkpoint to resume from";
+  if (!plan || !plan->evaluation.evaluates.value) out += ", evaluation";
+  if (!plan || !counts_saving(*plan)) out += ", saving";
+  const std::size_t last = out.rfind(", ");
+  return out.replace(last, 2, " and ");
 }
 
 /// FSDP1 moves what it wraps to the GPU before it cuts it (torch: _move_states_to_device), and bitsandbytes quantizes
@@ -48,7 +48,7 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
   }
   if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
   if (!report.found.plan || report.found.plan->mesh.sharding.value == Sharding::none) {
-    out += " Assumed: one GPU, one process; data parallel training holds another copy of the trained gradients.";
+    out += " ONE GPU: on several, data parallel training holds another copy of the trained gradients.";
   }
   if (report.found.plan && loads_whole(*report.found.plan)) {
     out += " Nor is loading: before it is sharded the whole model may be on each GPU.";

@@ -1,4 +1,4 @@
-// What fills the card at the run's peak, in one sentence.
+// What fills the card at the run's peak, in one sentence: the parts of what the verdict says is needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "oomplan/core/text.hpp"
 #include "sections.hpp"
 
 namespace oomplan::report {
@@ -29,16 +30,30 @@ std::vector<Share> shares_of(const PhasePeak& peak, const Unit& unit) {
   return out;
 }
 
+/// What the one card holds beside the tensors, up to what the verdict says is needed.
+std::string beside_text(const Report& report, const Unit& unit) {
+  if (report.found.fits.size() != 1 || report.found.fits.front().verdict == FitVerdict::undecided) return {};
+  const Fit& fit = report.found.fits.front();
+  Bytes runtime;
+  for (const RuntimeTerm& term : fit.runtime) runtime += term.bytes;
+  std::string out = "; beside them CUDA " + in_unit(runtime, unit);
+  const Bytes tensors = report.found.footprint->peak.tensors();
+  if (fit.at_least || fit.needed <= tensors + runtime) return out;
+  return out + ", allocator " + in_unit(fit.needed - tensors - runtime, unit);
+}
+
 }  // namespace
 
-std::string peak_section(const Report& report, const ViewOptions& options) {
+std::string peak_text(const Report& report, const std::string& note, const ViewOptions& options) {
   const PhasePeak& peak = report.found.footprint->peak;
+  const std::string head =
+      fmt::format("peak {} of tensors, in {}{}", oomplan::to_text(peak.tensors()), moment_text(peak), note);
+  if (options.verdict_only || options.parts.phases) return wrapped(head, 0, 2, options.width) + "\n";
   const Unit unit = unit_for(peak.tensors());
   std::string out;
-  for (const auto& [bytes, name] : shares_of(peak, unit)) {
+  for (const auto& [bytes, name] : shares_of(peak, unit))
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, in_unit(bytes, unit));
-  }
-  return wrapped(fmt::format("The peak's tensors, in {}: {}", unit.name, out), 0, 2, options.width) + "\n";
+  return wrapped(fmt::format("{}: {}{}", head, out, beside_text(report, unit)), 0, 2, options.width) + "\n";
 }
 
 }  // namespace oomplan::report

@@ -99,7 +99,8 @@ class PhaseTable {
 std::string phases_section(const Report& report, const ViewOptions& options) {
   const int steps = report.found.footprint->peaks.back().step;
   const std::string of = steps > 2 ? fmt::format("the worst of {} steps", steps) : "the worse of two steps";
-  return "The highest moment of each phase, " + of + "\n" +
+  const bool keeps = report.found.fits.size() == 1;
+  return "The highest moment of each phase, " + of + (keeps ? ", with room for what PyTorch keeps" : "") + "\n" +
          aligned_within(PhaseTable(report).rows(), options.colour, options.width);
 }
 

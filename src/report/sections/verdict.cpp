@@ -44,9 +44,9 @@ std::string words_of(const Fit& fit) {
   return words + " with " + oomplan::to_text(fit.paged_to_host()) + " paged to the host";
 }
 
-/// "headroom 9.80 GiB"; where it is short, what is wanted too.
+/// "9.80 GiB free"; where it is short, what is wanted too.
 std::string headroom_text(const Fit& fit) {
-  const std::string left = "headroom " + oomplan::to_text(fit.headroom);
+  const std::string left = oomplan::to_text(fit.headroom) + " free";
   if (fit.fits()) return left;
   const std::string wanted = oomplan::to_text(fit.wanted);
   if (fit.headroom < fit.wanted) return left + " where " + wanted + " are wanted";
@@ -57,18 +57,48 @@ std::string wrapped_line(const std::string& text, const ViewOptions& options) {
   return wrapped(text, 0, 2, options.width) + "\n";
 }
 
-std::string fit_line(const Fit& fit, const std::string& note, const ViewOptions& options) {
+/// "ONE NVIDIA L4", where nobody says how many there are; "each of 8 NVIDIA L4".
+std::string cards_text(const Report& report, const Gpu& gpu) {
+  if (!report.found.plan) return gpu.title;
+  const Setting<std::int64_t>& world = report.found.plan->mesh.world_size;
+  constexpr std::string_view of_a_size = "a GPU";
+  const bool named = !gpu.title.starts_with(of_a_size);
+  if (world.value <= 1) return (world.origin.is_said() || !named ? "" : "ONE ") + gpu.title;
+  return fmt::format("each of {} {}", world.value, named ? gpu.title : "GPUs" + gpu.title.substr(of_a_size.size()));
+}
+
+std::string fit_line(const Report& report, const Fit& fit, const std::string& note, const ViewOptions& options) {
   std::string words = words_of(fit);
   if (fit.ends() && fit.paged_to_host() > Bytes(0)) words += ',';
   const std::string verdict = painted(words, paint_of(fit), options.colour);
-  if (fit.verdict == FitVerdict::undecided)
-    return wrapped_line(fmt::format("{} on {}{}", verdict, fit.gpu.title, note), options);
+  const std::string on = cards_text(report, fit.gpu);
+  if (fit.verdict == FitVerdict::undecided) return wrapped_line(fmt::format("{} on {}{}", verdict, on, note), options);
   const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest =
       fit.ends() ? headroom_text(fit) : fmt::format("{}{} too much", least, oomplan::to_text(Bytes(0) - fit.headroom));
-  return wrapped_line(fmt::format("{} on {}: {}{} needed of {}, {}{}", verdict, fit.gpu.title, least,
-                                  oomplan::to_text(fit.needed), oomplan::to_text(fit.gpu.total), rest, note),
+  return wrapped_line(fmt::format("{} on {}: needs {}{} of {}, {}{}", verdict, on, least, oomplan::to_text(fit.needed),
+                                  oomplan::to_text(fit.gpu.total), rest, note),
                       options);
+}
+
+/// The card, or where more is needed what is: tensors, what lies beside them, what is free; a mark where the card ends.
+std::string bar_line(const Report& report, const Fit& fit, const ViewOptions& options) {
+  if (fit.verdict == FitVerdict::undecided || fit.gpu.total <= Bytes(0)) return {};
+  constexpr std::size_t widest = 72;
+  const std::size_t columns = std::min(options.width - 4, widest);
+  const auto whole = static_cast<double>(std::max(fit.needed, fit.gpu.total).count());
+  const auto place = [&](Bytes bytes) {
+    return static_cast<std::size_t>(static_cast<double>(bytes.count()) / whole * static_cast<double>(columns) + 0.5);
+  };
+  const std::size_t tensors = place(std::min(report.found.footprint->peak.tensors(), fit.needed));
+  const std::size_t needed = place(fit.needed);
+  const std::size_t card = place(fit.gpu.total);
+  std::string out = "  ";
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (i == card) out += "│";
+    out += i < tensors ? "█" : i < needed ? "▒" : "░";
+  }
+  return painted(out, paint_of(fit), options.colour) + "\n";
 }
 
 /// "NCCL communicators 544.00 MiB to 1.49 GiB".
@@ -81,6 +111,7 @@ std::string part_text(const Contribution& part) {
 std::string range_line(const Fit& fit, const std::string& whose, const ViewOptions& options) {
   const Range range = fit.range();
   if (!range.is_open() || fit.verdict == FitVerdict::undecided) return {};
+  if (oomplan::to_text(range.lower) == oomplan::to_text(range.upper)) return {};
   std::string parts;
   for (const Contribution& part : range.contributions) parts += (parts.empty() ? "" : ", ") + part_text(part);
   const std::string_view end = fit.may_fit() ? "; with the least of it the run would fit" : "";
@@ -111,13 +142,15 @@ std::string comparison(const std::vector<Fit>& fits, const std::string& note, co
   return out;
 }
 
-// What the allocator makes of the peak; with unlimited memory more than the run needs.
+// Without a card: what the allocator makes of the peak, with room for all that it would keep and with the least.
 std::string reserved_line(const Report& report, const ViewOptions& options) {
   if (!report.found.reserved) return {};
   const Reserved& reserved = *report.found.reserved;
   if (reserved.peak.saturated()) return "the allocator is not played on cards of more than 64 TiB\n";
-  return wrapped_line(fmt::format("peak reserved with unlimited memory: {}; smallest card that completes the run: {}",
-                                  oomplan::to_text(reserved.peak), oomplan::to_text(reserved.smallest)),
+  if (!report.found.fits.empty()) return {};
+  return wrapped_line(fmt::format("PyTorch needs {} for it, and reserves {} where there is room; a CUDA context comes "
+                                  "on top",
+                                  oomplan::to_text(reserved.smallest), oomplan::to_text(reserved.peak)),
                       options);
 }
 
@@ -128,10 +161,14 @@ std::string shown_line(const Fit& fit, const ViewOptions& options) {
   const bool kernels = fit.torch->kernels * shows > fit.torch->allocated;
   const std::string of_kernels =
       " (" + oomplan::to_text(fit.torch->kernels) + " of it in CUDA kernels, beside tensors)";
-  return wrapped_line(fmt::format("max_memory_allocated {}{}, max_memory_reserved {}, nvidia-smi {}",
-                                  oomplan::to_text(fit.torch->allocated), kernels ? of_kernels : "",
-                                  oomplan::to_text(fit.torch->reserved), oomplan::to_text(fit.nvidia_smi())),
-                      options);
+  const bool keeps = fit.nvidia_smi() > fit.needed;
+  return wrapped_line(
+      fmt::format("a run shows max_memory_allocated {}{}, max_memory_reserved {}, {} {}{}",
+                  oomplan::to_text(fit.torch->allocated), kernels ? of_kernels : "",
+                  oomplan::to_text(fit.torch->reserved), fit.gpu.title.starts_with("AMD") ? "rocm-smi" : "nvidia-smi",
+                  oomplan::to_text(fit.nvidia_smi()),
+                  keeps ? ": PyTorch keeps what was freed while there is room" : ""),
+      options);
 }
 
 std::string paged_line(const Report& report, const ViewOptions& options) {
@@ -140,8 +177,7 @@ std::string paged_line(const Report& report, const ViewOptions& options) {
     paged = std::max(paged, at(peak.by_bucket, Bucket::paged));
   if (paged == Bytes(0)) return {};
   return wrapped_line(
-      fmt::format("paged {} of optimizer state, in no other number: it stays on the card while there is "
-                  "room, and goes to host RAM else",
+      fmt::format("paged {} of optimizer state beside it: on the card while there is room, else in host RAM",
                   oomplan::to_text(paged)),
       options);
 }
@@ -185,19 +221,21 @@ std::string moment_text(const PhasePeak& peak) {
 }
 
 std::string verdict_section(const Report& report, const ViewOptions& options) {
-  const PhasePeak& peak = report.found.footprint->peak;
   const std::vector<Fit>& fits = report.found.fits;
   const std::string note = if_assumed(report);
   const std::string version = version_line(report, options);
-  const std::string lines = wrapped_line(fmt::format("peak {} of tensors, in {}{}", oomplan::to_text(peak.tensors()),
-                                                     moment_text(peak), fits.empty() ? note : ""),
-                                         options) +
-                            (fits.empty() ? version : "") + ranks_line(report, options) +
+  const std::string tensors = peak_text(report, fits.empty() ? note : "", options);
+  if (options.verdict_only) {
+    if (fits.empty()) return tensors;
+    return fits.size() > 1 ? comparison(fits, note, options) : fit_line(report, fits.front(), note, options);
+  }
+  const std::string lines = tensors + (fits.empty() ? version : "") + ranks_line(report, options) +
                             reserved_line(report, options) + paged_line(report, options);
   if (fits.empty()) return lines;
   if (fits.size() > 1) return comparison(fits, note, options) + lines;
-  return fit_line(fits.front(), note, options) + version + range_line(fits.front(), "", options) + lines +
-         shown_line(fits.front(), options);
+  const Fit& fit = fits.front();
+  return fit_line(report, fit, note, options) + bar_line(report, fit, options) + version +
+         range_line(fit, "", options) + lines + shown_line(fit, options);
 }
 
 }  // namespace oomplan::report

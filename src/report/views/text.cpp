@@ -1,8 +1,8 @@
 // For people: the verdict and what fills the card on one screen, and on demand the tables, and what they rest on.
 //
-//   fits on NVIDIA GeForce RTX 4090: 13.72 GiB needed of 23.52 GiB, headroom 9.80 GiB
+//   fits on ONE NVIDIA GeForce RTX 4090: needs 13.74 GiB of 23.52 GiB, 9.78 GiB free
 //   …
-//   The peak's tensors, in GiB: logits_and_loss 5.87, weights 5.62, activations 1.06, …
+//   peak 12.88 GiB of tensors, in backward of step 2: logits_and_loss 5.87, weights 5.62, activations 1.06, …
 #include <array>
 
 #include "../sections.hpp"
@@ -28,7 +28,6 @@ std::string text(const Report& report, const ViewOptions& options) {
   if (options.verdict_only) return verdict_section(report, options);
   const TextParts& parts = options.parts;
   const std::array sections{Part{verdict_section},
-                            Part{peak_section, !parts.phases, true},
                             Part{outlook_section},
                             Part{model_section},
                             Part{phases_section, parts.phases},

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <vector>
 
 namespace oomplan::diagnose {
 namespace {
@@ -65,6 +67,36 @@ TEST(Prefilter, PassesOverWhatIsMuted) {
   muted.set(literal, false);
   filter.find(text, 0, muted, hits);
   EXPECT_EQ(hits.size(), 2U);
+}
+
+// What a log is full of changes which bytes of a literal are looked for, never whether it is found.
+TEST(Prefilter, FindsTheSameAfterItLearnedNoise) {
+  Prefilter filter(4);
+  const std::vector<std::string> literals{"CUDA error: device-side assert triggered", "CUDA error: out of memory",
+                                          "RuntimeError: CUDA error: an illegal", "side assert"};
+  for (std::uint32_t id = 0; id < literals.size(); ++id) filter.add(literals[id], id);
+  filter.finish();
+  Prefilter::Muted muted(filter);
+  std::vector<Prefilter::Hit> hits;
+  const std::string noise = "[rank3]: RuntimeError: CUDA error: device-side assert triggered";
+  filter.find(noise, 0, muted, hits);
+  ASSERT_FALSE(hits.empty());
+  for (std::uint32_t literal : {0U, 3U}) muted.set(literal, true);
+  for (const std::string& line : {noise, std::string("CUDA error: out of mem"), std::string()}) muted.learn(line);
+  for (std::size_t before = 0; before < 12; ++before) {
+    filter.find(std::string(before, ' ') + noise, 0, muted, hits);
+    EXPECT_TRUE(hits.empty()) << before;
+    for (std::uint32_t id : {1U, 2U}) {
+      filter.find(std::string(before, 'x') + literals[id], 0, muted, hits);
+      ASSERT_EQ(hits.size(), 1U) << before << literals[id];
+      EXPECT_EQ(hits[0].id, id);
+      EXPECT_EQ(hits[0].at, before);
+    }
+  }
+  muted.set(0, false);
+  filter.find(noise, 0, muted, hits);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].at, noise.find(literals[0]));
 }
 
 }  // namespace

@@ -276,8 +276,6 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
 // Each of them asks for nothing here: the schema drops it, it is overwritten, or what it needs beside it is not there.
 TEST(Axolotl, WhatChangesNoMemoryIsAnswered) {
   for (const char* line : {"world_size: 2",
-                           "neftune_noise_alpha: 5",
-                           "noisy_embedding_alpha: 5",
                            "tokens: ['<a>']",
                            "orpo_alpha: 0.1",
                            "resize_token_embeddings_to_32x: true",

@@ -248,11 +248,10 @@ TEST(Hf, ReadsWeightsOf8Bits) {
 }
 
 TEST(Hf, WhatIsNotPlayedIsNamed) {
-  const TrainingPlan plan =
-      plan_from(sft +
-                "deepspeed: ds.json\ntorch_compile: true\n"
-                "neftune_noise_alpha: 5\nnum_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
-                "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
+  const TrainingPlan plan = plan_from(sft +
+                                      "deepspeed: ds.json\ntorch_compile: true\n"
+                                      "num_generations: 8\nattn_implementation: flex_attention\nloss_type: sigmoid\n"
+                                      "gradient_checkpointing_kwargs: {selective: true}\nlora_task_type: SEQ_CLS\n");
   EXPECT_THAT(
       features(plan),
       ElementsAre("torch_compile: torch.compile", "num_generations: preference, RL or distillation training",
@@ -274,6 +273,13 @@ TEST(Hf, AnotherScriptsKeyTellsWhateverItsValue) {
   EXPECT_THAT(one("num_generations: 0\n"), named("num_generations"));
   EXPECT_THAT(one("beta: 0.1\n"), named("beta"));
   EXPECT_THAT(one("beta: 0.0\nuse_vllm:\n"), IsEmpty());
+}
+
+TEST(Hf, NoiseIsAddedWhateverItsSize) {
+  EXPECT_TRUE(plan_from(sft + "neftune_noise_alpha: 5\n").recipe.neftune.value);
+  EXPECT_TRUE(plan_from(sft + "neftune_noise_alpha: 0\n").recipe.neftune.value);
+  EXPECT_FALSE(plan_from(sft + "neftune_noise_alpha:\n").recipe.neftune.value);
+  EXPECT_FALSE(plan_from(sft).recipe.neftune.value);
 }
 
 TEST(Hf, ATemplateOfAnotherTokenizerMayResize) {
@@ -304,7 +310,7 @@ TEST(Hf, WhatIsSwitchedOffIsNot) {
 TEST(Hf, KeysWithoutEffectAreKnown) {
   const TrainingPlan plan =
       plan_from(sft +
-                "learning_rate: 1e-4\nwarmup_steps: 0.1\ndataset_name: x\nlora_alpha: 32\nneftune_noise_alpha: 5\n"
+                "learning_rate: 1e-4\nwarmup_steps: 0.1\ndataset_name: x\nlora_alpha: 32\n"
                 "env: {A: b}\nreport_to: none\nfsdp_config: {version: 2}\nauto_find_batch_size: true\n"
                 "accelerator_config: {split_batches: true}\n");
   EXPECT_THAT(plan.warnings, IsEmpty());

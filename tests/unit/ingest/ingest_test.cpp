@@ -178,9 +178,12 @@ TEST(ModelDefaults, PeftsTargetsByModelType) {
               is_from(std::vector<std::string>{"c_attn"}, "default of peft 0.21.2: target modules of gpt2"));
   EXPECT_EQ(with_model_defaults(plan, a_model("qwen3"))->adapter.targets.value,
             (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_THAT(said(with_model_defaults(plan, a_model("mamba")).errors()),
-              ElementsAre("c.yaml:4:10: ingest/refused: no LoRA targets are given, and peft 0.21.2 has no default for "
-                          "mamba: it stops"));
+  EXPECT_THAT(
+      said(with_model_defaults(plan, a_model("mamba")).errors()),
+      ElementsAre("c.yaml:4:10: ingest/refused: no LoRA targets are given, and peft 0.21.2 has no default for "
+                  "mamba: it stops (give the framework's key for target modules, or --set plan.lora_targets=[…])"));
+  EXPECT_TRUE(has_default_targets("gpt2"));
+  EXPECT_FALSE(has_default_targets("mamba"));
   plan.adapter.targets.value = {"k_proj"};
   EXPECT_EQ(with_model_defaults(plan, a_model("mamba"))->adapter.targets.value, std::vector<std::string>{"k_proj"});
 }

@@ -237,8 +237,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                           "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
                           "quantized_experts", "quantization_storage", "checkpoint_bytes", "fake_quantization_group",
                           "checkpoint_every", "checkpoint_keeps", "loss_part", "optimizer_in_backward",
-                          "trained_layers", "layer_parts", "label_smoothing", "router_loss", "fused_norm_rope",
-                          "unsloth_layers", "evaluation_rows", "evaluation_length"));
+                          "trained_layers", "layer_parts", "label_smoothing", "router_loss", "neftune",
+                          "fused_norm_rope", "unsloth_layers", "evaluation_rows", "evaluation_length"));
   plan.evaluation.rows.value = 8;
   plan.evaluation.length.value = 64;
   EXPECT_THAT(
@@ -247,15 +247,15 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                   "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
                   "quantization_storage", "checkpoint_bytes", "fake_quantization_group", "checkpoint_every",
                   "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
-                  "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers"));
+                  "label_smoothing", "router_loss", "neftune", "fused_norm_rope", "unsloth_layers"));
   plan.loader.map_processes.value = 4;
-  EXPECT_THAT(
-      without_effect(plan),
-      ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches", "joined_rows",
-                  "teacher", "teacher_dtype", "divergence", "adapter_input_gradients", "quantized_experts",
-                  "quantization_storage", "checkpoint_bytes", "fake_quantization_group", "checkpoint_every",
-                  "checkpoint_keeps", "loss_part", "optimizer_in_backward", "trained_layers", "layer_parts",
-                  "label_smoothing", "router_loss", "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
+  EXPECT_THAT(without_effect(plan),
+              ElementsAre("head", "labels", "target_length", "clips", "image_token_types", "rollout_batches",
+                          "joined_rows", "teacher", "teacher_dtype", "divergence", "adapter_input_gradients",
+                          "quantized_experts", "quantization_storage", "checkpoint_bytes", "fake_quantization_group",
+                          "checkpoint_every", "checkpoint_keeps", "loss_part", "optimizer_in_backward",
+                          "trained_layers", "layer_parts", "label_smoothing", "router_loss", "neftune",
+                          "fused_norm_rope", "unsloth_layers", "loader_map_a_core"));
 }
 
 std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {

@@ -26,15 +26,40 @@ std::vector<std::string> lines(const std::string& text) {
 
 TEST(TextView, BeginsWithTheVerdict) {
   EXPECT_THAT(text(example({example_fit("NVIDIA One", Bytes::gib(200))})),
-              StartsWith("fits on NVIDIA One: 181.00 GiB needed of 200.00 GiB, headroom 19.00 GiB\n"));
+              StartsWith("fits on ONE NVIDIA One: needs 181.00 GiB of 200.00 GiB, 19.00 GiB free\n"));
   EXPECT_THAT(text(example({example_fit("NVIDIA Two", Bytes::gib(80))})),
-              StartsWith("does not fit on NVIDIA Two: 181.00 GiB needed of 80.00 GiB, 101.00 GiB too much\n"));
+              StartsWith("does not fit on ONE NVIDIA Two: needs 181.00 GiB of 80.00 GiB, 101.00 GiB too much\n"));
   EXPECT_THAT(text(example()), StartsWith("peak 180.00 GiB of tensors, in backward of step 2\n"));
+}
+
+TEST(TextView, SaysHowManyCardsThereAre) {
+  Report report = example({example_fit("NVIDIA One", Bytes::gib(200))});
+  Setting<std::int64_t>& world = report.found.plan->mesh.world_size;
+  world.value = 8;
+  EXPECT_THAT(text(report), StartsWith("fits on each of 8 NVIDIA One: needs"));
+  world = {1, {Origin::Kind::config, "config.yml", {}}};
+  EXPECT_THAT(text(report), StartsWith("fits on NVIDIA One: needs")) << "somebody says that it is one";
+}
+
+// Half of the card is tensors in the first; in the second the card ends where half of what is needed does.
+TEST(TextView, DrawsTheCardAndWhatIsNeeded) {
+  const auto count = [](const std::string& line, std::string_view what) {
+    int out = 0;
+    for (std::size_t at = line.find(what); at != line.npos; at = line.find(what, at + what.size())) ++out;
+    return out;
+  };
+  const std::string wide = lines(text(example({example_fit("A", Bytes::gib(360))})))[1];
+  EXPECT_EQ(count(wide, "█"), 36) << "180 of 360 GiB in 72 columns";
+  EXPECT_EQ(count(wide, "█") + count(wide, "▒") + count(wide, "░"), 72);
+  EXPECT_EQ(count(wide, "│"), 0);
+  const std::string narrow = lines(text(example({example_fit("A", Bytes::gib(90))})))[1];
+  EXPECT_EQ(count(narrow.substr(0, narrow.find("│")), "█"), 36) << "90 of 181 GiB";
+  EXPECT_EQ(count(narrow, "░"), 0);
 }
 
 TEST(TextView, LeavesTheTablesToThoseWhoAsk) {
   const std::string screen = text(example(), {});
-  EXPECT_THAT(screen, HasSubstr("The peak's tensors, in GiB: inputs 36.00, temporaries 32.00"));
+  EXPECT_THAT(screen, HasSubstr("peak 180.00 GiB of tensors, in backward of step 2: inputs 36.00, temporaries 32.00"));
   EXPECT_THAT(screen, HasSubstr("More: --phases, --largest, --assumptions,\n  or --all."));
   EXPECT_THAT(screen, Not(HasSubstr("The highest moment")));
   EXPECT_LE(lines(screen).size(), 24U);
@@ -50,11 +75,11 @@ TEST(TextView, SaysWhatIsWanted) {
   fit.verdict = FitVerdict::at_the_edge;
   fit.wanted = Bytes::gib(20);
   EXPECT_THAT(text(example({fit})),
-              StartsWith("fits, but with too little headroom, on A: 181.00 GiB needed of 200.00 GiB, "
-                         "headroom 19.00 GiB where\n  20.00 GiB are wanted\n"));
+              StartsWith("fits, but with too little headroom, on ONE A: needs 181.00 GiB of 200.00 GiB, "
+                         "19.00 GiB free\n  where 20.00 GiB are wanted\n"));
   fit.wanted = Bytes::gib(10);
   EXPECT_THAT(text(example({fit})),
-              HasSubstr("headroom 19.00 GiB, but\n  it does not end on every card that is up to 10.00 GiB smaller\n"));
+              HasSubstr("19.00 GiB free, but it\n  does not end on every card that is up to 10.00 GiB smaller\n"));
 }
 
 TEST(TextView, ComparesSeveralGpus) {
@@ -125,7 +150,7 @@ TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
 TEST(TextView, ColourChangesNothingButEscapes) {
   const Report report = example({example_fit("A", Bytes::gib(200))});
   std::string coloured = text(report, {.colour = true, .parts = all_parts});
-  EXPECT_THAT(coloured, HasSubstr("\x1b[1;32mfits\x1b[0m on A"));
+  EXPECT_THAT(coloured, HasSubstr("\x1b[1;32mfits\x1b[0m on ONE A"));
   for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
   }

@@ -360,6 +360,8 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   if (axolotl::is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
   axolotl::plan_adapter(a, inputs, draft, document);
   plan_optimizer(a, draft);
+  // Its builder of preference training has no such argument (axolotl/core/builders/rl.py).
+  if (!axolotl::is_rl(inputs)) trainer::plan_noise(a, draft.plan.recipe.neftune);
   plan_freezing(a, plan);
   axolotl::plan_frozen_towers(a, plan);
   plan_step(a, inputs, draft);

@@ -116,6 +116,7 @@ constexpr auto table = std::to_array<Saying>({
     {"trained_parameters", "unfrozen_parameters", unfrozen},
     {"optimizer", "optimizer", optimizer_name},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"neftune", "neftune_noise_alpha", trainer::neftune_noise_alpha},
     {"activation_offload", "activation_offloading", offloading},
     {"reentrant_checkpointing", "gradient_checkpointing_kwargs.use_reentrant",
      [](const TrainingPlan& p) { return flag(p.checkpointing.reentrant.value); }},

@@ -327,6 +327,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   if (is(offload, true)) plan.checkpointing.offload = {Offload::streamed, offload.origin};
   trainer::plan_optimizer(run.hf, plan);
   trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
+  trainer::plan_noise(run.hf, plan.recipe.neftune);
   accumulate(run.hf.get<std::int64_t>("accelerator_config.gradient_accumulation_kwargs.num_steps"), draft, document);
   plan_adapter(run, plan);
   hf::plan_preference(run.hf, inputs, run.stack, draft);

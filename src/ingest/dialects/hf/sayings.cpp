@@ -89,6 +89,7 @@ constexpr auto table = std::to_array<Saying>({
     {"optimizer", "optim", trainer::optim},
     {"optimizer", "optim_args", trainer::optim_args},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"neftune", "neftune_noise_alpha", trainer::neftune_noise_alpha},
     {"label_smoothing", "label_smoothing_factor",
      [](const TrainingPlan& p) -> Said { return p.recipe.label_smoothing.value ? "0.1" : "0.0"; }},
     {"router_loss", "router_aux_loss_coef",

@@ -317,6 +317,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_liger(args, plan);
   plan_own(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
+  trainer::plan_noise(args, plan.recipe.neftune);
   plan_loader(args, plan.loader);
   plan_evaluation(args, plan.evaluation);
   check(args, draft, document);

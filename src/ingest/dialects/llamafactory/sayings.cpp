@@ -95,6 +95,7 @@ constexpr auto table = std::to_array<Saying>({
     {"optimizer", "optim", [](const TrainingPlan& p) { return has_own_optimizer(p) ? Said() : trainer::optim(p); }},
     {"optimizer", "optim_args", trainer::optim_args},
     {"clip_gradients", "max_grad_norm", trainer::max_grad_norm},
+    {"neftune", "neftune_noise_alpha", trainer::neftune_noise_alpha},
     {"loader_rows_as", "streaming", trainer::streaming},
     {"evaluation_rows", "per_device_eval_batch_size",
      [](const TrainingPlan& p) { return count_where(p.evaluation.evaluates.value, p.evaluation.rows.value); }},

@@ -28,6 +28,11 @@ void plan_clipping(const Arguments& args, Setting<bool>& clips) {
   if (norm.value) clips = {*norm.value > 0, norm.origin};
 }
 
+void plan_noise(const Arguments& args, Setting<bool>& noise) {
+  const auto alpha = args.get<double>("neftune_noise_alpha");
+  if (alpha.value) noise = {true, alpha.origin};
+}
+
 Said optim(const TrainingPlan& plan) {
   const std::string& name = plan.optimizer.name.value;
   return name == with_momentum ? "sgd" : trainer_name(name);
@@ -38,6 +43,8 @@ Said optim_args(const TrainingPlan& plan) {
 }
 
 Said max_grad_norm(const TrainingPlan& plan) { return plan.optimizer.clip_gradients.value ? "1.0" : "0.0"; }
+
+Said neftune_noise_alpha(const TrainingPlan& plan) { return word_where(plan.recipe.neftune.value, "5.0"); }
 Said bf16(const TrainingPlan& plan) { return flag(plan.precision.autocast.value == Autocast::bf16); }
 Said fp16(const TrainingPlan& plan) { return flag(plan.precision.autocast.value == Autocast::fp16); }
 Said streaming(const TrainingPlan& plan) { return flag_where(plan.loader.rows_as.value == RowsAs::stream, true); }
