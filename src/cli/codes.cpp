@@ -110,6 +110,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "An architecture file asks for an op that does not exist, or gives an op a size that it cannot have. If the "
      "file is your own, from --models, mend it as docs/catalog.md says; if it came with the program, please report "
      "it."},
+    {"estimate/bad-attention", Verdict::invalid,
+     "The attention that the config asks for stops at the types that it is given: FlashAttention 2 takes bf16 and fp16 "
+     "alone. Train in bf16 or fp16 (autocast, or weights of that type), or take another attention, such as sdpa."},
     {"estimate/bad-mesh", Verdict::invalid,
      "The numbers of ranks do not go together: groups that do not divide the world, or parts that do not divide a "
      "group. "

@@ -210,6 +210,22 @@ void check_shared_transformer(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// flash-attn takes no other types, and transformers casts fp32 to the model's own, which is fp32 here
+// (integrations/flash_attention.py: get_target_dtype).
+void check_flash(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<Attention>& attention = plan.kernels.attention;
+  const MeshFacts& mesh = plan.mesh;
+  const auto is_half = [](MixedDType type) { return type == MixedDType::bf16 || type == MixedDType::fp16; };
+  const bool half = plan.precision.autocast.value != Autocast::none || is_half(mesh.zero_dtype.value) ||
+                    (is_fsdp(mesh.sharding.value) && is_half(mesh.fsdp_param_dtype.value));
+  if (attention.value != Attention::flash_attention_2 || half) return;
+  if (loaded_dtype(plan, architecture) != DType::fp32) return;
+  errors.push_back({.code = "estimate/bad-attention",
+                    .message = "FlashAttention 2 takes bf16 and fp16 alone, and is given fp32 here: the run stops",
+                    .where = attention.origin.where,
+                    .hint = "weights or autocast in bf16 or fp16, or another attention"});
+}
+
 /// What only some architectures can be.
 void check_body(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (plan.checkpointing.on.value && !architecture.no_checkpointing.empty()) {
@@ -426,6 +442,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   }
   check_task(plan, architecture, errors);
   check_body(plan, architecture, errors);
+  check_flash(plan, architecture, errors);
   check_noise(plan, architecture, errors);
   check_trained_layers(plan, architecture, errors);
   check_patterns(plan, errors);
