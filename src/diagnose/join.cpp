@@ -94,13 +94,12 @@ void contradict_gpu(const Sides& s, std::vector<std::string>& out) {
   if (s.predicted.gpu.empty()) return;
   const std::int64_t named = s.predicted.gpu_total;
   if (const auto total = s.gpu.total; total && std::abs(*total - named) > named / 20)
-    out.push_back(
-        fmt::format("the GPU of the log has {}, and {} has {}", shown(*total), s.predicted.gpu, shown(named)));
+    out.push_back(fmt::format("the GPU of the log has {}, and the one of --gpu {}", shown(*total), shown(named)));
   if (s.observed.place != Where::gpu || !s.observed.out_of_memory || s.predicted.needed > named) return;
   std::string why = "something is not as the config says";
   if (s.observed.verdict.cause == Cause::vram_other_process) why = "others held what it lacked";
-  out.push_back(fmt::format("the config needs {} of the {} of {}, and yet it ran out: {}", shown(s.predicted.needed),
-                            shown(named), s.predicted.gpu, why));
+  out.push_back(fmt::format("the config needs {} of the {} of --gpu, and yet it ran out: {}", shown(s.predicted.needed),
+                            shown(named), why));
 }
 
 void match(const Sides& s, Join& out) {

@@ -123,7 +123,10 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   sweep.points = std::move(points);
   if (const auto i = point_in_the_way(sweep)) return refused(errors_at(*document, how, sweep, *i, model), options);
   find_frontier(sweep);
-  return print(sweep, options, terminal);
+  Outcome out = print(sweep, options, terminal);
+  if (first && !options.json)
+    for (const Diagnostic& warning : first->warnings) out.err += to_text(warning);
+  return out;
 }
 
 }  // namespace

@@ -121,8 +121,8 @@ TEST(Join, AnotherGpuAndARunThatShouldFitAreSaid) {
   p.gpu_total = 79 * gib;
   p.needed = 22 * gib;
   EXPECT_THAT(join(failure("loss", 19 * gib, 24 * gib), p).contradictions,
-              ElementsAre("the GPU of the log has 24.00 GiB, and a100-80gb has 79.00 GiB",
-                          HasSubstr("needs 22.00 GiB of the 79.00 GiB of a100-80gb, and yet it ran out")));
+              ElementsAre("the GPU of the log has 24.00 GiB, and the one of --gpu 79.00 GiB",
+                          HasSubstr("needs 22.00 GiB of the 79.00 GiB of --gpu, and yet it ran out")));
 }
 
 TEST(Join, HoldsTheCategoriesOfASnapshotAgainstBuckets) {
