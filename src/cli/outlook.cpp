@@ -29,10 +29,17 @@ using Sight = std::tuple<Bytes, Bytes, Bytes>;
 
 Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace}; }
 
-/// Without a card of the user's all that do; with one the smallest, and those about as large.
+/// "NVIDIA "; nothing of a card that is known by its size alone.
+std::string_view maker_of(const Gpu& gpu) {
+  const std::string_view title = gpu.title;
+  return title.starts_with("a GPU") ? std::string_view() : title.substr(0, title.find(' ') + 1);
+}
+
+/// Without a card of the user's all that do; with one the smallest of its maker, and those about as large.
 Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catalog, double headroom) {
   std::vector<Gpu> known = known_gpus(catalog);
-  std::erase_if(known, [](const Gpu& gpu) { return !gpu.apart.empty(); });
+  const std::string_view maker = findings.fits.empty() ? std::string_view() : maker_of(findings.fits.front().gpu);
+  std::erase_if(known, [&](const Gpu& gpu) { return !gpu.apart.empty() || !gpu.title.starts_with(maker); });
   std::ranges::stable_sort(known, {}, &Gpu::total);
   std::map<Sight, bool> judged;
   Cards out{.all = findings.fits.empty(), .known = known.size()};

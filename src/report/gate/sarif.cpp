@@ -62,14 +62,28 @@ Json result_of(const GateItem& item) {
 }
 
 Json rules() {
-  constexpr std::array<std::string_view, 5> abouts{
-      "The run does not fit on a GPU that the policy names for it.",
-      "The run's peak grows by more than the policy's budget.",
-      "Whether the run fits cannot be decided, and the policy does not allow that.",
-      "Whether the run fits cannot be decided, and the policy allows that.", "The config cannot be read."};
+  struct About {
+    std::string_view text{};
+    std::string_view help{};
+  };
+  constexpr std::array<About, 5> abouts{
+      {{"The run does not fit on a GPU that the policy names for it.",
+        "`oomplan fix CONFIG --gpu NAME` finds the cheapest change that makes it fit, and writes it as a patch."},
+       {"The run's peak grows by more than the policy's budget.",
+        "The message says which settings changed. Take them back, or raise `budget` in the policy."},
+       {"Whether the run fits cannot be decided, and the policy does not allow that.",
+        "The message says what keeps it from an answer: a setting that is not modelled yet, or a number that the "
+        "config "
+        "does not say. `allow_undecided` in the policy lets such a config pass."},
+       {"Whether the run fits cannot be decided, and the policy allows that.",
+        "The message says what keeps it from an answer."},
+       {"The config cannot be read.",
+        "The message says where, and what was expected; `oomplan explain CODE` says more."}}};
   Json out = Json::array();
   for (std::size_t i = 0; i < abouts.size(); ++i)
-    out.push_back({{"id", rule_of(static_cast<GateVerdict>(i + 1))}, {"shortDescription", {{"text", abouts.at(i)}}}});
+    out.push_back({{"id", rule_of(static_cast<GateVerdict>(i + 1))},
+                   {"shortDescription", {{"text", abouts.at(i).text}}},
+                   {"help", {{"text", abouts.at(i).help}}}});
   return out;
 }
 

@@ -6,7 +6,7 @@ function estimate(answer) {
   const verdict = !footprint ? "No answer: " + words(answer.verdict) : !gpus.length
     ? size(footprint.peak.total) + " at the peak" : gpus.length > 1
     ? `fits on ${gpus.filter(gpu => gpu.fits).length} of ${gpus.length} GPUs` : `${words(first.verdict)}${first.verdict !== "does_not_fit" && first.paged_to_host
-      ? `, with ${size(first.paged_to_host)} paged to the host,` : ""} on ${first.title}`;
+      ? `, with ${size(first.paged_to_host)} paged to the host,` : ""} on ${cardsOf(answer)}${first.title}`;
   head(verdict, good, gpus.length === 1 && first.verdict !== "undecided"
     ? `${size(first.needed)} needed of ${size(first.total)}${first.verdict === "at_the_edge"
       ? `; ${size(first.headroom)} free where ${size(first.headroom_wanted)} are wanted` : ""}` : "", answer.config);
@@ -26,6 +26,12 @@ function estimate(answer) {
   if (answer.plan) section("What it rests on", table(["fact", "value", "from"], answer.plan.facts.map(fact =>
     ({ id: "fact-" + fact.name, cells: [fact.name, valueOf(fact), origin(fact.origin)] }))));
   problems(answer.diagnostics);
+}
+/// "ONE ", where nobody says how many there are; "each of 8 ".
+function cardsOf(answer) {
+  const world = answer.plan && answer.plan.facts.find(fact => fact.name === "world_size");
+  if (answer.gpus[0].title.startsWith("a GPU")) return "";
+  return world && world.value > 1 ? `each of ${world.value} ` : "ONE ";
 }
 /// What some values of a number need.
 function numbers(title, text, points) {

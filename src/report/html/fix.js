@@ -16,6 +16,10 @@ function advice(answer) {
   if (answer.launcher) section("Start the script with", make("pre", {}, `accelerate launch --config_file ${answer.launcher.name} …`));
   for (const fix of answer.fixes) section(fix.title, make("p", {}, fix.how || ""), make("p", { class: "soft" },
     [`science: ${words(fix.science)}`, slower(fix.slower), fix.verify ? "verify: " + fix.verify : ""].filter(Boolean).join(" · ")));
+  const instead = answer.alternatives.map(one => [one.name, one.trial.fixes.map(times).join(", "), size(one.trial.needed)]);
+  if (answer.larger_gpus.length) instead.push(["as it is, on a larger card",
+    answer.larger_gpus.slice(0, 3).map(gpu => gpu.name).join(", "), size(answer.larger_gpus[0].total) + " has room"]);
+  if (instead.length) section("Or instead", table(["", "with", "needs"], instead));
   if (answer.tried.length) {
     const most = 1.02 * Math.max(limit, ...answer.tried.map(one => one.needed));
     section("Each fix by itself", answer.tried.map(one => trialBar(one.fixes.map(times).join(", "), one, most, limit)),
