@@ -44,7 +44,9 @@ def run(program, *arguments):
 def write_config(folder, one, models):
     (folder / "model").mkdir()
     (folder / "model/config.json").write_text(json.dumps(models[one["model"]]["config"]))
-    lines = [f"{key}: {json.dumps(value)}" for key, value in one["plan"].items()]
+    # What an adapter would be like is left to the fix: what a config says of it stays.
+    unsaid = ("lora_rank", "lora_targets", "lora_dropout") if one["plan"].get("adapter", "none") == "none" else ()
+    lines = [f"{key}: {json.dumps(value)}" for key, value in one["plan"].items() if key not in unsaid]
     (folder / "config.yaml").write_text("\n".join([f"model: {folder}/model", *lines, ""]))
     return str(folder / "config.yaml")
 

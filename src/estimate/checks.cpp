@@ -213,6 +213,7 @@ void check_shared_transformer(const TrainingPlan& plan, Diagnostics& errors) {
 // flash-attn takes no other types, and transformers casts fp32 to the model's own, which is fp32 here
 // (integrations/flash_attention.py: get_target_dtype).
 void check_flash(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // One of these may be what the weights are made in.
   const Setting<Attention>& attention = plan.kernels.attention;
   const MeshFacts& mesh = plan.mesh;
   const auto is_half = [](MixedDType type) { return type == MixedDType::bf16 || type == MixedDType::fp16; };

@@ -141,7 +141,7 @@ def table_is_json(folder, config):
     done = oomplan(folder, "estimate", config, "--gpu", GPU, "--phases")
     assert done.returncode == code, f"exit {done.returncode} with the table, {code} with --json"
     fit = found["gpus"][0]
-    wanted = re.search(r"([\d.]+) (MiB|GiB|TiB) needed", done.stdout)
+    wanted = re.search(r": needs (?:at least )?([\d.]+) (MiB|GiB|TiB) of ", done.stdout)
     unit = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
     assert wanted and f"{fit['needed'] / unit[wanted[2]]:.2f}" == wanted[1], f"needed {fit['needed']}: {wanted and wanted[0]}"
     heads = list(re.finditer(r"^  (GiB|MiB|TiB) +([a-z_ ]+)\n +(step.*|)$", done.stdout, re.M))

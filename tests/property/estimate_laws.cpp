@@ -95,6 +95,7 @@ TrainingPlan sharded(Dice& dice, TrainingPlan p) {
   p.recipe.loss.value = Loss::full_logits;
   p.recipe.label_smoothing.value = false;
   p.precision.autocast.value = Autocast::none;
+  drawn::take_half_for_flash(p);
   p.precision.fp32_norms.value = p.checkpointing.reentrant.value = false;
   p.kernels.lora_qkv.value = p.kernels.lora_o.value = p.kernels.lora_mlp.value = false;
   p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = false;

@@ -90,6 +90,13 @@ inline Model random_model(Dice& dice) {
   return m;
 }
 
+/// FlashAttention 2 stops at fp32.
+inline void take_half_for_flash(TrainingPlan& p) {
+  const bool in_fp32 =
+      p.precision.weights_dtype.value == WeightsDType::fp32 && p.precision.autocast.value == Autocast::none;
+  if (in_fp32 && p.kernels.attention.value == Attention::flash_attention_2) p.kernels.attention.value = Attention::sdpa;
+}
+
 inline TrainingPlan random_plan(Dice& dice, const Model& model) {
   TrainingPlan p = example::plan(dice.pick({1, 1, 2, 3, 8}), dice.pick({1, 2, 16, 31, 64, 100}));
   const std::int64_t precision = dice.below(3);
@@ -99,6 +106,7 @@ inline TrainingPlan random_plan(Dice& dice, const Model& model) {
   p.batch.padding_mask.value = dice.one_in(3);
   p.kernels.attention.value =
       dice.pick({Attention::eager, Attention::sdpa, Attention::sdpa, Attention::flash_attention_2});
+  take_half_for_flash(p);
   p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_for_each", "adamw_fused", "adamw_8bit",
                                                    "sgd", "sgd_momentum", "adafactor", "paged_adamw_32bit"});
   p.optimizer.clip_gradients.value = dice.one_in(2);
