@@ -46,15 +46,25 @@ bool heads_help(std::string_view text) {
   return std::ranges::find(titles, title) != titles.end();
 }
 
-// A page tells its reader what to do.
+bool is_advice(std::string_view sentence) {
+  constexpr std::array beginnings{"reduce "sv, "increase "sv, "lower "sv,  "set "sv,    "try "sv,       "use "sv,
+                                  "add "sv,    "delete "sv,   "check "sv,  "a: "sv,     "make sure "sv, "if you "sv,
+                                  "you "sv,    "raise "sv,    "if the "sv, "if your "sv};
+  const std::string said = lowered(sentence.substr(0, 16)) + ' ';  // the line may end behind the word
+  return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
+}
+
+// A page tells its reader what to do, in some sentence of the line.
 bool advises(std::string_view text) {
-  constexpr std::array beginnings{"reduce "sv,    "increase "sv, "lower "sv,  "set "sv,   "try "sv,
-                                  "use "sv,       "add "sv,      "delete "sv, "check "sv, "a: "sv,
-                                  "make sure "sv, "if you "sv,   "you "sv};
   const std::size_t first = text.find_first_not_of(" \t>*-");
   if (first == std::string_view::npos) return false;
-  const std::string said = lowered(text.substr(first));
-  return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
+  text.remove_prefix(first);
+  while (!is_advice(text)) {
+    const std::size_t end = text.find(". ");
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 2);
+  }
+  return true;
 }
 
 bool is_of_a_program(const Line& line) {

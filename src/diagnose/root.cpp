@@ -155,7 +155,8 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
     if (all[i].says == Says::killed || all[i].says == Says::launcher) caught_later = failed_between = false;
     failed_between = failed_between || (caught_later && can_be_survived(all[i]));
     const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
-    if (all[i].says == Says::progress && !another) goes_on = true;
+    const bool of_tracker = all[i].family == "tensorboard";  // of the whole run, wherever its file stands
+    if (all[i].says == Says::progress && !another && !of_tracker) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
     out[i] = handled;
   }
@@ -197,6 +198,13 @@ bool may_be_of_memory(const Evidence& library) {
   const std::string status = library.text_of("status");
   return status.empty() || std::any_of(states.begin(), states.end(),
                                        [&](std::string_view state) { return status.find(state) != std::string::npos; });
+}
+
+bool is_vague(const Evidence& library) {
+  const std::string status = library.text_of("status");
+  if (status.find("ALLOC") != std::string::npos) return false;
+  return status.find("NOT_INITIALIZED") != std::string::npos || status.find("INTERNAL") != std::string::npos ||
+         status == "no algorithm";
 }
 
 // Windows ends a process with the state of its exception, printed with or without a sign.
@@ -291,6 +299,40 @@ bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   });
 }
 
+// What says why a failure of several reasons is none of memory: a library of another version, broken memory.
+class Explained {
+ public:
+  explicit Explained(const std::vector<Evidence>& all) {
+    for (const Evidence& e : all) {
+      if (reasons_.size() == most_reasons) return;
+      if (e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
+      if (e.find("unusable") != nullptr || e.family == "hardware_memory") reasons_.push_back(&e);
+    }
+  }
+
+  bool operator()(const Evidence& e) const {
+    return std::any_of(reasons_.begin(), reasons_.end(),
+                       [&](const Evidence* reason) { return is_unusable(*reason, e) || is_broken(*reason, e); });
+  }
+
+ private:
+  static constexpr std::size_t most_reasons = 64;
+
+  static bool is_unusable(const Evidence& reason, const Evidence& e) {
+    return e.says == Says::gpu_library_failed && is_vague(e) && reason.text_of("unusable") == e.family &&
+           reason.order < e.order && reason.where.file == e.where.file;
+  }
+
+  // The kernel sent SIGBUS to that process, or to one that no line names.
+  static bool is_broken(const Evidence& reason, const Evidence& e) {
+    if (reason.family != "hardware_memory" || (e.says != Says::bus_error && signal_of(e) != "SIGBUS")) return false;
+    const auto pid = e.number("pid");
+    return !pid || reason.number("pid") == pid;
+  }
+
+  std::vector<const Evidence*> reasons_{};
+};
+
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.
 bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, const Evidence& other) {
   if (!e.line || !other.line || e.where.file == other.where.file || e.rank != other.rank) return false;
@@ -306,10 +348,11 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   const Evidence* best_survived = nullptr;
   Survival was_survived(evidence, lines);
   const Codes codes(evidence);
+  const Explained is_explained(evidence);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e)) continue;
+    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e)) continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;
