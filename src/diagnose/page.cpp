@@ -162,7 +162,8 @@ bool stands_in_history(const std::vector<Line>& lines, std::size_t index) {
   const std::string_view text = lines[index].body;
   if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header || is_of_a_program(lines[i])) return false;
+    if (lines[i].file != lines[index].file || lines[i + 1].header || lines[i].body.starts_with("Traceback ("))
+      return false;
     if (heads_changes(lines[i])) return true;
     if (level_of(lines[i]) > 0) return false;
   }

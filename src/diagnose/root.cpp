@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "case.hpp"
@@ -182,9 +183,9 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
   return steps >= steps_of_a_run_that_goes_on && torn < steps && 2 * drawn < steps;
 }
 
-// A limit that was met "at some point" killed nothing if anything came after.
+// A limit that was met "at some point" killed nothing if anything came after, and what a shell tries again may succeed.
 bool was_soft(const std::vector<Evidence>& all, const Evidence& failure) {
-  if (failure.find("soft") == nullptr) return false;
+  if (failure.find("soft") == nullptr && failure.find("retried") == nullptr) return false;
   return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
     return (e.order > failure.order && e.says == Says::progress) || e.find("finished") != nullptr;
   });
@@ -299,20 +300,24 @@ bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   });
 }
 
-// What says why a failure of several reasons is none of memory: a library of another version, broken memory.
+// What says why a failure of several reasons is none of memory (a library of another version, broken memory), or that
+// what a daemon was about to kill was spared.
 class Explained {
  public:
   explicit Explained(const std::vector<Evidence>& all) {
+    std::map<std::string_view, const Evidence*> about_to_kill;
     for (const Evidence& e : all) {
-      if (reasons_.size() == most_reasons) return;
-      if (e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
+      if (e.says == Says::daemon_killed) about_to_kill[e.family] = &e;
+      if (e.find("spared") != nullptr) spared_.insert(about_to_kill[e.family]);
+      if (reasons_.size() == most_reasons || e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
       if (e.find("unusable") != nullptr || e.family == "hardware_memory") reasons_.push_back(&e);
     }
   }
 
   bool operator()(const Evidence& e) const {
-    return std::any_of(reasons_.begin(), reasons_.end(),
-                       [&](const Evidence* reason) { return is_unusable(*reason, e) || is_broken(*reason, e); });
+    return spared_.contains(&e) || std::any_of(reasons_.begin(), reasons_.end(), [&](const Evidence* reason) {
+             return is_unusable(*reason, e) || is_broken(*reason, e);
+           });
   }
 
  private:
@@ -331,6 +336,7 @@ class Explained {
   }
 
   std::vector<const Evidence*> reasons_{};
+  std::set<const Evidence*> spared_{};
 };
 
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.

@@ -253,6 +253,7 @@ TEST(Prose, OfAListOfChangesIsNobodysFailure) {
   const std::string item = "- Fixed: OutOfMemoryError when loading sharded checkpoints (#123)\n";
   EXPECT_EQ(diagnosed("## 1.2.3\n\n" + item).verdict.cause, Cause::unknown);
   EXPECT_EQ(diagnosed("## [Unreleased]\n\n### Fixed\n\n" + item).verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("[rank0]: ## 1.2.3\n[rank0]: " + item).verdict.cause, Cause::unknown);
   EXPECT_EQ(diagnosed("## What I see\n\n" + item).verdict.cause, Cause::host_alloc_failed);
   EXPECT_EQ(diagnosed("## 1.2.3\n\nRuntimeError: CUDA error: out of memory\n").verdict.cause, Cause::vram_exhausted);
 }
