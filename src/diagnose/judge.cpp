@@ -120,8 +120,8 @@ Diagnosis judge(const Rules& rules, const Case& c) {
     out.root = *c.root;
     out.rank = first_rank(c);
     add_lines(c, out);
-    out.also = findings(c);
   }
+  out.also = findings(c);
   if (out.verdict.cause == Cause::unknown) out.shows = shown_end(c);
   advise(rules, c, out);
   out.headline = headline_of(rules.find(out.verdict.cause), out, c);

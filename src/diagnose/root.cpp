@@ -8,6 +8,7 @@
 #include "case.hpp"
 #include "clock.hpp"
 #include "hole.hpp"
+#include "other_kills.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -355,10 +356,12 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   Survival was_survived(evidence, lines);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
+  const OtherKills was_of_another(evidence, lines, [&](std::size_t i) { return was_survived(i); });
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e)) continue;
+    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e))
+      continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;
