@@ -36,14 +36,14 @@ bool is_about_others(const Evidence& e) {
   return std::ranges::any_of(words, [&](std::string_view word) { return e.text.find(word) != std::string::npos; });
 }
 
+}  // namespace
+
 bool tells_own_end(const Evidence& e, const std::vector<Line>& lines) {
   if (!e.line || e.find("quoted") != nullptr) return false;
   if (e.says == Says::gpu_alloc_failed || e.says == Says::gpu_kernel_limit || e.says == Says::disk_full) return true;
   if (e.says == Says::gpu_library_failed) return !is_vague(e) && may_be_of_memory(e);
   return e.says == Says::other_failure && below_frame(lines, *e.line) && !is_about_others(e);
 }
-
-}  // namespace
 
 OtherKills::OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
                        const std::function<bool(std::size_t)>& survived) {

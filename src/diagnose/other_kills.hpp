@@ -11,6 +11,10 @@
 
 namespace oomplan::diagnose {
 
+/// Whether a failure is the run's own, and no error of talking to others, which comes of their death as well: a refused
+/// allocation, a full disk, an exception below its frames.
+bool tells_own_end(const Evidence& e, const std::vector<Line>& lines);
+
 /// Of a kill that the kernel, the kubelet or a daemon tells of in one file, where another file tells the run's own end
 /// (a traceback of its own, a refused allocation, that it finished), and nothing in the case says that a process of it
 /// was killed, vanished, or was waited for: a process that is killed tells nothing of its end.

@@ -165,6 +165,14 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
   return out;
 }
 
+// A later traceback is of another failure; that of a rank that lost the others would be of this one.
+bool ends_otherwise(const std::vector<Evidence>& all, const Evidence& traceback, const std::vector<Line>& lines) {
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
+    return e.order > traceback.order && e.says == Says::other_failure && same_speaker(e, traceback) &&
+           tells_own_end(e, lines);
+  });
+}
+
 // Or it goes on for long without a word.
 bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const std::vector<Line>& lines) {
   int steps = 0;
@@ -173,7 +181,9 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
   std::optional<std::size_t> last;
   for (const Evidence& e : all) {
     if (e.order <= failure.order || !e.line) continue;
-    if (is_traceback(e) || e.says == Says::launcher || e.says == Says::killed) return false;
+    if (e.says == Says::launcher || e.says == Says::killed) return false;
+    if (is_traceback(e) && !ends_otherwise(all, e, lines)) return false;
+    if (is_traceback(e)) break;
     if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
