@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "oomplan/core/text.hpp"
 
@@ -54,7 +55,6 @@ constexpr std::array beginnings{"readme"sv,
                                 "wandb-metadata."sv,
                                 "wandb-history."sv,
                                 "wandb-events."sv,
-                                "events.out.tfevents"sv,
                                 "config."sv,
                                 "hparams."sv,
                                 "params."sv,
@@ -98,13 +98,29 @@ bool may_be_log(const fs::path& path, bool among_documents) {
 }
 
 struct Files {
-  std::vector<std::string> logs{};
+  std::vector<LogFile> logs{};
   std::size_t passed_over = 0;
 };
 
+// What W&B's own client logs of itself; an error in it ends no run.
+bool is_of_wandbs_client(const fs::path& path) {
+  if (!path.filename().string().starts_with("debug")) return false;
+  const fs::path folder = path.parent_path();
+  const std::string of = folder.filename() == "logs" ? folder.parent_path().filename().string() : std::string();
+  return folder.filename() == "wandb" || of.starts_with("run-") || of.starts_with("offline-run-");
+}
+
+bool is_of_tensorboard(const fs::path& path) { return path.filename().string().starts_with("events.out.tfevents"); }
+
+// W&B's file of a run has what the terminal's copy beside it has, and the exit code.
+LogText::Part part_of_run(const fs::path& run) {
+  std::error_code error;
+  const bool has_copy = fs::exists(run.parent_path() / "files" / "output.log", error);
+  return has_copy ? LogText::Part::of_tracker : LogText::Part::all;
+}
+
 Files files_below(const std::string& folder) {
   Files out;
-  std::vector<fs::path> runs;
   std::error_code error;
   int documents = -1;  // how deep the folder of documents lies that the walk is in
   for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -116,19 +132,20 @@ Files files_below(const std::string& folder) {
       if (has(of_documents, name) && documents < 0) documents = at.depth();
     }
     if (!at->is_regular_file(error)) continue;
-    if (at->path().extension() == ".wandb") runs.push_back(at->path());
-    if (may_be_log(at->path(), documents >= 0)) {
-      out.logs.push_back(at->path().string());
+    const std::string path = at->path().string();
+    if (at->path().extension() == ".wandb") {
+      out.logs.push_back({path, part_of_run(at->path())});
+    } else if (is_of_tensorboard(at->path())) {
+      out.logs.push_back({path, LogText::Part::of_tracker});
+    } else if (!is_of_wandbs_client(at->path()) && may_be_log(at->path(), documents >= 0)) {
+      out.logs.push_back({path});
     } else {
       ++out.passed_over;
     }
   }
-  for (const fs::path& run : runs) {  // has what the terminal's copy beside it has
-    if (fs::exists(run.parent_path() / "files" / "output.log", error)) continue;
-    out.logs.push_back(run.string());
-    --out.passed_over;
-  }
-  std::sort(out.logs.begin(), out.logs.end());
+  std::ranges::sort(out.logs, {}, [](const LogFile& file) {
+    return std::pair(file.part == LogText::Part::all, std::string_view(file.path));
+  });
   return out;
 }
 
@@ -140,9 +157,9 @@ std::string none_in(const std::string& path, std::size_t passed_over) {
 
 }  // namespace
 
-void add_log_files(const std::string& path, std::vector<std::string>& out, Diagnostics& problems) {
+void add_log_files(const std::string& path, std::vector<LogFile>& out, Diagnostics& problems) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return out.push_back(path);
+  if (!fs::is_directory(path, error)) return out.push_back({path});
   auto [found, passed_over] = files_below(path);
   if (found.empty()) problems.push_back({Severity::error, "read/no-match", none_in(path, passed_over), {}});
   if (found.size() > most_files) {

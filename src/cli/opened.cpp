@@ -5,9 +5,9 @@
 
 namespace oomplan::cli {
 
-Result<LogText> open_text(const std::string& path) {
+Result<LogText> open_text(const std::string& path, LogText::Part part) {
   const auto given = path == "-" ? given_input() : std::nullopt;
-  return given ? LogText::from_memory(*given) : LogText::open(path);
+  return given ? LogText::from_memory(*given) : LogText::open(path, part);
 }
 
 Result<LogText> open_plain(const std::string& path) {

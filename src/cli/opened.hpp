@@ -9,7 +9,7 @@
 namespace oomplan::cli {
 
 /// Of "-", what was given in the place of standard input where something was. Errors: those of LogText::open().
-Result<LogText> open_text(const std::string& path);
+Result<LogText> open_text(const std::string& path, LogText::Part part = LogText::Part::all);
 
 /// The same of plain files only; of others the errors are those of EventList::open().
 Result<LogText> open_plain(const std::string& path);

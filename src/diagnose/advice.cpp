@@ -73,9 +73,9 @@ std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case
 }
 
 // Drop advice that a finding rules out.
-bool ruled_out(const Fix& fix, const Diagnosis& d) {
-  if (fix.id == "expandable-segments" || fix.id == "other-processes") return has_finding(d, "request_exceeds_total");
-  return false;
+bool ruled_out(const Rules& rules, const Fix& fix, const Diagnosis& d) {
+  const bool by_size = rules.are_alike(fix.id, "expandable-segments") || fix.id == "other-processes";
+  return by_size && has_finding(d, "request_exceeds_total");
 }
 
 // The allocator was told already, and it failed all the same.
@@ -94,7 +94,7 @@ const Line* already_on(const Rules& rules, const Case& c, const std::string& id)
 
 void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnosis& out) {
   for (const Fix& fix : collected(rules, text, c, out)) {
-    if (ruled_out(fix, out)) continue;
+    if (ruled_out(rules, fix, out)) continue;
     const Line* on = already_on(rules, c, fix.id);
     if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
       out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed.", fix.kind});
@@ -106,19 +106,25 @@ void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnos
   }
 }
 
-// What fits this case is not advised against for most of its kind.
-void drop_contradicted(Diagnosis& out) {
-  std::erase_if(out.not_to_do, [&](const Fix& fix) {
-    return std::any_of(out.to_do.begin(), out.to_do.end(), [&](const Fix& f) { return f.id == fix.id; });
-  });
+bool is_advised(const Rules& rules, const Diagnosis& d, std::string_view id) {
+  return std::any_of(d.to_do.begin(), d.to_do.end(), [&](const Fix& f) { return rules.are_alike(f.id, id); });
+}
+
+// Before what is on already. What fits this case is not advised against for most of its kind, under whatever name.
+void add_warnings(const Rules& rules, const CauseText& text, Diagnosis& out) {
+  std::vector<Fix> all;
+  for (const Fix& fix : text.not_to_do)
+    if (!is_advised(rules, out, fix.id)) all.push_back(fix);
+  add(out.not_to_do, all);
+  out.not_to_do = std::move(all);
 }
 
 // What the message itself advises, and whether it fits.
-void judge_hint(const Case& c, Diagnosis& out) {
+void judge_hint(const Rules& rules, const Case& c, Diagnosis& out) {
   const auto hint = std::find_if(c.evidence->begin(), c.evidence->end(),
                                  [](const Evidence& e) { return e.message == "pytorch/alloc-conf-hint"; });
   if (hint == c.evidence->end() || !out.out_of_memory || out.place != Where::gpu) return;
-  if (out.verdict.cause == Cause::vram_fragmentation || !c.gpu.unallocated) return;
+  if (is_advised(rules, out, "expandable-segments") || !c.gpu.unallocated) return;
   out.also.push_back(
       {"log_suggestion", "the log suggests another allocator setting, which its own condition rules out: only " +
                              to_text(Bytes(*c.gpu.unallocated)) + " are reserved but unallocated"});
@@ -141,10 +147,9 @@ void advise(const Rules& rules, const Case& c, Diagnosis& out) {
     out.meaning.push_back(moment->meaning);
   const CauseText* text = rules.find(out.verdict.cause);
   if (text == nullptr) return;
-  out.not_to_do = text->not_to_do;
   add_fixes(rules, *text, c, out);
-  drop_contradicted(out);
-  judge_hint(c, out);
+  add_warnings(rules, *text, out);
+  judge_hint(rules, c, out);
   if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
 }
 

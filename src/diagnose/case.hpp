@@ -59,6 +59,9 @@ std::string signal_of(const Evidence& evidence);
 /// Whether a library's state may come from a shortage of memory: where it names no state, too.
 bool may_be_of_memory(const Evidence& library);
 
+/// Whether that state is one of several reasons: a shortage, or a driver and a library that do not fit together.
+bool is_vague(const Evidence& library);
+
 /// The sentence that the others follow from: the best source of truth, then the first in time: by the order of lines
 /// within a file, by the times that are printed between files, else by the order of the files.
 const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived);

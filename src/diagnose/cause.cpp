@@ -75,10 +75,17 @@ bool names_other_failure(const Case& c) {
                      [](const Evidence& e) { return e.says == Says::other_failure && e.find("general") == nullptr; });
 }
 
+bool ended_with_0(const Case& c) {
+  return std::ranges::any_of(*c.evidence, [](const Evidence& e) {
+    return e.says == Says::launcher && e.text_of("of") == "run" &&
+           e.number("exitcode").value_or(e.number("exit_code").value_or(1)) == 0;
+  });
+}
+
 bool finished_well(const Case& c) {
   for (const Evidence& e : *c.evidence)
     if (e.find("finished") != nullptr) return true;
-  return false;
+  return ended_with_0(c);
 }
 
 namespace {

@@ -45,6 +45,8 @@ bool names_no_failure(const Case& c);
 bool is_of_memory_in_unknown_words(const Case& c);
 /// A failure other than of memory, in words that are known.
 bool names_other_failure(const Case& c);
+/// Whoever ran it says of the run as a whole that it ended with exit code 0.
+bool ended_with_0(const Case& c);
 /// The last word of the log is that the run finished.
 bool finished_well(const Case& c);
 /// The root is a line of the kernel's OOM killer.

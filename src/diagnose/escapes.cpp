@@ -189,13 +189,14 @@ Mapped mapped(std::string_view text) {
 }
 
 bool is_escaped(std::string_view text) {
+  const std::size_t object = text.find("{\"");  // whose strings have their quotes escaped, if nothing else
   bool line_end = false;
   for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at)) {
     const Escape escape = escape_at(text.substr(at));
     const bool cut = escape.size == 0 && at + 10 >= text.size();  // a line cut within its last escape
     if ((escape.size == 0 && !cut) || begins_path(text, at)) return false;
     const char what = at + 1 < text.size() ? text[at + 1] : ' ';
-    line_end = line_end || what == 'n' || what == '\\' || what == 'u';
+    line_end = line_end || what == 'n' || what == '\\' || what == 'u' || (what == '"' && object < at);
     at += std::max<std::size_t>(escape.size, 1);
   }
   return line_end;

@@ -92,10 +92,22 @@ void about_kernel(const Case& c, Findings& out) {
                    "the victim held only " + shown(*rss) + ": another process, or the kernel, used the memory"});
 }
 
+// The host's log, beside a run that tells its own end.
+void about_other_kills(const Case& c, Findings& out) {
+  const Evidence* killed = c.first(Says::kernel_killed);
+  if (killed == nullptr || (c.root != nullptr && (is_kernel_kill(c) || c.root->says == Says::killed))) return;
+  if (c.root != nullptr && c.root->where.file == killed->where.file) return;
+  const std::string comm = killed->text_of("comm");
+  out.push_back({"other_process_killed", "the kernel killed " + (comm.empty() ? "a process" : comm) +
+                                             " for memory on this host, which no line connects with this run's end: " +
+                                             killed->where.file + ":" + std::to_string(killed->where.line)});
+}
+
 }  // namespace
 
 std::vector<Finding> findings(const Case& c) {
   Findings out;
+  about_other_kills(c, out);
   if (c.root == nullptr) return out;
   if (c.survived || c.any(Says::caught)) out.push_back({"oom_caught", "the program catches out-of-memory errors"});
   if (c.root->place == Where::gpu) about_request(c, out);

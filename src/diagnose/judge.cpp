@@ -65,6 +65,14 @@ void doubt(Judgement& judgement) {
   judgement.against.push_back("the words stand in a text about a failure, and no line of a program reports it");
 }
 
+// What failed is told, and so is that the run did not die of it.
+void weigh_end(Judgement& judgement) {
+  if (judgement.cause == Cause::not_oom) return;
+  judgement.confidence = std::min(judgement.confidence, Confidence::likely);
+  judgement.against.push_back(
+      "the run ended with exit code 0: it caught the failure, or a notebook went on behind the cell that failed");
+}
+
 bool is_failure(const Evidence& e) {
   return (e.says <= Says::bus_error && e.says != Says::kernel_detail) || e.family == "killed_for_memory";
 }
@@ -90,6 +98,7 @@ std::vector<Judgement> judgements(const Case& c) {
 #undef OOMPLAN_ENTRY
   std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
   if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
+  if (c.root != nullptr && ended_with_0(c)) std::for_each(out.begin(), out.end(), weigh_end);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });
   return out;
 }
@@ -111,8 +120,8 @@ Diagnosis judge(const Rules& rules, const Case& c) {
     out.root = *c.root;
     out.rank = first_rank(c);
     add_lines(c, out);
-    out.also = findings(c);
   }
+  out.also = findings(c);
   if (out.verdict.cause == Cause::unknown) out.shows = shown_end(c);
   advise(rules, c, out);
   out.headline = headline_of(rules.find(out.verdict.cause), out, c);

@@ -109,18 +109,27 @@ Location place_of(const Line& line, const std::vector<std::string>& files) {
   return {files[static_cast<std::size_t>(line.file)], static_cast<int>(line.number), 0};
 }
 
+// A tracker counts the steps of a program that prints none; it stands in a file of its own.
+const Evidence* last_of_tracker(const std::vector<Evidence>& evidence) {
+  const auto last =
+      std::find_if(evidence.rbegin(), evidence.rend(), [](const Evidence& e) { return e.family == "tensorboard"; });
+  return last == evidence.rend() ? nullptr : &*last;
+}
+
 // The last progress line before the failure, and the last that says where in the run it is.
 void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, Moment& out) {
+  const bool beside = root.family == "wandb";  // its file has no line of the run's own
   const Evidence* last_step = nullptr;
   const Evidence* last_phase = nullptr;
   for (const Evidence& e : evidence) {
-    if (e.order > root.order || e.says != Says::progress || e.where.file != root.where.file) continue;
+    if (e.says != Says::progress || (!beside && (e.order > root.order || e.where.file != root.where.file))) continue;
     const bool same_line = last_phase != nullptr && last_phase->order == e.order;  // "Loading shards: 14%|… 1/7"
     if (same_line) continue;
     if (e.find("step") != nullptr && (e.rank == root.rank || !root.rank)) last_step = &e;
     if (e.find("step") != nullptr && e.phase.empty()) last_phase = nullptr;
     if (!e.phase.empty()) last_phase = &e;
   }
+  if (last_step == nullptr) last_step = last_of_tracker(evidence);
   if (last_step != nullptr) {
     out.step = last_step->number("step");
     out.step_where = last_step->where;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "oomplan/core/text.hpp"
 #include "words.hpp"
@@ -36,25 +37,85 @@ std::size_t level_of(const Line& line) {
   return level <= 6 && level < text.size() && text[level] == ' ' ? level : 0;
 }
 
-// "## 5. Troubleshooting", or "Troubleshooting" alone on its line; "Known issues: /scratch is slow" is a banner.
-bool heads_help(std::string_view text) {
-  if (text.size() > longest_heading || text.find('?') != std::string_view::npos) return false;
-  constexpr std::string_view around = "#*=:_ 0123456789.";
+// Without what stands around a title: "## 5. Troubleshooting".
+std::string title_of(std::string_view text, std::string_view around) {
+  if (text.size() > longest_heading || text.find('?') != std::string_view::npos) return {};
   const std::size_t first = text.find_first_not_of(around);
-  if (first == std::string_view::npos) return false;
-  const std::string title = lowered(text.substr(first, text.find_last_not_of(around) + 1 - first));
-  return std::ranges::find(titles, title) != titles.end();
+  if (first == std::string_view::npos) return {};
+  return lowered(text.substr(first, text.find_last_not_of(around) + 1 - first));
 }
 
-// A page tells its reader what to do.
+// "## 5. Troubleshooting", or "Troubleshooting" alone on its line; "Known issues: /scratch is slow" is a banner.
+bool heads_help(std::string_view text) {
+  const std::string title = title_of(text, "#*=:_ 0123456789.");
+  return !title.empty() && std::ranges::find(titles, title) != titles.end();
+}
+
+// "## 1.2.3", "## [Unreleased]", "# v2.0.0 (2024-05-01)", "### Fixed"
+bool heads_changes(const Line& line) {
+  constexpr std::array sections{"unreleased"sv, "fixed"sv,      "added"sv,     "changed"sv,   "removed"sv,
+                                "security"sv,   "deprecated"sv, "bug fixes"sv, "changelog"sv, "release notes"sv};
+  if (level_of(line) == 0) return false;
+  const std::string title = title_of(line.body, "#*=:_ []");
+  if (title.empty()) return false;
+  if (std::ranges::find(sections, title) != sections.end()) return true;
+  const std::size_t begin = title.front() == 'v' ? 1 : 0;
+  const std::size_t end = std::min(title.find_first_not_of("0123456789.", begin), title.size());
+  const auto dots = std::ranges::count(std::string_view(title).substr(begin, end - begin), '.');
+  return dots >= 1 && end - begin >= 3 && (end == title.size() || " ])-"sv.find(title[end]) != std::string_view::npos);
+}
+
+// "a1b2c3d Fix …", "* a1b2c3d Fix …": a commit's name has digits and letters; empty where there is none.
+std::string_view commit_of(const Line& line) {
+  constexpr std::size_t shortest = 7;
+  constexpr std::size_t longest = 40;
+  std::string_view text = line.body;
+  while (text.starts_with("* ") || text.starts_with("| ")) text.remove_prefix(2);
+  const std::string_view name = text.substr(0, text.find(' '));
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_hex = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
+  const bool fits = name.size() >= shortest && name.size() <= longest && name.size() < text.size();
+  if (!fits || !std::ranges::all_of(name, is_hex) || std::ranges::all_of(name, is_digit) ||
+      std::ranges::none_of(name, is_digit))
+    return {};
+  return name;
+}
+
+// Each line of `git log` has a name of its own, of one length; a container's or a request's stands on several.
+bool is_of_log_of_commits(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t fewest = 3;
+  const std::size_t first = index >= fewest - 1 ? index - (fewest - 1) : 0;
+  for (std::size_t begin = first; begin <= index; ++begin) {
+    std::vector<std::string_view> names;
+    for (std::size_t i = begin; i < std::min(begin + fewest, lines.size()); ++i) {
+      const std::string_view name = lines[i].file == lines[index].file ? commit_of(lines[i]) : std::string_view();
+      const bool another = std::ranges::find(names, name) == names.end();
+      if (!name.empty() && another && (names.empty() || names[0].size() == name.size())) names.push_back(name);
+    }
+    if (names.size() == fewest) return true;
+  }
+  return false;
+}
+
+bool is_advice(std::string_view sentence) {
+  constexpr std::array beginnings{"reduce "sv, "increase "sv, "lower "sv,  "set "sv,    "try "sv,       "use "sv,
+                                  "add "sv,    "delete "sv,   "check "sv,  "a: "sv,     "make sure "sv, "if you "sv,
+                                  "you "sv,    "raise "sv,    "if the "sv, "if your "sv};
+  const std::string said = lowered(sentence.substr(0, 16)) + ' ';  // the line may end behind the word
+  return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
+}
+
+// A page tells its reader what to do, in some sentence of the line.
 bool advises(std::string_view text) {
-  constexpr std::array beginnings{"reduce "sv,    "increase "sv, "lower "sv,  "set "sv,   "try "sv,
-                                  "use "sv,       "add "sv,      "delete "sv, "check "sv, "a: "sv,
-                                  "make sure "sv, "if you "sv,   "you "sv};
   const std::size_t first = text.find_first_not_of(" \t>*-");
   if (first == std::string_view::npos) return false;
-  const std::string said = lowered(text.substr(first));
-  return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
+  text.remove_prefix(first);
+  while (!is_advice(text)) {
+    const std::size_t end = text.find(". ");
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 2);
+  }
+  return true;
 }
 
 bool is_of_a_program(const Line& line) {
@@ -102,6 +163,19 @@ bool HelpPages::holds(std::size_t index) {
     }
     if (level > 0) least = std::min(least, level);
     if (i > 0 && line.header) return false;
+  }
+  return false;
+}
+
+bool stands_in_history(const std::vector<Line>& lines, std::size_t index) {
+  if (is_of_log_of_commits(lines, index)) return true;
+  const std::string_view text = lines[index].body;
+  if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header || lines[i].body.starts_with("Traceback ("))
+      return false;
+    if (heads_changes(lines[i])) return true;
+    if (level_of(lines[i]) > 0) return false;
   }
   return false;
 }

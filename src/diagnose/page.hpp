@@ -1,4 +1,4 @@
-// Whether a line stands on a page of help, which shows the messages of failures that did not happen.
+// Whether a line stands on a page of help, or in a list of changes, which name failures that did not happen.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,9 @@ class HelpPages {
   const std::vector<Line>& lines_;
   std::vector<std::uint8_t> known_{};  ///< By line, once one is asked for: what is_of_no_page() said.
 };
+
+/// In a list of what was changed in a program: an item below the heading of a release ("## 1.2.3", "### Fixed"), or one
+/// of three lines and more of `git log --oneline`. It names failures that were repaired.
+bool stands_in_history(const std::vector<Line>& lines, std::size_t index);
 
 }  // namespace oomplan::diagnose

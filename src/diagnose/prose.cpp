@@ -165,9 +165,11 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
   if (function >= 2 && begins_with_any(own, supposing)) return true;
   if (is_in_row(text, rest) || is_in_item(text, lead, rest)) return true;
-  if (lead.empty() || before.last_begins || !is_in(leading_in, before.last)) return false;
+  if (lead.empty() || before.last_begins) return false;
   const bool announced =
       lead.ends_with(':') || (begin < text.size() && text[begin] == ':');  // of some sentences' words
+  if (announced && before.people > 0 && !before.writer && before.function >= 2) return true;  // "you will find: …"
+  if (!is_in(leading_in, before.last)) return false;
   if (announced) return before.people > 0 && before.function >= 2;
   if (!is_letter(lead.back())) return false;
   const std::string_view match = begin < end ? text.substr(begin, end - begin) : std::string_view();

@@ -433,13 +433,14 @@ class Reader {
     });
   }
 
-  // A page of help says what may go wrong, and what it looks like.
+  // A page of help says what may go wrong, and what it looks like; a list of changes what went wrong once.
   void drop_help(std::size_t index, std::vector<Found>& found) {
     const auto of_failure = [](const Found& one) {
       return one.sentence->says <= Says::other_failure || one.sentence->says == Says::consequence ||
              one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
     };
-    if (std::ranges::any_of(found, of_failure) && help_.holds(index)) std::erase_if(found, of_failure);
+    if (std::ranges::any_of(found, of_failure) && (help_.holds(index) || stands_in_history(lines_, index)))
+      std::erase_if(found, of_failure);
   }
 
   static void drop_covered(std::vector<Found>& found) {

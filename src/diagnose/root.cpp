@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "case.hpp"
 #include "clock.hpp"
 #include "hole.hpp"
+#include "other_kills.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -155,11 +157,20 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
     if (all[i].says == Says::killed || all[i].says == Says::launcher) caught_later = failed_between = false;
     failed_between = failed_between || (caught_later && can_be_survived(all[i]));
     const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
-    if (all[i].says == Says::progress && !another) goes_on = true;
+    const bool of_tracker = all[i].family == "tensorboard";  // of the whole run, wherever its file stands
+    if (all[i].says == Says::progress && !another && !of_tracker) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
     out[i] = handled;
   }
   return out;
+}
+
+// A later traceback is of another failure; that of a rank that lost the others would be of this one.
+bool ends_otherwise(const std::vector<Evidence>& all, const Evidence& traceback, const std::vector<Line>& lines) {
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
+    return e.order > traceback.order && e.says == Says::other_failure && same_speaker(e, traceback) &&
+           tells_own_end(e, lines);
+  });
 }
 
 // Or it goes on for long without a word.
@@ -170,7 +181,9 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
   std::optional<std::size_t> last;
   for (const Evidence& e : all) {
     if (e.order <= failure.order || !e.line) continue;
-    if (is_traceback(e) || e.says == Says::launcher || e.says == Says::killed) return false;
+    if (e.says == Says::launcher || e.says == Says::killed) return false;
+    if (is_traceback(e) && !ends_otherwise(all, e, lines)) return false;
+    if (is_traceback(e)) break;
     if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
@@ -181,9 +194,9 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
   return steps >= steps_of_a_run_that_goes_on && torn < steps && 2 * drawn < steps;
 }
 
-// A limit that was met "at some point" killed nothing if anything came after.
+// A limit that was met "at some point" killed nothing if anything came after, and what a shell tries again may succeed.
 bool was_soft(const std::vector<Evidence>& all, const Evidence& failure) {
-  if (failure.find("soft") == nullptr) return false;
+  if (failure.find("soft") == nullptr && failure.find("retried") == nullptr) return false;
   return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
     return (e.order > failure.order && e.says == Says::progress) || e.find("finished") != nullptr;
   });
@@ -197,6 +210,13 @@ bool may_be_of_memory(const Evidence& library) {
   const std::string status = library.text_of("status");
   return status.empty() || std::any_of(states.begin(), states.end(),
                                        [&](std::string_view state) { return status.find(state) != std::string::npos; });
+}
+
+bool is_vague(const Evidence& library) {
+  const std::string status = library.text_of("status");
+  if (status.find("ALLOC") != std::string::npos) return false;
+  return status.find("NOT_INITIALIZED") != std::string::npos || status.find("INTERNAL") != std::string::npos ||
+         status == "no algorithm";
 }
 
 // Windows ends a process with the state of its exception, printed with or without a sign.
@@ -291,6 +311,45 @@ bool is_told_better(const std::vector<Evidence>& all, const Evidence& e) {
   });
 }
 
+// What says why a failure of several reasons is none of memory (a library of another version, broken memory), or that
+// what a daemon was about to kill was spared.
+class Explained {
+ public:
+  explicit Explained(const std::vector<Evidence>& all) {
+    std::map<std::string_view, const Evidence*> about_to_kill;
+    for (const Evidence& e : all) {
+      if (e.says == Says::daemon_killed) about_to_kill[e.family] = &e;
+      if (e.find("spared") != nullptr) spared_.insert(about_to_kill[e.family]);
+      if (reasons_.size() == most_reasons || e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
+      if (e.find("unusable") != nullptr || e.family == "hardware_memory") reasons_.push_back(&e);
+    }
+  }
+
+  bool operator()(const Evidence& e) const {
+    return spared_.contains(&e) || std::any_of(reasons_.begin(), reasons_.end(), [&](const Evidence* reason) {
+             return is_unusable(*reason, e) || is_broken(*reason, e);
+           });
+  }
+
+ private:
+  static constexpr std::size_t most_reasons = 64;
+
+  static bool is_unusable(const Evidence& reason, const Evidence& e) {
+    return e.says == Says::gpu_library_failed && is_vague(e) && reason.text_of("unusable") == e.family &&
+           reason.order < e.order && reason.where.file == e.where.file;
+  }
+
+  // The kernel sent SIGBUS to that process, or to one that no line names.
+  static bool is_broken(const Evidence& reason, const Evidence& e) {
+    if (reason.family != "hardware_memory" || (e.says != Says::bus_error && signal_of(e) != "SIGBUS")) return false;
+    const auto pid = e.number("pid");
+    return !pid || reason.number("pid") == pid;
+  }
+
+  std::vector<const Evidence*> reasons_{};
+  std::set<const Evidence*> spared_{};
+};
+
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.
 bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, const Evidence& other) {
   if (!e.line || !other.line || e.where.file == other.where.file || e.rank != other.rank) return false;
@@ -306,10 +365,13 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   const Evidence* best_survived = nullptr;
   Survival was_survived(evidence, lines);
   const Codes codes(evidence);
+  const Explained is_explained(evidence);
+  const OtherKills was_of_another(evidence, lines, [&](std::size_t i) { return was_survived(i); });
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e)) continue;
+    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e))
+      continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;

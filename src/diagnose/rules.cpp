@@ -108,6 +108,11 @@ Diagnostics add_ladder_fix(const Document&, std::string_view name, Rules& rules)
   return {};
 }
 
+Diagnostics add_alike(const Document& document, std::string_view, Rules& rules) {
+  rules.alike.push_back(texts_at(document.root, "ids"));
+  return {};
+}
+
 Diagnostics add_launcher(const Document& document, std::string_view name, Rules& rules) {
   const Node& root = document.root;
   rules.launchers.push_back({std::string(name), texts_at(root, "signs"), texts_at(root, "names"),
@@ -152,6 +157,7 @@ Diagnostics add_file(const File& file, Rules& rules) {
                   : folder == "launchers" ? add_launcher
                   : folder == "advice"    ? add_advice
                   : folder == "actions"   ? add_actions
+                  : folder == "alike"     ? add_alike
                   : folder == "ladder"    ? add_ladder_fix
                                           : nullptr;
   if (add == nullptr) return {};
@@ -197,6 +203,14 @@ const CauseText* Rules::find(Cause cause) const {
 }
 
 bool Rules::is_fix(std::string_view id) const { return std::find(fixes.begin(), fixes.end(), id) != fixes.end(); }
+
+bool Rules::are_alike(std::string_view a, std::string_view b) const {
+  const auto names = [](const std::vector<std::string>& ids, std::string_view id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  return a == b || std::any_of(alike.begin(), alike.end(),
+                               [&](const std::vector<std::string>& ids) { return names(ids, a) && names(ids, b); });
+}
 
 const MomentText* Rules::find_moment(std::string_view phase) const {
   for (const MomentText& text : moments)

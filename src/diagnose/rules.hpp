@@ -65,17 +65,20 @@ struct Rules {
   std::vector<MomentText> moments{};
   std::vector<LauncherText> launchers{};
   std::vector<AdviceText> advice{};
-  std::vector<std::string> fixes{};    ///< The ids of rules/ladder.
-  std::vector<std::string> actions{};  ///< The ids of rules/actions.
-  Prefilter loud{4};                   ///< Anchors of the loud sentences, for whole logs.
-  Prefilter every{1};                  ///< Anchors of all, for the lines kept.
-  std::vector<bool> deadly{};          ///< By sentence: what a run may have died of.
-  std::vector<bool> numbered{};        ///< By sentence: it ends in an exit code or a signal, which tells it apart.
+  std::vector<std::string> fixes{};               ///< The ids of rules/ladder.
+  std::vector<std::string> actions{};             ///< The ids of rules/actions.
+  std::vector<std::vector<std::string>> alike{};  ///< Ids of one measure under several names: rules/alike.
+  Prefilter loud{4};                              ///< Anchors of the loud sentences, for whole logs.
+  Prefilter every{1};                             ///< Anchors of all, for the lines kept.
+  std::vector<bool> deadly{};                     ///< By sentence: what a run may have died of.
+  std::vector<bool> numbered{};  ///< By sentence: it ends in an exit code or a signal, which tells it apart.
 
   const CauseText* find(Cause cause) const;
   const MomentText* find_moment(std::string_view phase) const;
   /// Whether the id is the ladder's; an action's else.
   bool is_fix(std::string_view id) const;
+  /// Whether the two are one measure, so that who advises one cannot advise against the other.
+  bool are_alike(std::string_view a, std::string_view b) const;
 };
 
 /// What names a fix, an action or a phase that nothing declares; and what is declared twice.

@@ -16,6 +16,8 @@ class Check {
   Diagnostics all() {
     for (const std::string& id : rules_.actions)
       if (rules_.is_fix(id)) report("\"" + id + "\" is a fix of rules/ladder and an action of rules/actions");
+    for (const std::vector<std::string>& ids : rules_.alike)
+      for (const std::string& one : ids) id(one, "rules/alike");
     for (const CauseText& text : rules_.causes) cause(text);
     for (const AdviceText& text : rules_.advice) advice(text);
     for (const Sentence& sentence : rules_.sentences) {

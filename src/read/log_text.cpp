@@ -9,6 +9,7 @@
 
 #include "byte_source.hpp"
 #include "pickle.hpp"
+#include "tensorboard_log.hpp"
 #include "utf16.hpp"
 #include "wandb_log.hpp"
 
@@ -56,6 +57,17 @@ bool is_endless(const struct stat& status) {
 
 // A file has an end. Of a pipe that brings no line for that long none comes.
 constexpr std::size_t longest_line = std::size_t{1} << 30;
+
+std::unique_ptr<read::ByteSource> text_in(std::unique_ptr<read::ByteSource> raw, std::string begun,
+                                          const std::string& path, LogText::Part part) {
+  const bool of_tracker = part == LogText::Part::of_tracker;
+  if (read::is_wandb_log(begun))
+    return read::console_of_wandb(std::move(raw), std::move(begun),
+                                  of_tracker ? read::WandbPart::ending : read::WandbPart::all);
+  if (read::is_tensorboard_log(begun)) return read::lines_of_tensorboard(std::move(raw), std::move(begun));
+  if (of_tracker) return read::bytes_of(std::string_view());
+  return read::unpacked(std::move(raw), std::move(begun), path);
+}
 
 Diagnostic no_lines(const std::string& path) {
   return {.code = "read/too-large",
@@ -117,7 +129,7 @@ LogText::LogText(LogText&&) noexcept = default;
 LogText& LogText::operator=(LogText&&) noexcept = default;
 LogText::~LogText() = default;
 
-Result<LogText> LogText::open(const std::string& path) {
+Result<LogText> LogText::open(const std::string& path, Part part) {
   const std::string name = path == "-" ? "standard input" : path;
   struct stat status {};
   const bool known = (path == "-" ? fstat(STDIN_FILENO, &status) : stat(path.c_str(), &status)) == 0;
@@ -125,7 +137,8 @@ Result<LogText> LogText::open(const std::string& path) {
     return Diagnostic{.code = "read/not-a-file", .message = "this is a device, which has no end", .where = {name}};
   Result<std::unique_ptr<read::ByteSource>> raw = read::open_bytes(path);
   if (!raw) return raw.errors();
-  Result<std::string> first = read::first_bytes(**raw, read::packed_mark_length);
+  static_assert(read::packed_mark_length <= read::tensorboard_mark_length);
+  Result<std::string> first = read::first_bytes(**raw, read::tensorboard_mark_length);
   if (!first) return first.errors();
   std::string begun = std::move(*first);
   auto state = std::make_unique<State>();
@@ -137,8 +150,7 @@ Result<LogText> LogText::open(const std::string& path) {
   } else if (begun.starts_with("\xEF\xBB\xBF")) {
     begun.erase(0, 3);
   }
-  state->bytes = read::is_wandb_log(begun) ? read::console_of_wandb(std::move(*raw), std::move(begun))
-                                           : read::unpacked(std::move(*raw), std::move(begun), path);
+  state->bytes = text_in(std::move(*raw), std::move(begun), path, part);
   return LogText(std::move(state));
 }
 

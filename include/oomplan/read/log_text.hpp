@@ -24,8 +24,8 @@ struct TextBlock {
 std::int64_t count_newlines(std::string_view text);
 
 /// Reads a file, "-" for standard input, or a pipe; gzip and zstd, several members too, are recognised by content, and
-/// UTF-16 with a byte order mark (what PowerShell writes) becomes UTF-8, and of W&B's own file of a run (run-ID.wandb)
-/// it is what the run printed. Errors:
+/// UTF-16 with a byte order mark (what PowerShell writes) becomes UTF-8, of W&B's own file of a run (run-ID.wandb)
+/// it is what the run printed, and of TensorBoard's event files a line for each step. Errors:
 /// read/missing, read/not-a-file, read/unreadable   as for a config
 /// read/damaged    compressed data that is cut short or broken; all text before it was handed out
 class LogText {
@@ -33,7 +33,11 @@ class LogText {
   /// The most bytes of a block, and so of a line in one piece.
   static constexpr std::size_t most = std::size_t{256} << 10;
 
-  static Result<LogText> open(const std::string& path);
+  /// All of it; or what a tracker's own file has beside the terminal's copy, W&B's how the run ended, TensorBoard's
+  /// its steps, and nothing of any other file.
+  enum class Part { all, of_tracker };
+
+  static Result<LogText> open(const std::string& path, Part part = Part::all);
   /// A log already in memory, which must outlive this; not unpacked.
   static LogText from_memory(std::string_view bytes);
   LogText(LogText&&) noexcept;

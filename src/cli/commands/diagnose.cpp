@@ -36,13 +36,13 @@ bool read_memory(LogText& file, const std::string& name, Inquest& inquest, Diagn
 }
 
 // What was read before an error counts: a log cut short is still a log.
-bool read_log(const std::string& path, Inquest& inquest, Diagnostics& problems) {
-  Result<LogText> log = open_text(path);
+bool read_log(const LogFile& file, Inquest& inquest, Diagnostics& problems) {
+  Result<LogText> log = open_text(file.path, file.part);
   if (!log) {
     append(problems, log.errors());
     return false;
   }
-  const std::string name = shown_path(path);
+  const std::string name = shown_path(file.path);
   if (log->is_pickle()) return read_memory(*log, name, inquest, problems);
   inquest.begin(name);
   while (true) {
@@ -104,10 +104,10 @@ Outcome run_diagnose(const Options& options, const Terminal& terminal) {
   Inquest inquest(*rules);
   Diagnostics problems;
   bool any = false;
-  std::vector<std::string> paths;
-  for (const std::string& path : options.logs) add_log_files(path, paths, problems);
-  for (const std::string& path : paths) {
-    if (read_log(path, inquest, problems)) any = true;
+  std::vector<LogFile> files;
+  for (const std::string& path : options.logs) add_log_files(path, files, problems);
+  for (const LogFile& file : files) {
+    if (read_log(file, inquest, problems)) any = true;
   }
   if (!any) return refused(problems, options);
   Diagnosis diagnosis = inquest.finish();

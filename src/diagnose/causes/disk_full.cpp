@@ -11,6 +11,10 @@ Judgement causes::disk_full(const Case& c) {
     out.reason = "the log says that a disk or a quota is full";
     out.against.push_back("the words are general, and the program that printed them is not known");
   }
+  if (c.root->text_of("resource") == "emptyDir") {
+    out.confidence = Confidence::likely;
+    out.against.push_back("a volume of medium Memory, such as one for /dev/shm, is told in the same words");
+  }
   if (c.root->family == "torch_write_fd") {
     out.confidence = Confidence::possible;
     out.against.push_back("an input/output error comes from a failing disk or network file system as well");

@@ -32,8 +32,7 @@ Judgement causes::gpu_library_alloc(const Case& c) {
   Judgement out{.cause = Cause::gpu_library_alloc, .weight = 60, .confidence = Confidence::likely};
   out.reason = "a library that allocates beside PyTorch's allocator found no memory on the GPU";
   const std::string status = c.root->text_of("status");
-  const bool vague = status.find("NOT_INITIALIZED") != std::string::npos ||
-                     status.find("INTERNAL") != std::string::npos || status == "no algorithm";
+  const bool vague = is_vague(*c.root);
   const bool other_resources = status == "OUT_OF_RESOURCES";  // threads, queues and events too
   const std::optional<Room> room = room_of(c);
   if (room) out.arithmetic.push_back("free " + shown(room->free) + " of " + shown(room->total));

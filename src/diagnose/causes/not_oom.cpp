@@ -46,7 +46,9 @@ Judgement causes::not_oom(const Case& c) {
     out.weight = undecided || is_of_memory_in_unknown_words(c) ? 1 : 10;
     out.confidence = speaks_for_itself_alone(c) ? Confidence::likely : Confidence::proved;
     if (c.find("last_word") != nullptr) out.confidence = Confidence::possible;
-    out.reason = "what failed is something else: " + c.root->text.substr(0, 160);
+    out.reason = (ended_with_0(c) ? "the run ended with exit code 0, after " : "what failed is something else: ") +
+                 c.root->text.substr(0, 160);
+    if (ended_with_0(c)) out.confidence = Confidence::likely;
   } else {
     out.reason = "the words for memory in the log are no failure";
     if (finished_well(c)) out.reason += ", and it says that the run finished";

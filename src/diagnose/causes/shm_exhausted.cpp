@@ -39,6 +39,11 @@ Judgement causes::shm_exhausted(const Case& c) {
   if (c.find("errno") == nullptr && c.find("path") == nullptr) out.confidence = Confidence::likely;
   if (bus || c.root->family == "dataloader_signal") out.reason = "a bus error where shared memory is in use";
   if (bus && c.root->says != Says::shm_full) out.confidence = Confidence::possible;
+  if (c.root->family == "k8s_evict") {
+    out.reason = "the kubelet evicted the pod: a volume named as one for shared memory was over its limit";
+    out.against.push_back("the name alone says that the volume was in memory");
+    return out;
+  }
   if (out.confidence != Confidence::proved)
     out.against.push_back("a file cut short under a memory map gives a bus error too");
   const std::string total = c.text_of("shm_total");

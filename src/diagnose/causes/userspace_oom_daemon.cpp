@@ -10,6 +10,11 @@ Judgement causes::userspace_oom_daemon(const Case& c) {
   const std::string limit = c.text_of("limit").empty() ? c.text_of("total") : c.text_of("limit");
   if (!used.empty() && !limit.empty()) out.arithmetic.push_back("used " + used + " of " + limit);
   if (c.text_of("kind") == "virtual") out.against.push_back("the limit is on virtual memory, which is not RAM");
+  if (c.root->find("intent") != nullptr) {
+    out.confidence = Confidence::likely;
+    out.reason = "a program that watches memory (" + c.root->family + ") says that it was about to";
+    out.against.push_back("no line says that anything died of it");
+  }
   return out;
 }
 

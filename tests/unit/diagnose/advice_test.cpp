@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "rules.hpp"
 #include "support.hpp"
 
 namespace oomplan::diagnose {
@@ -59,6 +60,62 @@ TEST(Advice, JudgesTheLogsOwn) {
 TEST(Advice, NamesTheSchedulersOption) {
   EXPECT_EQ(first(diagnosed("=>> PBS: job killed: vmem 3372163072 exceeded limit 2147483648\n")), "pbs-limit");
   EXPECT_EQ(first(diagnosed("TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n")), "lsf-limit");
+}
+
+/// Nothing is advised and advised against, under whatever name, and nothing twice.
+void expect_consistent(const Diagnosis& d, const std::string& log) {
+  const Rules& rules = book().rules();
+  for (std::size_t i = 0; i < d.to_do.size(); ++i) {
+    for (std::size_t j = i + 1; j < d.to_do.size(); ++j) EXPECT_NE(d.to_do[i].id, d.to_do[j].id) << log;
+    for (const Fix& fix : d.not_to_do) {
+      const bool on =
+          fix.text.find("already") != std::string::npos;  // a fact, which speaks against no other of its kind
+      EXPECT_FALSE(on ? d.to_do[i].id == fix.id : rules.are_alike(d.to_do[i].id, fix.id))
+          << d.to_do[i].id << ": " << log;
+    }
+    const bool of_allocator = rules.are_alike(d.to_do[i].id, "expandable-segments");
+    for (const Finding& finding : d.also)
+      EXPECT_FALSE(of_allocator && (finding.id == "request_exceeds_total" || finding.id == "log_suggestion")) << log;
+  }
+}
+
+// Each sentence, each moment that frames can tell, each sign that some advice goes by.
+TEST(Advice, NeverContradictsItself) {
+  const Rules& rules = book().rules();
+  std::vector<std::string> moments{""};
+  for (const MomentText& moment : rules.moments)
+    if (!moment.functions.empty())
+      moments.push_back("Traceback (most recent call last):\n  File \"t.py\", line 5, in " + moment.functions.front() +
+                        "\n    x()\n");
+  for (const Sentence& sentence : rules.sentences)
+    if (sentence.says <= Says::killed)
+      for (const std::string& moment : moments) {
+        const std::string log = moment + sentence.examples.front().text + "\n";
+        expect_consistent(diagnosed(log), log);
+      }
+  const std::vector<std::string> failures{
+      oom(2, 80, 1, 78, 76, 1),
+      oom(4, 80, 1, 78, 60, 16),
+      oom(200, 80, 1, 78, 76, 1),
+      oom(2, 80, 1, 30, 29, 1),
+      "python train.py\nKilled\n",
+      "MemoryError\n",
+      "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"};
+  for (const AdviceText& advice : rules.advice)
+    for (const std::string& sign : advice.signs)
+      for (const std::string& failure : failures) expect_consistent(diagnosed(sign + "\n" + failure), sign + failure);
+}
+
+TEST(Advice, OfOneMeasureIsOneWhateverItsName) {
+  const Rules& rules = book().rules();
+  EXPECT_TRUE(rules.are_alike("max-split-size", "expandable-segments"));
+  EXPECT_FALSE(rules.are_alike("max-split-size", "micro-batch"));
+  const Diagnosis d = diagnosed(
+      "I tensorflow/core\nOOM when allocating tensor with shape[9,9] and type float on "
+      "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n");
+  ASSERT_TRUE(advises(d, "tf-allocator"));
+  EXPECT_TRUE(
+      std::none_of(d.not_to_do.begin(), d.not_to_do.end(), [](const Fix& f) { return f.id == "expandable-segments"; }));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,51 @@ TEST(SeveralLogs, FramesOfARanksLogTellItsMoment) {
                  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"}});
   EXPECT_EQ(d.rank, 4);
   EXPECT_EQ(d.moment.phase, "optimizer_step");
+}
+
+const std::string frames_of_main =
+    "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    main()\n";
+
+std::string kernel_killed(const std::string& comm) {
+  return "May  1 10:00:00 n1 kernel: Out of memory: Killed process 99 (" + comm +
+         ") total-vm:9000000kB, anon-rss:8000000kB, file-rss:0kB, shmem-rss:0kB\n";
+}
+
+bool names_other_kill(const Diagnosis& d) {
+  return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) { return f.id == "other_process_killed"; });
+}
+
+// Who is killed tells nothing: the host's log is of everybody on the host.
+TEST(SeveralLogs, AKillBesideARunThatTellsItsOwnEndIsAnothers) {
+  for (const char* comm : {"chrome", "python"}) {
+    const Diagnosis failed = of_files(
+        {{"train.log", "step 1\n" + frames_of_main + "ValueError: bad label\n"}, {"dmesg.txt", kernel_killed(comm)}});
+    EXPECT_EQ(failed.verdict.cause, Cause::not_oom) << comm;
+    EXPECT_TRUE(names_other_kill(failed));
+    const Diagnosis full =
+        of_files({{"train.log", frames_of_main + oom(2, 80, 1, 78, 76, 1)}, {"dmesg.txt", kernel_killed(comm)}});
+    EXPECT_EQ(full.verdict.cause, Cause::vram_exhausted) << comm;
+    const Diagnosis finished =
+        of_files({{"train.log", "{'train_runtime': 21.2, 'train_loss': 1.0}\n"}, {"dmesg.txt", kernel_killed(comm)}});
+    EXPECT_EQ(finished.verdict.cause, Cause::not_oom) << comm;
+    EXPECT_TRUE(names_other_kill(finished));
+  }
+}
+
+TEST(SeveralLogs, AKillIsTheRunsWhereOneOfItVanished) {
+  const std::string value_error = frames_of_main + "ValueError: bad label\n";
+  for (const std::string& log : std::vector<std::string>{
+           "step 1 loss 2.0\n", "step 1\nKilled\n", value_error + "failed (exitcode: -9) local_rank: 2 (pid: 99)\n",
+           frames_of_main + "RuntimeError: DataLoader worker (pid 99) is killed by signal: Killed. \n",
+           frames_of_main + "ConnectionResetError: [Errno 104] Connection reset by peer\n",
+           "[rank1]:[E ProcessGroupNCCL.cpp:607] [Rank 1] Watchdog caught collective operation timeout: "
+           "WorkNCCL(SeqNum=77, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600123 milliseconds before timing "
+           "out.\n"})
+    EXPECT_EQ(of_files({{"train.log", log}, {"dmesg.txt", kernel_killed("python")}}).verdict.cause,
+              Cause::global_host_oom)
+        << log;
+  // In one file nothing tells the host's lines from the run's.
+  EXPECT_EQ(of_files({{"all.log", value_error + kernel_killed("python")}}).verdict.cause, Cause::global_host_oom);
 }
 
 }  // namespace

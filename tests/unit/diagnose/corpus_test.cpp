@@ -234,5 +234,39 @@ TEST(Corpus, OfEveryLauncher) {
   expect_same(now, "launchers.txt");
 }
 
+/// Of labelled.txt: a log, and the causes that a good answer may have.
+struct Labelled {
+  std::string name{};
+  std::vector<std::string> causes{};
+  std::string log{};
+};
+
+std::vector<Labelled> labelled() {
+  std::vector<Labelled> out;
+  for (const std::string& line : lines_in(read("labelled.txt"))) {
+    const std::size_t bar = line.find(" | ");
+    if (!line.starts_with("=== ") || bar == std::string::npos) {
+      if (!out.empty()) out.back().log += line + "\n";
+      continue;
+    }
+    out.push_back({.name = line.substr(4, bar - 4)});
+    std::istringstream causes(line.substr(bar + 3));
+    for (std::string cause; causes >> cause;) out.back().causes.push_back(cause);
+  }
+  return out;
+}
+
+// Short logs of many systems, a third of them no out-of-memory, labelled before they were diagnosed.
+TEST(Corpus, LabelledLogsHaveACauseOfTheirs) {
+  const std::vector<Labelled> all = labelled();
+  EXPECT_GT(all.size(), 300U);
+  for (const Labelled& one : all) {
+    const Diagnosis d = diagnosed(one.log);
+    const std::string cause(name_of(d.verdict.cause));
+    EXPECT_NE(std::find(one.causes.begin(), one.causes.end(), cause), one.causes.end())
+        << one.name << " is " << cause << " " << name_of(d.verdict.confidence);
+  }
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

@@ -244,5 +244,19 @@ TEST(Prose, NamesKindsOfFailures) {
   EXPECT_EQ(diagnosed("The guide: fatal out of memory errors and their reasons\n").verdict.cause, Cause::unknown);
 }
 
+TEST(Prose, OfAListOfChangesIsNobodysFailure) {
+  const std::string commits = "a1b2c3d Fix CUDA out of memory in evaluation\nd4e5f6a Do not retry on OOM\n";
+  EXPECT_EQ(diagnosed(commits + "7a8b9c0 Handle cudaErrorMemoryAllocation\n").verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed(commits + "b1 Handle cudaErrorMemoryAllocation\n").verdict.cause, Cause::vram_exhausted);
+  const std::string container = "4fa1b2c RuntimeError: CUDA error: out of memory\n";
+  EXPECT_EQ(diagnosed(container + container + container).verdict.cause, Cause::vram_exhausted);
+  const std::string item = "- Fixed: OutOfMemoryError when loading sharded checkpoints (#123)\n";
+  EXPECT_EQ(diagnosed("## 1.2.3\n\n" + item).verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("## [Unreleased]\n\n### Fixed\n\n" + item).verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("[rank0]: ## 1.2.3\n[rank0]: " + item).verdict.cause, Cause::unknown);
+  EXPECT_EQ(diagnosed("## What I see\n\n" + item).verdict.cause, Cause::host_alloc_failed);
+  EXPECT_EQ(diagnosed("## 1.2.3\n\nRuntimeError: CUDA error: out of memory\n").verdict.cause, Cause::vram_exhausted);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

@@ -55,6 +55,7 @@ TEST(Vocabulary, RefusesWhatNothingDeclares) {
   EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [disk_full], phases: [optimizer]}\n"),
                        "the phase \"optimizer\""));
   EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [full_disk]}\n"), "the cause \"full_disk\""));
+  EXPECT_TRUE(contains(refusal("alike/own.yaml", "ids: [nothing]\n"), "rules/alike names \"nothing\""));
   EXPECT_TRUE(contains(refusal("actions/own.yaml", "micro-batch: \"x\"\n"), "\"micro-batch\" is a fix"));
 }
 

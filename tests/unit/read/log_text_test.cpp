@@ -39,9 +39,9 @@ struct Whole {
   Diagnostics errors{};
 };
 
-Whole read_all(const std::string& path) {
+Whole read_all(const std::string& path, LogText::Part part = LogText::Part::all) {
   Whole out;
-  Result<LogText> log = LogText::open(path);
+  Result<LogText> log = LogText::open(path, part);
   if (!log) return {.errors = log.errors()};
   while (true) {
     const Result<std::optional<TextBlock>> block = log->next();
@@ -202,6 +202,12 @@ TEST_F(LogTextTest, ADamagedRecordOfAWandbFileIsLeftOut) {
 // More than a MiB in one record is no line of a log.
 TEST_F(LogTextTest, AWandbRecordTakesNoMoreThanAMebibyte) {
   EXPECT_EQ(read_all(file(wandb_file({printed(std::string(2'000'000, 'x')), printed("two\n")}))).text, "two\n");
+}
+
+TEST_F(LogTextTest, OfAWandbFileBesideTheTerminalsCopyOnlyTheEndCounts) {
+  const std::string path = file(wandb_file({printed("one\n"), field(18, std::string("\x08\x01", 2))}));
+  EXPECT_EQ(read_all(path, LogText::Part::of_tracker).text, "wandb: the run ended with exit code 1\n");
+  EXPECT_EQ(read_all(file("CUDA out of memory\n"), LogText::Part::of_tracker).text, "");
 }
 
 }  // namespace
