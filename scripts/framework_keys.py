@@ -14,6 +14,7 @@ import ast
 import pathlib
 import sys
 
+# Modules and classes in them, and under which name those of them are written that have a namesake.
 CLASSES = {
     "transformers": [
         "training_args:TrainingArguments",
@@ -32,6 +33,10 @@ CLASSES = {
         "hparams.training_args:TrainingArguments",
         "hparams.finetuning_args:FinetuningArguments",
         "hparams.generating_args:GeneratingArguments",
+        "v1.config.model_args:ModelArguments:v1.ModelArguments",
+        "v1.config.data_args:DataArguments:v1.DataArguments",
+        "v1.config.training_args:TrainingArguments:v1.TrainingArguments",
+        "v1.config.sample_args:SampleArguments:v1.SampleArguments",
     ],
 }
 PLUGINS = {"axolotl": "integrations/*/args.py"}
@@ -178,8 +183,8 @@ def main(folder, out):
         if version is None:
             continue
         for spec in classes:
-            module, cls = spec.split(":")
-            write(out, name, version, cls, package.fields(f"{name}.{module}", cls))
+            module, cls, *called = spec.split(":")
+            write(out, name, version, *(called or [cls]), package.fields(f"{name}.{module}", cls))
         if name in PLUGINS:
             write(out, name, version, "plugins", plugin_fields(package, root, name))
         if name == "transformers":

@@ -148,7 +148,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   const bool leaves_out = plan.checkpointing.wrapped.value || (by_peft && !plan.checkpointing.reentrant.value);
   // LLaMA-Factory leaves it to peft, which does so where nothing is quantized (peft_model.py: PeftModel.__init__).
   const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
-  const bool by_framework = by_llamafactory ? f.lora && !f.quantized : !leaves_out && f.trained_layers == 0;
+  const bool freezes_layers = f.trained_layers != 0 && !plan.framework.starts_with("llamafactory_v1 ");
+  const bool by_framework = by_llamafactory ? f.lora && !f.quantized : !leaves_out && !freezes_layers;
   const bool asks = plan.checkpointing.on.value && by_framework;
   // accelerate 1.13.0 (utils/fsdp_utils.py: fsdp2_apply_ac) wraps the modules in the blocks, and then Axolotl's
   // fsdp2_prepare_model the blocks.
@@ -201,6 +202,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.may_be_equal = f.padding_mask && plan.batch.padding_mask.origin.kind == Origin::Kind::assumed;
   f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
+  f.holds_gradients = plan.framework.starts_with("llamafactory_v1 ");
+  f.positions_sent = plan.recipe.loss.value == Loss::weighted_logprob;
   f.python_norms = plan.recipe.loss.value == Loss::linear_cross_entropy;
   f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;

@@ -312,9 +312,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool fused = loss == Loss::liger_0_8_0_fused_linear || loss == Loss::cut_cross_entropy;
   const bool returned = loss == Loss::linear_cross_entropy && plan.mesh.sharding.value == Sharding::fsdp2 &&
                         plan.mesh.fsdp_units.value == ShardUnits::blocks;
+  const bool weighted = loss == Loss::weighted_logprob && plan.mesh.fsdp_units.value == ShardUnits::llamafactory;
   const bool summed = loss == Loss::summed_logits && plan.mesh.sharding.value == Sharding::fsdp2;
   if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned &&
-      !summed && loss != Loss::liger_fused_linear) {
+      !summed && !weighted && loss != Loss::liger_fused_linear) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);
@@ -348,11 +349,7 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (!has_leaves_alone(architecture)) cannot(architecture.model_type, mesh.sharding.origin);
   if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
-  const CheckpointingFacts& checkpointing = plan.checkpointing;
   const bool adapts = plan.adapter.kind.value != Adapter::none;
-  if (adapts && checkpointing.on.value && checkpointing.reentrant.value) {
-    cannot("reentrant checkpointing of an adapter's model", checkpointing.reentrant.origin);
-  }
   if (adapts && plan.evaluation.evaluates.value) {
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }

@@ -20,7 +20,8 @@ struct Objective {
   /// Whether it is the loss of the logits as the model scales and caps them.
   bool as_finished = true;
   const Objective* other_version = nullptr;  ///< Another one of the same file.
-  /// Where the trainer makes the loss by itself, of the output of a model that is given no labels; `play` is null.
+  /// Where the trainer makes the loss by itself, of the model's output. `play` is null where the model is given no
+  /// labels; else it is what the model makes of them, a loss of its own that its output holds meanwhile.
   /// `labelled`: how many positions have a label.
   Tensor (*of_logits)(Torch& torch, const Tensor& logits, const Tensor& labels, std::int64_t labelled) = nullptr;
   /// Where a loop of the framework's own makes stream.loss of what `play` has the model return: stream.logits, or

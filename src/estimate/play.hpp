@@ -107,6 +107,9 @@ struct Facts {
   bool sends_masks = false;     ///< A recipe's batches have masks, also where no row is padded.
   bool may_be_equal = false;    ///< Nobody says that rows differ in length.
   bool mask_sent = true;        ///< If of ones alone.
+  bool positions_sent = false;  ///< A batch has the position of each token.
+  /// A list of those that were clipped lives until the next step's are, and the graph of a loss until the next loss.
+  bool holds_gradients = false;
   bool fp32_norms = false;
   bool python_norms = false;  ///< torchtune's norms are those of the versions after 0.6.1, written line by line.
   bool fp32_while_loading = false;

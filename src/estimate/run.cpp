@@ -74,7 +74,7 @@ class MicroBatches {
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
     const Objective& objective = *stage_.facts().objective;
-    const bool holds = objective.of_output != nullptr || objective.in_loop;
+    const bool holds = objective.of_output != nullptr || objective.in_loop || stage_.facts().holds_gradients;
     // Unsloth's buffers make the first one unlike the second, and so does what a module keeps; what an offload's hooks
     // hold on to is there until the next one's backward pass.
     const bool holds_on = torch_.unsloth != nullptr || model_.remembers || torch_.offload_at();
@@ -182,10 +182,20 @@ class Steps {
     if (recipe_.prepare != nullptr) prepare(length);
     for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
     if (!plan.optimizer.in_backward.value) {
+      hold_gradients(model);
       optimizer_step(torch, model, plan, optimizer_);
       if (!zeroes_first) zero_gradients(torch, model, plan);
     }
     if (torch.recorder.step == evaluated_after() && evaluates()) evaluate();
+  }
+
+  /// LLaMA-Factory's second trainer (v1/core/base_trainer.py: fit) lists what it clips, in a variable of its loop.
+  void hold_gradients(const Model& model) {
+    if (!stage_.facts().holds_gradients) return;
+    clipped_.clear();
+    for (const Parameter& p : model.parameters) {
+      if (p.held->grad) clipped_.push_back(p.held->grad);
+    }
   }
 
   /// What a batch leaves gathered is whole in the next one.
@@ -214,6 +224,7 @@ class Steps {
   const Architecture& architecture_;
   Optimizer& optimizer_;
   MicroBatches micro_batches_;
+  std::vector<Tensor> clipped_{};
 };
 
 /// Loads what the recipe plays with.
@@ -229,7 +240,8 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
         other ? &stage.model(Role::policy) : nullptr);
     if (!model) return model.errors();
     const bool by_llamafactory = stage.plan().framework.starts_with("llamafactory ");
-    model->checkpoints_trained = by_llamafactory || stage.plan().recipe.trained_layers.value != 0;
+    const bool all = stage.plan().framework.starts_with("llamafactory_v1 ");
+    model->checkpoints_trained = by_llamafactory || (stage.plan().recipe.trained_layers.value != 0 && !all);
     stage.models().push_back({role, std::move(*model)});
   }
   return {};

@@ -19,11 +19,6 @@ struct Foreign {
 };
 
 constexpr std::array foreign{
-    Foreign{"a config of LLaMA-Factory's second trainer (USE_V1=1)",
-            {"peft_config", "dist_config", "init_config", "kernel_config", "train_dataset", "model_class",
-             "quant_config", "sample_backend"},
-            "",
-            true},
     Foreign{"an accelerate launcher config",
             {"compute_environment", "distributed_type", "machine_rank", "num_machines", "num_processes",
              "main_training_function", "rdzv_backend", "same_network"},

@@ -329,17 +329,19 @@ constexpr std::array run_rows{
          {},
          [](const Plan& plan) { return plan.kernels.scan_packages.value; }}),
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>(
-        "loss", {"cross entropy over the whole logits, TRL's fused head, "
-                 "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
-                 "or 0.8.0), Axolotl's cut cross entropy, or, "
-                 "over the whole logits, LLaMA-Factory's DFT or EAFT "
-                 "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
-                 "logits that are all there (`chunked_output`) or of one chunk "
-                 "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
-                 "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or "
-                 "torchtitan's "
-                 "over the whole logits, by labels that come shifted (`summed_logits`)",
-                 {{{logits_and_loss, 3}}}}),
+        "loss",
+        {"cross entropy over the whole logits, TRL's fused head, "
+         "Liger's fused linear cross entropy (of liger-kernel 0.8.5 "
+         "or 0.8.0), Axolotl's cut cross entropy, or, "
+         "over the whole logits, LLaMA-Factory's DFT or EAFT "
+         "(`entropy_aware`), Axolotl's EAFT (`masked_entropy_aware`), or torchtune's losses in chunks, over "
+         "logits that are all there (`chunked_output`) or of one chunk "
+         "after the other (`linear_cross_entropy`), or litgpt's, of the head's products of 128 positions "
+         "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or "
+         "torchtitan's "
+         "over the whole logits, by labels that come shifted (`summed_logits`), or of LLaMA-Factory's second trainer, "
+         "beside the one that the model makes (`weighted_logprob`)",
+         {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
         "loss_part",
         {"of `unsloth_fused`: bytes of fp32 logits that a part of it has at most; Unsloth takes half of what "

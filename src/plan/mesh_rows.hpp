@@ -35,7 +35,8 @@ inline constexpr std::array mesh_rows{
         "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
                        "embedding and of the last norm with the head, which stays whole from forward to backward; or "
                        "as Axolotl has it, blocks with units of each of LoRA's matrices; or as torchtitan has it, "
-                       "accelerate's around checkpoints",
+                       "accelerate's around checkpoints; or as LLaMA-Factory's second trainer has it, Axolotl's with a "
+                       "unit of the embedding where the head is another",
                        {{{gathered, 4}}},
                        is_fsdp2}),
     fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(
@@ -54,6 +55,8 @@ inline constexpr std::array mesh_rows{
                               "mixed precision",
                               {{{optimizer, 4}}},
                               is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_loads_whole, as::boolean>(
+        "fsdp_loads_whole", {"each GPU holds the model whole before `fully_shard` takes it apart", {}, is_fsdp2}),
     fact<&Plan::mesh, &MeshFacts::fsdp_offload, as::boolean>(
         "fsdp_offload", {"shards, their gradients and their optimizer's state are on the host", {}, is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_prefetch, as::backward_prefetch>(

@@ -147,7 +147,7 @@ std::string logits_and_loss(const Numbers& n) {
   constexpr std::array of_logits{Loss::full_logits,          Loss::dynamic_fine_tuning, Loss::entropy_aware,
                                  Loss::masked_entropy_aware, Loss::chunked_output,      Loss::linear_cross_entropy,
                                  Loss::chunked_head,         Loss::chunked_rows,        Loss::sliced_logits,
-                                 Loss::summed_logits,        Loss::held_logits};
+                                 Loss::summed_logits,        Loss::held_logits,         Loss::weighted_logprob};
   if (std::ranges::count(of_logits, loss) == 0) return fused_linear_loss(n);
   return fmt::format(
       "a score for each token and each word of the vocabulary, in as many copies as the loss and its backward hold at "

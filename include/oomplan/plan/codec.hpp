@@ -111,14 +111,14 @@ inline constexpr auto routing = choice<Routing, routing_names>("one of any, bala
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
-    "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits");
+    "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits, weighted_logprob");
 inline constexpr auto head =
     choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
 inline constexpr auto sharding =
     choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");
 inline constexpr auto shard_units =
-    choice<ShardUnits, shard_units_names>("one of blocks, accelerate, adapters, torchtitan");
+    choice<ShardUnits, shard_units_names>("one of blocks, accelerate, adapters, torchtitan, llamafactory");
 inline constexpr auto checkpoint_keeps = choice<CheckpointKeeps, checkpoint_keeps_names>("one of inputs, products");
 inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_prefetch_names>("one of none, pre, post");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");

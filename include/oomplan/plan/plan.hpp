@@ -74,6 +74,7 @@ inline constexpr std::array<std::string_view, 3> head_names{"language_model", "s
 /// logits.
 /// summed_logits: torchtitan's, the sum of all rows' cross entropies, whose labels come as they are.
 /// held_logits: the same in its validation, which holds a batch's logits until the next ones are made.
+/// weighted_logprob: LLaMA-Factory's second trainer's, beside the loss that the model makes of the labels by itself.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -90,13 +91,15 @@ enum class Loss : std::uint8_t {
   sliced_logits,
   unsloth_fused,
   summed_logits,
-  held_logits
+  held_logits,
+  weighted_logprob
 };
-inline constexpr std::array<std::string_view, 16> loss_names{
+inline constexpr std::array<std::string_view, 17> loss_names{
     "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
     "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
     "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
-    "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits"};
+    "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits",
+    "weighted_logprob"};
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
@@ -205,8 +208,11 @@ inline constexpr std::int64_t by_hidden_size = -1;
 /// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
 /// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model). torchtitan: the same,
 /// around checkpoints, where reshard_after_forward is the last one's too (models/llama3/infra/parallelize.py).
-enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters, torchtitan };
-inline constexpr std::array<std::string_view, 4> shard_units_names{"blocks", "accelerate", "adapters", "torchtitan"};
+/// llamafactory: each block, each of LoRA's matrices, the embedding where the head is another, and all else
+/// (v1/plugins/trainer_plugins/distributed/fsdp2.py: prepare_model).
+enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters, torchtitan, llamafactory };
+inline constexpr std::array<std::string_view, 5> shard_units_names{"blocks", "accelerate", "adapters", "torchtitan",
+                                                                   "llamafactory"};
 /// Whether the last norm and the head are a unit.
 constexpr bool has_tail_unit(ShardUnits units) {
   return units == ShardUnits::accelerate || units == ShardUnits::torchtitan;
@@ -244,6 +250,7 @@ struct MeshFacts {
   Setting<MixedDType> fsdp_reduce_dtype{};    ///< In which gradients are reduced.
   Setting<MixedDType> fsdp_output_dtype{};    ///< Of what units return.
   Setting<bool> fsdp_fp32_trained{};          ///< What is trained is held in fp32, whatever it is loaded in.
+  Setting<bool> fsdp_loads_whole{};           ///< FSDP2: each GPU has the model whole before it is sharded.
   Setting<bool> fsdp_offload{};               ///< Shards, their gradients and their optimizer's state are on the host.
   Setting<BackwardPrefetch> fsdp_prefetch{};  ///< FSDP1's backward_prefetch.
   Setting<bool> fsdp_orig_params{};           ///< FSDP1's use_orig_params.

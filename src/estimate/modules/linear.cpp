@@ -25,7 +25,7 @@ Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
 }
 
 /// What a 4-bit weight was before.
-DType quantized_in(const Facts& facts) { return facts.lightning ? DType::fp16 : facts.quantized_compute; }
+DType quantized_in(const Facts& facts) { return facts.lightning ? DType::fp16 : facts.weights; }
 
 }  // namespace
 

@@ -11,13 +11,15 @@ class PositionIds final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     if (play.facts.unsloth) return joined_positions(t, play.facts, s);
+    if (play.facts.positions_sent) return;
     const Tensor range = t.empty({play.facts.length}, DType::int64, "aten::arange");
     s.position_ids = t.unsqueeze(t.add_scalar(range), 0);
   }
 
-  /// TRL's collator of joined rows sends their positions.
+  /// TRL's collator of joined rows sends their positions, as LLaMA-Factory's second trainer does of all rows.
   void collate(Torch& t, const Facts& facts, Stream& s) const override {
     if (facts.unsloth && facts.joined > 0) s.sent.push_back(t.empty({1, facts.length}, DType::int64, "batch"));
+    if (facts.positions_sent) s.position_ids = t.empty({facts.batch, facts.length}, DType::int64, "batch");
   }
 
  private:

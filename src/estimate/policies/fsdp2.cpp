@@ -69,14 +69,18 @@ class Fsdp2 final : public Policy, NodeHook {
   /// memory while it is whole.
   void hold(Torch& t, Parameter& p, DType dtype) override {
     if (p.trained && mesh_.fsdp_fp32_trained.value && !one_unit_) dtype = DType::fp32;
-    p.held = t.parameter(mesh_.fsdp_offload.value ? Dims{0} : chunk_of(p.sizes, ranks_), dtype, p.trained);
+    const bool later = mesh_.fsdp_loads_whole.value && !one_unit_;
+    const Tensor loaded = later ? t.parameter(p.sizes, dtype, false) : Tensor();
+    p.held = t.parameter(later || mesh_.fsdp_offload.value ? Dims{0} : chunk_of(p.sizes, ranks_), dtype, p.trained);
+    if (later) loaded_.emplace(p.held.get(), loaded);
     p.held->sizes = own_of(p.sizes, ranks_, shard_);
     p.whole = t.parameter({0}, resolved(mesh_.fsdp_param_dtype.value).value_or(dtype), p.trained);
     p.whole->sizes = p.sizes;
     p.whole->strides = contiguous_strides(p.sizes);
   }
 
-  void wrap(Torch&, Parameters& parameters) override {
+  void wrap(Torch& t, Parameters& parameters) override {
+    if (!loaded_.empty()) shard_loaded(t, parameters);
     const std::optional<DType> reduced = resolved(mesh_.fsdp_reduce_dtype.value);
     places_ = one_unit_ ? one_unit(parameters) : units_of(parameters, mesh_.fsdp_units.value);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -222,6 +226,35 @@ class Fsdp2 final : public Policy, NodeHook {
   }
 
  private:
+  /// _init_sharded_param of what was loaded whole, parameter after parameter: LoRA's matrices first, then the blocks,
+  /// and last all that is left. fully_shard has a list of the unit's parameters, which lives until it returns.
+  void shard_loaded(Torch& t, Parameters& parameters) {
+    std::vector<Tensor> of_unit;
+    std::int16_t last = -1;
+    for (const auto is_next :
+         {+[](const Parameter& p) { return p.part == Part::adapter; },
+          +[](const Parameter& p) { return p.layer() >= 0; }, +[](const Parameter&) { return true; }}) {
+      for (Parameter& p : parameters) {
+        const auto loaded = is_next(p) ? loaded_.find(p.held.get()) : loaded_.end();
+        if (loaded == loaded_.end()) continue;
+        if (p.layer() != last || p.part == Part::adapter) of_unit.clear();
+        last = p.layer();
+        shard_loaded(t, p);
+        of_unit.push_back(std::move(loaded->second));
+        loaded_.erase(loaded);
+      }
+      of_unit.clear();
+    }
+  }
+
+  void shard_loaded(Torch& t, Parameter& p) const {
+    Restore layer(t.recorder.scope.layer, p.held->layer);
+    Restore module(t.recorder.scope.module, p.held->module);
+    const Tensor chunk = t.parameter(chunk_of(p.sizes, ranks_), p.held->dtype, p.trained);
+    std::swap(p.held->storage, chunk->storage);
+    p.held->strides = chunk->strides;
+  }
+
   Unit& root() { return unit(0); }
 
   Unit& unit(std::size_t number) {
@@ -495,6 +528,7 @@ class Fsdp2 final : public Policy, NodeHook {
   bool reshard_after_backward_ = true;
   std::vector<std::unique_ptr<Unit>> units_{};                  ///< As Units numbers them.
   std::unordered_map<const TensorImpl*, std::size_t> alone_{};  ///< Units of one of LoRA's matrices, by what is whole.
+  std::unordered_map<const TensorImpl*, Tensor> loaded_{};      ///< What is whole yet, by what will be held of it.
   std::vector<Unit*> post_forward_order_{};
   Tensor all_gather_state_{};
   Tensor reduce_scatter_state_{};

@@ -66,6 +66,17 @@ void part_adapters(const Parameters& parameters, Units& out) {
   }
 }
 
+/// The embedding is a unit where the config says that the head is another.
+void part_embedding(const Parameters& parameters, Units& out) {
+  if (module_with(parameters, Part::head).empty()) return;
+  const std::string_view embedding = module_with(parameters, Part::embedding);
+  const std::size_t number = *std::ranges::max_element(out.of_parameter) + 1;
+  out.of_site[static_cast<std::size_t>(Site::embedding)] = number;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].layer() < 0 && module_of(parameters[i]) == embedding) out.of_parameter[i] = number;
+  }
+}
+
 /// The units of a block's modules come behind it.
 void order_blocks(const Parameters& parameters, Units& out) {
   const std::size_t blocks = blocks_of(parameters);
@@ -91,7 +102,9 @@ Units units_of(const Parameters& parameters, ShardUnits kind) {
   Units out;
   for (const Parameter& p : parameters) out.of_parameter.push_back(static_cast<std::size_t>(p.layer() + 1));
   if (has_tail_unit(kind)) carve(parameters, kind, out);
-  if (kind == ShardUnits::adapters) part_adapters(parameters, out);
+  const bool own = kind == ShardUnits::llamafactory;
+  if (kind == ShardUnits::adapters || own) part_adapters(parameters, out);
+  if (own) part_embedding(parameters, out);
   out.order = {0};
   const std::size_t embedding = out.at(Site::embedding);
   if (embedding != 0) out.order.push_back(embedding);

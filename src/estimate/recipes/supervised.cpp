@@ -52,7 +52,8 @@ void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& 
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
   if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
   const InLoop around(stage.torch(), facts, objective);
-  stage.call(Role::policy, facts, logits_alone, s);
+  stage.call(Role::policy, facts, objective.play == nullptr ? logits_alone : objective, s);
+  const Tensor of_model = std::move(s.loss);
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
   s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
 }
@@ -122,6 +123,7 @@ void fetch_others(Stage& stage) {
 void micro_batch(Stage& stage) {
   if (stage.facts().objective->of_output != nullptr) return loop_micro_batch(stage);
   stage.begin(Phase::between);
+  Tensor last_loss = std::move(stage.held().loss);
   stage.held() = {};
   Stream s = stage.batch(stage.facts());
   if (stage.facts().objective->in_loop) {
@@ -130,6 +132,8 @@ void micro_batch(Stage& stage) {
   }
   stage.begin(Phase::forward);
   lose(stage, stage.facts(), *stage.facts().objective, s);
+  last_loss.reset();
+  if (stage.facts().holds_gradients) stage.held().loss = s.loss;
   if (!stage.plan().recipe.outputs_kept.value) s.drop_output();
   stage.backward(s);
   stage.begin(Phase::between);

@@ -23,8 +23,8 @@ Loader files(const std::map<std::string, std::string>& all) {
 }
 
 TEST(Recognise, Dialects) {
-  EXPECT_THAT(dialects(),
-              ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "oomplan", "torchtitan", "torchtune", "unsloth"));
+  EXPECT_THAT(dialects(), ElementsAre("axolotl", "hf", "litgpt", "llamafactory", "llamafactory_v1", "oomplan",
+                                      "torchtitan", "torchtune", "unsloth"));
 }
 
 TEST(Recognise, ByTheKeys) {
@@ -51,26 +51,26 @@ TEST(Recognise, KeysThatOnlyOneKnowsBreakATie) {
 }
 
 TEST(Recognise, ATieIsSaid) {
-  EXPECT_THAT(errors_from("micro_batch_size: 1\n"),
-              ElementsAre("c.yaml: ingest/ambiguous-dialect: these keys are as much axolotl's as oomplan's (say which "
-                          "with --dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
+  EXPECT_THAT(
+      errors_from("micro_batch_size: 1\n"),
+      ElementsAre(
+          "c.yaml: ingest/ambiguous-dialect: these keys are as much axolotl's as oomplan's (say which "
+          "with --dialect: axolotl, hf, litgpt, llamafactory, llamafactory_v1, oomplan, torchtitan, torchtune)"));
   EXPECT_THAT(errors_from("micro_batch_size: 1\n", {"oomplan", {}, {}}), SizeIs(2));
 }
 
 TEST(Recognise, NothingKnown) {
-  EXPECT_THAT(errors_from("a: 1\nb: 2\n"),
-              ElementsAre("c.yaml: ingest/unknown-dialect: no dialect knows enough of these keys (say which with "
-                          "--dialect: axolotl, hf, litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
+  EXPECT_THAT(
+      errors_from("a: 1\nb: 2\n"),
+      ElementsAre("c.yaml: ingest/unknown-dialect: no dialect knows enough of these keys (say which with "
+                  "--dialect: axolotl, hf, litgpt, llamafactory, llamafactory_v1, oomplan, torchtitan, torchtune)"));
   EXPECT_THAT(errors_from("{}"), ElementsAre(HasSubstr("no dialect knows enough")));
   EXPECT_THAT(errors_from(least, {"axolotol", {}, {}}),
               ElementsAre("c.yaml: ingest/unknown-dialect: no dialect is called \"axolotol\" (known: axolotl, hf, "
-                          "litgpt, llamafactory, oomplan, torchtitan, torchtune)"));
+                          "litgpt, llamafactory, llamafactory_v1, oomplan, torchtitan, torchtune)"));
 }
 
 TEST(Recognise, OtherKindsOfFileAreNamed) {
-  EXPECT_THAT(errors_from("model_class: a\ndist_config: {}\npeft_config: {}\n"),
-              ElementsAre("c.yaml: ingest/unknown-dialect: this is a config of LLaMA-Factory's second trainer "
-                          "(USE_V1=1), which oomplan does not read yet"));
   EXPECT_THAT(errors_from("model: {_component_: a}\ncheckpointer: {_component_: b}\ndevice: cuda\ndtype: bf16\n"
                           "quantizer: {_component_: c}\n"),
               ElementsAre(HasSubstr("ingest/no-training: this is a config of torchtune's recipe that quantizes")));

@@ -89,7 +89,8 @@ TEST_P(KeyFiles, GiveAFactValuesOfItsOwnType) {
 
 INSTANTIATE_TEST_SUITE_P(Dialects, KeyFiles,
                          testing::Values("accelerate", "axolotl", "deepspeed", "deepspeed_plugin", "fsdp", "hf",
-                                         "litgpt", "llamafactory", "torchtitan", "torchtune", "trainer", "unsloth"));
+                                         "litgpt", "llamafactory", "llamafactory_v1", "torchtitan", "torchtune",
+                                         "trainer", "unsloth"));
 
 // ---- Against the frameworks' own argument classes (scripts/framework_keys.py writes them) --------------------------
 
@@ -112,6 +113,10 @@ Names llamafactory_fields() {
                     "llamafactory-0.9.5.DataArguments", "llamafactory-0.9.5.TrainingArguments",
                     "llamafactory-0.9.5.FinetuningArguments", "llamafactory-0.9.5.GeneratingArguments"});
 }
+Names second_trainer_fields() {
+  return fields_of({"llamafactory-0.9.6.dev0.v1.ModelArguments", "llamafactory-0.9.6.dev0.v1.DataArguments",
+                    "llamafactory-0.9.6.dev0.v1.TrainingArguments", "llamafactory-0.9.6.dev0.v1.SampleArguments"});
+}
 Names hf_fields() {
   return fields_of({"transformers-5.23.0.TrainingArguments", "trl-1.16.0.SFTConfig", "trl-1.16.0.ModelConfig",
                     "trl-1.16.0.ScriptArguments", "trl-1.16.0.DatasetMixtureConfig"});
@@ -131,6 +136,7 @@ TEST(ArgumentClasses, HaveNoFieldThatTheDialectDoesNotKnow) {
   EXPECT_THAT(not_in(axolotl_fields(), find_dialect("axolotl")->keys()), IsEmpty());
   EXPECT_THAT(not_in(hf_fields(), find_dialect("hf")->keys()), IsEmpty());
   EXPECT_THAT(not_in(llamafactory_fields(), find_dialect("llamafactory")->keys()), IsEmpty());
+  EXPECT_THAT(not_in(second_trainer_fields(), find_dialect("llamafactory_v1")->keys()), IsEmpty());
 }
 
 /// The classes of a version of TRL on one of transformers.

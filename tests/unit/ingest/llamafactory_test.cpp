@@ -87,6 +87,17 @@ TEST(LlamaFactory, AttentionAndCheckpointingHaveNamesOfTheirOwn) {
   EXPECT_FALSE(plan_from(sft + "use_reentrant_gc: false\n").checkpointing.reentrant.value);
 }
 
+// Measured: cases lf-again-* of tests/data/trainers.
+TEST(LlamaFactory, TheTrainerSwitchesCheckpointsOnAgain) {
+  const auto with = [](const std::string& keys) { return plan_from(sft + keys + "gradient_checkpointing: true\n"); };
+  EXPECT_TRUE(with("use_reentrant_gc: false\n").checkpointing.reentrant.value);
+  const TrainingPlan disabled = with("disable_gradient_checkpointing: true\n");
+  EXPECT_TRUE(disabled.checkpointing.on.value);
+  EXPECT_FALSE(disabled.checkpointing.reentrant.value);
+  EXPECT_THAT(disabled.unmodelled, IsEmpty());
+  EXPECT_EQ(with("disable_gradient_checkpointing: true\nquantization_bit: 4\nbf16: true\n").unmodelled.size(), 1U);
+}
+
 TEST(LlamaFactory, PackedRowsAreFilled) {
   const TrainingPlan plan = plan_from(sft + "packing: true\ncutoff_len: 1000\nper_device_train_batch_size: 2\n");
   EXPECT_FALSE(plan.batch.padding_mask.value);

@@ -78,8 +78,8 @@ TEST_P(Codecs, AKeyHasOneMeaning) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialects, Codecs,
-                         testing::Values("accelerate", "axolotl", "fsdp", "hf", "litgpt", "llamafactory", "torchtitan",
-                                         "torchtune", "unsloth"));
+                         testing::Values("accelerate", "axolotl", "fsdp", "hf", "litgpt", "llamafactory",
+                                         "llamafactory_v1", "torchtitan", "torchtune", "unsloth"));
 
 // ---- Stacks --------------------------------------------------------------------------------------------------------
 

@@ -198,9 +198,15 @@ void plan_attention(const Arguments& args, const Inputs& inputs, Draft& draft) {
   draft.plan.kernels.attention = {attention, args.get<std::string>("flash_attn").origin};
 }
 
-void plan_checkpointing(const Arguments& args, Setting<bool>& checkpointing) {
+/// The Trainer switches checkpoints on again (Trainer._inner_training_loop), by the function that LLaMA-Factory has put
+/// in the place of the model's, whose checkpoints are reentrant, or where that was disabled by the model's own.
+void plan_checkpointing(const Arguments& args, CheckpointingFacts& checkpointing) {
   const auto disabled = args.get<bool>("disable_gradient_checkpointing");
-  if (disabled.value) checkpointing = {!*disabled.value, disabled.origin};
+  if (disabled.value) checkpointing.on = {!*disabled.value, disabled.origin};
+  const auto again = args.get<bool>("gradient_checkpointing");
+  if (!again.value.value_or(false)) return;
+  checkpointing.reentrant = {checkpointing.on.value, again.origin};
+  checkpointing.on = {true, again.origin};
 }
 
 // ---- The batch and the step ----------------------------------------------------------------------------------------
@@ -311,7 +317,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   plan_quantization(args, plan);
   plan_pixels(plan);
   plan_attention(args, inputs, draft);
-  plan_checkpointing(args, plan.checkpointing.on);
+  plan_checkpointing(args, plan.checkpointing);
   plan_batch(args, draft, document);
   trainer::plan_optimizer(args, plan);
   plan_liger(args, plan);
