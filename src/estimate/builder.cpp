@@ -404,9 +404,13 @@ void Builder::packed_weight(std::int64_t bytes) {
     quantized_storage({bytes}, DType::uint8);
     return;
   }
-  const Dims sizes{divided_up(bytes, bytes_of(*facts.packed_as)), 1};
+  packed_part({divided_up(bytes, bytes_of(*facts.packed_as)), 1}, *facts.packed_as);
+}
+
+Tensor Builder::packed_part(const Dims& sizes, DType dtype) {
   Parameter& p = parameters.emplace_back(Parameter{{}, Part::matrix, sizes, false, repeats, false, {}, {}});
-  policy.hold(torch, p, *facts.packed_as);
+  policy.hold(torch, p, dtype);
+  return p.whole;
 }
 
 void Attributes::problem(std::string_view name, std::string_view expected) const {

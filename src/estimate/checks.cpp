@@ -81,14 +81,17 @@ void check_offload(const TrainingPlan& plan, const Architecture& architecture, D
   if (again && scans) cannot("of state-space layers in reentrant checkpoints");
 }
 
-// A sharded parameter has hooks of its own on its gradient, and other recipes were not run so.
+// Of FSDP2's parameters the gradient's hooks run as it is reduced (_fsdp_collectives.py: foreach_reduce). Other recipes
+// and policies were not run so.
 void check_in_backward(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<bool>& in_backward = plan.optimizer.in_backward;
   if (!in_backward.value) return;
-  const bool alone = plan.mesh.sharding.value == Sharding::none;
-  if (alone && plan.recipe.kind.value == RecipeKind::supervised) return;
+  const MeshFacts& mesh = plan.mesh;
+  const bool of_blocks = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_units.value == ShardUnits::blocks;
+  const bool held = mesh.sharding.value == Sharding::none || (of_blocks && !mesh.fsdp_offload.value);
+  if (held && plan.recipe.kind.value == RecipeKind::supervised) return;
   errors.push_back(unmodelled("an optimizer that steps in backward is not modelled yet " +
-                                  std::string(alone ? "in this recipe" : "of a sharded model"),
+                                  std::string(held ? "in this recipe" : "of a model that is sharded so"),
                               in_backward.origin));
 }
 
@@ -297,7 +300,8 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   constexpr std::array of_whole{RecipeKind::reference_free,  RecipeKind::reward,       RecipeKind::paired_logits,
-                                RecipeKind::unpaired_logits, RecipeKind::distillation, RecipeKind::reward_values};
+                                RecipeKind::unpaired_logits, RecipeKind::distillation, RecipeKind::reward_values,
+                                RecipeKind::raised_pairs};
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;

@@ -35,7 +35,7 @@ bool trains_embeddings(const TrainingPlan& plan) {
 // TRL's trainers, but for GKD's, ask for none in the call itself (compute_loss); others in the config of the whole
 // model alone.
 bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
-  constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation};
+  constexpr std::array unasking{RecipeKind::supervised, RecipeKind::distillation, RecipeKind::raised_pairs};
   const bool unasked = std::ranges::count(unasking, plan.recipe.kind.value) > 0;
   const bool asked = plan.recipe.trainer.value == "sft" || !unasked;
   // LLaMA-Factory (configure_kv_cache) and Axolotl (check_model_config) switch it off in the part's config too.

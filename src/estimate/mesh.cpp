@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "facts.hpp"
@@ -292,8 +293,22 @@ void check_units_of_adapters(const TrainingPlan& plan, const Architecture& archi
   if (quantized.value != Quantization::none) cannot("Axolotl's wrapping of 4-bit weights", quantized.origin);
 }
 
+/// A module's unit is entered where its op says that it is outside the blocks.
+void check_modules(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<std::vector<std::string>>& modules = plan.mesh.fsdp_modules;
+  if (modules.value.empty()) return;
+  const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, plan.mesh, modules.origin)); };
+  const bool within = std::ranges::any_of(modules.value, [](const std::string& m) { return m.find('.') != m.npos; });
+  if (within) cannot("a unit of a block's module");
+  if (plan.mesh.sharding.value != Sharding::fsdp2 || plan.mesh.fsdp_units.value != ShardUnits::blocks)
+    cannot("a module that is named as a unit beside units of another kind");
+  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("a module that is named as a unit, in this recipe,");
+  if (architecture.tied_embeddings) cannot("a module that is named as a unit where the head is the embedding");
+}
+
 void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   check_classes(plan, architecture, errors);
+  check_modules(plan, architecture, errors);
   const bool units = plan.mesh.sharding.value == Sharding::fsdp1 || has_tail_unit(plan.mesh.fsdp_units.value);
   if (units) check_units(plan, architecture, errors);
   if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, architecture, errors);
@@ -302,7 +317,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     errors.push_back(unmodelled(what, plan.mesh, origin));
   };
   const RecipeKind kind = plan.recipe.kind.value;
-  if (kind != RecipeKind::supervised && kind != RecipeKind::dpo) {
+  if (kind != RecipeKind::supervised && kind != RecipeKind::dpo && kind != RecipeKind::raised_pairs) {
     cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) cannot("LLM.int8()", plan.quantization.kind.origin);
@@ -313,7 +328,8 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool returned = loss == Loss::linear_cross_entropy && plan.mesh.sharding.value == Sharding::fsdp2 &&
                         plan.mesh.fsdp_units.value == ShardUnits::blocks;
   const bool weighted = loss == Loss::weighted_logprob && plan.mesh.fsdp_units.value == ShardUnits::llamafactory;
-  const bool summed = loss == Loss::summed_logits && plan.mesh.sharding.value == Sharding::fsdp2;
+  const bool summed =
+      (loss == Loss::summed_logits || loss == Loss::chunked_output) && plan.mesh.sharding.value == Sharding::fsdp2;
   if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned &&
       !summed && !weighted && loss != Loss::liger_fused_linear) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
@@ -422,16 +438,28 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
 
 /// Of these no run of shards was measured.
 void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto cannot = [&](std::string_view what, const Origin& origin) {
+    errors.push_back(unmodelled(std::string(what), plan.mesh, origin));
+  };
   const auto check = [&](const Setting<bool>& fact, std::string_view what) {
-    if (fact.value) errors.push_back(unmodelled(std::string(what), plan.mesh, fact.origin));
+    if (fact.value) cannot(what, fact.origin);
   };
   check(plan.quantization.experts, "experts in 4 bits");
   check(plan.kernels.fused_norm_rope, "the fused kernel of norms and turning");
+  const MeshFacts& mesh = plan.mesh;
+  const bool of_blocks = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_units.value == ShardUnits::blocks;
+  const auto ranks = static_cast<std::uint64_t>(mesh.world_size.value / mesh.fsdp_replicas.value);
+  const bool by_torchao = plan.quantization.kind.value != Quantization::none &&
+                          plan.quantization.linear.value == QuantizedLinear::torchao;
+  if (of_blocks && by_torchao && !std::has_single_bit(ranks))
+    cannot("torchao's NF4 of ranks that are no power of two", mesh.world_size.origin);
+  if (of_blocks && !mesh.fsdp_offload.value) return;
+  const std::string held = of_blocks ? " whose shards are on the host" : "";
   const Setting<QuantizedLinear>& linear = plan.quantization.linear;
   if (plan.quantization.kind.value != Quantization::none && linear.value == QuantizedLinear::torchao)
-    errors.push_back(unmodelled("torchao's NF4", plan.mesh, plan.quantization.kind.origin));
-  if (plan.quantization.fake_group.value > 0)
-    errors.push_back(unmodelled("quantization-aware training", plan.mesh, plan.quantization.fake_group.origin));
+    cannot("torchao's NF4" + held, plan.quantization.kind.origin);
+  const Setting<std::int64_t>& group = plan.quantization.fake_group;
+  if (group.value > 0) cannot("quantization-aware training" + held, group.origin);
 }
 
 }  // namespace

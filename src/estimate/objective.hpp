@@ -10,6 +10,9 @@
 
 namespace oomplan::estimator {
 
+/// When the model returns, and what. `itself`: `play` calls Policy::leave_model between the head and the loss.
+enum class Leaves : std::uint8_t { with_the_loss, with_the_hidden_states, itself };
+
 /// A loss as one library computes it. `play` takes stream.hidden and stream.labels, leaves stream.loss, and
 /// stream.logits where it makes any that its caller is given.
 struct Objective {
@@ -27,8 +30,8 @@ struct Objective {
   /// Where a loop of the framework's own makes stream.loss of what `play` has the model return: stream.logits, or
   /// chunks of them in stream.returned. The loop's variables hold them and the batch until the next ones are made.
   void (*of_output)(Torch& torch, Stream& stream) = nullptr;
-  /// Whether a loop of the framework's own makes it, head and all, of the hidden states that the model has returned.
-  bool after_model = false;
+  /// A loop of the framework's own may make it of what the model has returned.
+  Leaves leaves = Leaves::with_the_loss;
   /// Whether such a loop makes it before it leaves autocast, and holds the batch until the next one is made.
   bool in_loop = false;
 };

@@ -33,6 +33,20 @@ class Cannot {
   Diagnostics& errors_;
 };
 
+/// Its recipe of a whole model is for several GPUs; of quantized weights no run was measured.
+void check_torchtune_pairs(const TrainingPlan& plan, const Cannot& cannot) {
+  const Setting<Reference>& reference = plan.recipe.reference;
+  const MeshFacts& mesh = plan.mesh;
+  if (reference.value == Reference::model && mesh.sharding.value == Sharding::none)
+    cannot("DPO with a reference model on one GPU, for which there is no recipe,", reference.origin);
+  if (plan.adapter.kind.value == Adapter::none && reference.value != Reference::model)
+    cannot("DPO of a whole model without a reference model", reference.origin);
+  if (plan.quantization.kind.value != Quantization::none)
+    cannot("DPO of quantized weights", plan.quantization.kind.origin);
+  if (plan.adapter.dora.value) cannot("DPO of DoRA", plan.adapter.dora.origin);
+  if (mesh.fsdp_offload.value) cannot("DPO with shards on the host", mesh.fsdp_offload.origin);
+}
+
 void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
   const Cannot cannot("torchtune's", errors);
   const bool adapts = plan.adapter.kind.value != Adapter::none;
@@ -44,6 +58,7 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
   if (adapts && plan.checkpointing.offload.value != Offload::none)
     cannot("activation offloading beside adapters", plan.checkpointing.offload.origin);
   cannot.unless_measured(plan.optimizer);
+  if (plan.recipe.kind.value == RecipeKind::raised_pairs) check_torchtune_pairs(plan, cannot);
 }
 
 bool is_litgpt(const TrainingPlan& plan) { return plan.framework.starts_with("litgpt "); }

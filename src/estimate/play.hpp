@@ -334,6 +334,8 @@ class Builder {
   Tensor quantized_storage(const Dims& sizes, DType dtype);
   /// The bytes of a 4-bit weight, of which ranks may each hold some.
   void packed_weight(std::int64_t bytes);
+  /// A tensor that a 4-bit weight is made of, of which ranks may each hold some.
+  Tensor packed_part(const Dims& sizes, DType dtype);
   /// The weight `name` is loaded from here on, and comes to so many bytes by transformers' count.
   void loads(const std::string& name, std::int64_t bytes);
   /// The dotted name of `name` below the module being built.

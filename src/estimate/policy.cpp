@@ -16,6 +16,8 @@ std::unique_ptr<Policy> make_policy(const TrainingPlan& plan, bool trained) {
 }
 
 std::unique_ptr<Policy> reference_policy(const TrainingPlan& plan, std::int64_t shard) {
+  // torchtune shards a reference as it does its policy (recipes/full_dpo_distributed.py: _setup_reference_model).
+  if (plan.recipe.kind.value == RecipeKind::raised_pairs) return policy_of_shard(plan, shard);
   if (plan.mesh.sharding.value == Sharding::fsdp1) return fsdp1(plan.mesh, false);
   return plan.mesh.sharding.value == Sharding::fsdp2 ? fsdp2_as_one(plan.mesh, shard) : single();
 }

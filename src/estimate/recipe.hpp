@@ -56,7 +56,7 @@ class Stage {
   /// The same with what `head_and_loss` makes of the hidden states in the objective's place, whose logits nobody
   /// raises.
   void call(Role role, const Facts& facts, Stream& stream, const std::function<void(Play&, const Head&)>& head_and_loss,
-            bool after_model = false, bool of_objective = false);
+            Leaves leaves = Leaves::with_the_loss, bool of_objective = false);
   /// Runs `body` with no gradients, and in eval() no dropout.
   void without_training(const std::function<void()>& body);
   /// loss.backward(), and what accelerate does to a loss before it.
@@ -87,6 +87,7 @@ struct Recipe {
   void (*before)(Stage& stage) = nullptr;    ///< Once, between loading and the first step; null: nothing.
   void (*evaluate)(Stage& stage) = nullptr;  ///< A batch of evaluation, between two steps; null: it is none's.
   void (*prepare)(Stage& stage) = nullptr;   ///< Before each step's micro-batches; null: nothing.
+  bool holds = false;                        ///< A micro-batch leaves something to the next one (Stage::held).
 };
 
 /// The recipe of that name, or null.

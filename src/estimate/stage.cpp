@@ -91,14 +91,14 @@ void Stage::raise_outputs(Stream& s) {
 }
 
 void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<void(Play&, const Head&)>& head_and_loss,
-                 bool after_model, bool of_objective) {
+                 Leaves leaves, bool of_objective) {
   const Model& model = this->model(role);
   Play play{torch_, facts, *model.policy};
   if (backward_in_autocast()) torch_.enter_autocast(facts.autocast);
   model.policy->enter_model(torch_);
   torch_.enter_autocast(facts.autocast);
   model.base(play, s);
-  if (after_model) model.policy->leave_model(torch_, {&s.hidden});
+  if (leaves == Leaves::with_the_hidden_states) model.policy->leave_model(torch_, {&s.hidden});
   head_and_loss(play, *model.head);
   if (RouterLogits* collected = s.arguments.router_logits.get()) {
     s.router_loss = router_loss(torch_, *collected, s.attention_mask || facts.mask_sent);
@@ -107,14 +107,14 @@ void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<v
   s = after_forward(s);
   torch_.exit_autocast();
   if (of_objective) raise_outputs(s);
-  if (!after_model) model.policy->leave_model(torch_, {&s.loss, &s.logits});
+  if (leaves == Leaves::with_the_loss) model.policy->leave_model(torch_, {&s.loss, &s.logits});
 }
 
 bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }
 
 void Stage::call(Role role, const Facts& facts, const Objective& objective, Stream& s) {
   const auto head_and_loss = [&](Play& play, const Head& head) { objective.play(play, head, s); };
-  call(role, facts, s, head_and_loss, objective.after_model, true);
+  call(role, facts, s, head_and_loss, objective.leaves, true);
 }
 
 void Stage::without_training(const std::function<void()>& body) {

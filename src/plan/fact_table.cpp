@@ -131,7 +131,7 @@ constexpr std::array run_rows{
          "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
          "`kto`; or `grpo`, whose completions come from elsewhere; or its `distillation` from a teacher (GKD); or "
          "LLaMA-Factory's trainers of pairs (DPO, ORPO, SimPO: `paired_logits`), of rows (KTO: "
-         "`unpaired_logits`) and of rewards (`reward_values`)",
+         "`unpaired_logits`) and of rewards (`reward_values`); or torchtune's DPO (`raised_pairs`)",
          {},
          is_preference}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(

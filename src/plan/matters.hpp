@@ -39,7 +39,10 @@ inline bool has_completions(const Plan& plan) {
 inline bool has_whole_logits(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::paired_logits || plan.recipe.kind.value == RecipeKind::unpaired_logits;
 }
-inline bool has_reference(const Plan& plan) { return has_reference_scores(plan) || has_whole_logits(plan); }
+inline bool has_raised_pairs(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::raised_pairs; }
+inline bool has_reference(const Plan& plan) {
+  return has_reference_scores(plan) || has_whole_logits(plan) || has_raised_pairs(plan);
+}
 inline bool scores_logits(const Plan& plan) {
   const bool whole = plan.recipe.kind.value == RecipeKind::reference_free;
   return whole || (has_scores(plan) && plan.recipe.loss.value == Loss::full_logits);

@@ -44,6 +44,11 @@ inline constexpr std::array mesh_rows{
         {"the classes of modules that are to be units (`transformer_layer_cls_to_wrap`); none: the model's blocks",
          {},
          [](const Plan& plan) { return is_fsdp(plan) && !plan.mesh.fsdp_classes.value.empty(); }}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_modules, as::names>(
+        "fsdp_modules",
+        {"the modules outside the blocks that are units of their own, by name (torchtune's `custom_sharded_layers`)",
+         {},
+         [](const Plan& plan) { return is_fsdp2(plan) && !plan.mesh.fsdp_modules.value.empty(); }}),
     fact<&Plan::mesh, &MeshFacts::fsdp_param_dtype, as::mixed_dtype>(
         "fsdp_param_dtype", {"MixedPrecisionPolicy's `param_dtype`: what ops are given", {{{gathered, 3}}}, is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_reduce_dtype, as::mixed_dtype>(

@@ -20,8 +20,8 @@ struct Numbers {
 
   /// Of a pair there are two.
   std::int64_t rows() const {
-    constexpr std::array of_pairs{RecipeKind::dpo, RecipeKind::reference_free, RecipeKind::reward,
-                                  RecipeKind::paired_logits, RecipeKind::reward_values};
+    constexpr std::array of_pairs{RecipeKind::dpo,           RecipeKind::reference_free, RecipeKind::reward,
+                                  RecipeKind::paired_logits, RecipeKind::reward_values,  RecipeKind::raised_pairs};
     const std::int64_t of_one = std::ranges::count(of_pairs, plan.recipe.kind.value) > 0 ? 2 : 1;
     return saturating_mul(plan.batch.micro_batch_size.value, of_one);
   }

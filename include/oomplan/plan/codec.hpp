@@ -125,7 +125,7 @@ inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
 inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
     "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation, "
-    "reward_values");
+    "reward_values, raised_pairs");
 inline constexpr auto divergence = choice<Divergence, divergence_names>("one of forward, reverse, mixed");
 inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");

@@ -103,6 +103,7 @@ inline constexpr std::array<std::string_view, 17> loss_names{
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
+/// raised_pairs: torchtune's DPO, whose models return logits in fp32.
 enum class RecipeKind : std::uint8_t {
   supervised,
   dpo,
@@ -113,11 +114,12 @@ enum class RecipeKind : std::uint8_t {
   paired_logits,
   unpaired_logits,
   distillation,
-  reward_values
+  reward_values,
+  raised_pairs
 };
-inline constexpr std::array<std::string_view, 10> recipe_names{
-    "supervised", "dpo",           "reference_free",  "reward",       "kto",
-    "grpo",       "paired_logits", "unpaired_logits", "distillation", "reward_values"};
+inline constexpr std::array<std::string_view, 11> recipe_names{
+    "supervised",      "dpo",          "reference_free", "reward",      "kto", "grpo", "paired_logits",
+    "unpaired_logits", "distillation", "reward_values",  "raised_pairs"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.
@@ -242,6 +244,8 @@ struct MeshFacts {
   Setting<ShardUnits> fsdp_units{};        ///< Of FSDP2; FSDP1's are blocks.
   /// The classes that are asked to be units; none: those that the model names (_no_split_modules).
   Setting<std::vector<std::string>> fsdp_classes{};
+  /// Modules outside the blocks that are units of their own, by name (torchtune's custom_sharded_layers).
+  Setting<std::vector<std::string>> fsdp_modules{};
   Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
   Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
   Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.

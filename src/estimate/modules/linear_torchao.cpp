@@ -58,21 +58,30 @@ void Linear::quantize_by_torchao(Builder& builder, const std::string& name) {
   const auto keep = [&](const Dims& sizes, DType type) { builder.quantized_storage(sizes, type); };
   keep({16}, dtype);
   keep({}, dtype);  // The scalers' mean.
-  keep({absmax_blocks_}, DType::int8);
-  keep({absmax_blocks_ / scaler_block}, dtype);
+  builder.packed_part({absmax_blocks_}, DType::int8);
+  builder.packed_part({absmax_blocks_ / scaler_block}, dtype);  // Which of all are the fewest.
   {
     const Tensor scaled_blocks = t.empty({elements}, dtype, "aten::div");
     const Tensor codes = t.empty({elements}, DType::uint8, "aten::empty");
     const Tensor shifted = t.empty({elements / 2}, DType::uint8, "aten::bitwise_left_shift");
-    codes_ = builder.quantized_storage({elements / 2}, DType::uint8);
+    codes_ = builder.packed_part({elements / 2}, DType::uint8);
   }
   builder.count(elements, false);
-  if (elements % (block * scaler_block) == 0) return;
-  Diagnostic d;
-  d.code = "ingest/refused";
-  d.message = fmt::format("torchao's NF4 wants weights of a multiple of {} elements, and {} has {}",
-                          block * scaler_block, name, elements);
-  builder.problems.push_back(std::move(d));
+  const auto refuse = [&](std::string why) {
+    Diagnostic d;
+    d.code = "ingest/refused";
+    d.message = std::move(why);
+    builder.problems.push_back(std::move(d));
+  };
+  if (elements % (block * scaler_block) != 0) {
+    refuse(fmt::format("torchao's NF4 wants weights of a multiple of {} elements, and {} has {}", block * scaler_block,
+                       name, elements));
+  }
+  // nf4_split: codes and factors in as many equal parts.
+  const std::int64_t factors = builder.parameters[builder.parameters.size() - 2].held->numel();
+  if (builder.parameters.back().held->numel() == saturating_mul(factors, block * scaler_block / 2)) return;
+  refuse(fmt::format("torchao's NF4 stops at {}, whose {} elements are no equal blocks of {} for each rank", name,
+                     elements, block * scaler_block));
 }
 
 Tensor Linear::torchao_weight(Torch& t, DType dtype) const { return original_weight(t, in_, out_, dtype); }

@@ -10,7 +10,10 @@ constexpr std::int64_t chunks = 8;  // num_output_chunks
 /// TransformerDecoder.chunked_output
 std::vector<Tensor> logits_of(Play& play, const Head& head, Stream& s, std::int64_t size) {
   std::vector<Tensor> out;
-  for (const Tensor& chunk : play.torch.split(s.hidden, size, 1)) out.push_back(head.projection()(play, chunk));
+  for (const Tensor& chunk : play.torch.split(s.hidden, size, 1)) {
+    const Tensor entered = play.policy.enter_module(play.torch, Site::head, chunk);
+    out.push_back(play.policy.leave_module(play.torch, Site::head, head.projection()(play, entered)));
+  }
   return out;
 }
 
@@ -22,6 +25,15 @@ std::vector<Tensor> targets_of(Torch& t, const Tensor& shifted, std::int64_t siz
   return out;
 }
 
+/// Rows of fewer tokens have fewer parts.
+void leave_model(Play& play, std::vector<Tensor>& logits) {
+  const std::size_t parts = logits.size();
+  logits.resize(chunks);
+  auto& l = logits;
+  play.policy.leave_model(play.torch, {&l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7]});
+  logits.resize(parts);
+}
+
 void play_chunked_output(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
   t.recorder.begin_loss();
@@ -29,8 +41,9 @@ void play_chunked_output(Play& play, const Head& head, Stream& s) {
   // A hook on the head keeps what it saves on the GPU (training/_activation_offloading.py); the loss is outside.
   Restore kept(t.offload, static_cast<ActivationOffload*>(nullptr));
   const std::int64_t size = divided_up(s.hidden->sizes[1], chunks);
-  const std::vector<Tensor> logits = logits_of(play, head, s, size);
+  std::vector<Tensor> logits = logits_of(play, head, s, size);
   s.hidden.reset();
+  leave_model(play, logits);
   const Tensor shifted = t.empty(s.labels->sizes, DType::int64, "aten::cat");  // torch.hstack, which its caller keeps.
   s.labels.reset();
   const std::vector<Tensor> targets = targets_of(t, shifted, size);
@@ -46,6 +59,7 @@ void play_chunked_output(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective chunked_output;
-const Objective chunked_output{Loss::chunked_output, Task::causal_lm, Loss::chunked_output, play_chunked_output, false};
+const Objective chunked_output{
+    .loss = Loss::chunked_output, .play = play_chunked_output, .as_finished = false, .leaves = Leaves::itself};
 
 }  // namespace oomplan::estimator::objectives

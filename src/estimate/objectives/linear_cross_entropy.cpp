@@ -36,7 +36,8 @@ void play_linear_cross_entropy(Play& play, const Head& head, Stream& s) {
   for (const Tensor& part : parts) {
     const Tensor labels = t.slice(targets, 0, begin, part->sizes[0]);
     begin += part->sizes[0];
-    const Tensor logits = head.projection()(play, part);
+    const Tensor entered = play.policy.enter_module(t, Site::head, part);
+    const Tensor logits = play.policy.leave_module(t, Site::head, head.projection()(play, entered));
     total = t.add(total, t.cross_entropy(t.to(logits, DType::fp32), labels));
   }
   s.loss = t.div_scalar(total);
@@ -45,7 +46,9 @@ void play_linear_cross_entropy(Play& play, const Head& head, Stream& s) {
 }  // namespace
 
 extern const Objective linear_cross_entropy;
-const Objective linear_cross_entropy{
-    .loss = Loss::linear_cross_entropy, .play = play_linear_cross_entropy, .as_finished = false, .after_model = true};
+const Objective linear_cross_entropy{.loss = Loss::linear_cross_entropy,
+                                     .play = play_linear_cross_entropy,
+                                     .as_finished = false,
+                                     .leaves = Leaves::with_the_hidden_states};
 
 }  // namespace oomplan::estimator::objectives

@@ -82,7 +82,7 @@ class Fsdp2 final : public Policy, NodeHook {
   void wrap(Torch& t, Parameters& parameters) override {
     if (!loaded_.empty()) shard_loaded(t, parameters);
     const std::optional<DType> reduced = resolved(mesh_.fsdp_reduce_dtype.value);
-    places_ = one_unit_ ? one_unit(parameters) : units_of(parameters, mesh_.fsdp_units.value);
+    places_ = one_unit_ ? one_unit(parameters) : units_of(parameters, mesh_.fsdp_units.value, mesh_.fsdp_modules.value);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       Parameter& p = parameters[i];
       if (p.whole.get() == p.held.get()) continue;  // None of FSDP's: ignored_params.
@@ -100,7 +100,10 @@ class Fsdp2 final : public Policy, NodeHook {
     if (!said && !one_unit_) root().resharded = false;
   }
 
-  void enter_model(Torch& t) override { pre_forward(t, root()); }
+  void enter_model(Torch& t) override {
+    in_model_ = true;
+    pre_forward(t, root());
+  }
 
   /// transformers 5.23 checkpoints a layer's forward function (modeling_layers.py: GradientCheckpointingLayer).
   /// torchtitan shards what checkpoint_wrapper has made of a block.
@@ -115,6 +118,7 @@ class Fsdp2 final : public Policy, NodeHook {
     completes_tail_ = places_.tail != 0 && std::exchange(unit(places_.tail).modules_to_run, 0) != 0;
     if (completes_tail_) post_forward(t, unit(places_.tail));
     all_gather_state_.reset();
+    in_model_ = false;
     for (Tensor* output : outputs) *output = as_output(t, *output);
   }
 
@@ -147,7 +151,9 @@ class Fsdp2 final : public Policy, NodeHook {
     if (number == 0) return output;
     Unit& of = unit(number);
     of.modules_to_run &= ~bit(site);
-    return of.modules_to_run == 0 ? left(t, of, output) : as_output(t, output);
+    const Tensor out = of.modules_to_run == 0 ? left(t, of, output) : as_output(t, output);
+    if (!in_model_) all_gather_state_.reset();  // Called by itself, it is the root (_post_forward).
+    return out;
   }
 
   /// LoRA's matrices that are units. The exception that ends a block's recomputation leaves the last of them as it is.
@@ -509,7 +515,10 @@ class Fsdp2 final : public Policy, NodeHook {
     if (mesh_.fsdp_replicas.value > 1) unit.all_reduced = reduced;
     if (dtype != held) reduced = t.empty({shards}, held, "aten::_to_copy");
     if (mesh_.fsdp_offload.value) return;
-    for (const Member* m : members) view_out(t, *m->parameter, reduced);
+    for (const Member* m : members) {
+      view_out(t, *m->parameter, reduced);
+      if (t.gradient_hook != nullptr) t.gradient_hook->accumulated(t, m->parameter->held);
+    }
   }
 
   static void view_out(Torch& t, const Parameter& p, const Tensor& reduced) {
@@ -523,6 +532,7 @@ class Fsdp2 final : public Policy, NodeHook {
   const std::int64_t shard_;
   const bool one_unit_;
   Units places_{};
+  bool in_model_ = false;        ///< The model's own forward function runs.
   bool completes_tail_ = false;  ///< The last forward's hooks are the tail's too.
   bool reduce_grads_ = true;
   bool reshard_after_backward_ = true;

@@ -1,6 +1,7 @@
 #include "policies/units.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <unordered_set>
@@ -77,6 +78,35 @@ void part_embedding(const Parameters& parameters, Units& out) {
   }
 }
 
+std::optional<Site> site_of(Part part) {
+  switch (part) {
+    case Part::embedding:
+      return Site::embedding;
+    case Part::norm:
+      return Site::norm;
+    case Part::head:
+      return Site::head;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A name that no module has asks for nothing (torchtune: training/_distributed.py, get_shard_conditions).
+void part_modules(const Parameters& parameters, const std::vector<std::string>& modules, Units& out) {
+  std::size_t next = *std::ranges::max_element(out.order) + 1;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    const std::optional<Site> site = p.layer() < 0 ? site_of(p.part) : std::nullopt;
+    if (!site || std::ranges::count(modules, module_of(p)) == 0) continue;
+    std::size_t& number = out.of_site[static_cast<std::size_t>(*site)];
+    if (number == 0) {
+      number = next++;
+      out.order.insert(*site == Site::embedding ? out.order.begin() + 1 : out.order.end(), number);
+    }
+    out.of_parameter[i] = number;
+  }
+}
+
 /// The units of a block's modules come behind it.
 void order_blocks(const Parameters& parameters, Units& out) {
   const std::size_t blocks = blocks_of(parameters);
@@ -98,7 +128,7 @@ Units one_unit(const Parameters& parameters) {
   return out;
 }
 
-Units units_of(const Parameters& parameters, ShardUnits kind) {
+Units units_of(const Parameters& parameters, ShardUnits kind, const std::vector<std::string>& modules) {
   Units out;
   for (const Parameter& p : parameters) out.of_parameter.push_back(static_cast<std::size_t>(p.layer() + 1));
   if (has_tail_unit(kind)) carve(parameters, kind, out);
@@ -110,6 +140,7 @@ Units units_of(const Parameters& parameters, ShardUnits kind) {
   if (embedding != 0) out.order.push_back(embedding);
   order_blocks(parameters, out);
   if (out.tail != 0 && out.tail != embedding) out.order.push_back(out.tail);
+  if (!has_tail_unit(kind)) part_modules(parameters, modules, out);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "oomplan/plan/plan.hpp"
@@ -19,7 +20,8 @@ struct Units {
   std::size_t at(Site site) const { return of_site[static_cast<std::size_t>(site)]; }
 };
 
-Units units_of(const Parameters& parameters, ShardUnits kind);
+/// `modules`: those outside the blocks that are units of their own, by name.
+Units units_of(const Parameters& parameters, ShardUnits kind, const std::vector<std::string>& modules);
 
 /// A unit of all that a model has.
 Units one_unit(const Parameters& parameters);

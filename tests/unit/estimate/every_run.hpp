@@ -129,6 +129,12 @@ inline std::vector<Named> runs() {
          p.optimizer.in_backward.value = true;
        }),
        torchtune(), false},
+      {"torchtune's DPO", changed([](TrainingPlan& p) {
+         p.recipe.kind.value = RecipeKind::raised_pairs;
+         p.recipe.loss.value = Loss::full_logits;
+         p.recipe.reference.value = Reference::model;
+       }),
+       torchtune()},
       {"torchtitan's selective checkpoints", changed(by_torchtitan), torchtitan(), false},
       {"litgpt's whole model", changed(by_litgpt), litgpt()},
       {"litgpt's adapters", changed([](TrainingPlan& p) {

@@ -127,7 +127,6 @@ TEST(Torchtune, WhatIsNotPlayedIsUndecided) {
   EXPECT_THAT(asks("compile: False\n"), IsEmpty());
   EXPECT_THAT(asks("dataset: {packed: True}\n"), ElementsAre(HasSubstr("packed rows")));
   EXPECT_THAT(asks("dtype: fp32\n"), ElementsAre(HasSubstr("RMSNorm")));
-  EXPECT_THAT(asks("custom_sharded_layers: [output]\n"), ElementsAre("torchtune's recipes for several processes"));
   EXPECT_THAT(asks("tensor_parallel_dim: 1\n"), IsEmpty());
   EXPECT_THAT(asks("tensor_parallel_dim: 2\n"), ElementsAre("tensor parallel by torchtune"));
   EXPECT_THAT(asks("kd_loss: {_component_: a.B}\n"), Contains("knowledge distillation by torchtune"));
@@ -187,6 +186,52 @@ TEST(Torchtune, KeysOfTheDistributedRecipesWantANumberOfGpus) {
   EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp2);
   EXPECT_TRUE(plan.mesh.fsdp_offload.value);
   EXPECT_EQ(plan.mesh.fsdp_reshard.value, Reshard::never);
+}
+
+TEST(Torchtune, ItsRootStaysWholeAfterItsReleaseAlone) {
+  const TrainingPlan old = plan_with(full, {"plan.world_size=2"});
+  EXPECT_THAT(old.mesh.fsdp_reshard, is_from(Reshard::all, "default of torchtune 0.6.1: shard_model"));
+  std::string newer = full;
+  newer.replace(newer.find("CEWithChunkedOutputLoss"), 23, "LinearCrossEntropyLoss");
+  EXPECT_EQ(plan_with(newer, {"plan.world_size=2"}).mesh.fsdp_reshard.value, Reshard::automatic);
+  const TrainingPlan asked = plan_with(newer + "fsdp_reshard_after_forward: True\n", {"plan.world_size=2"});
+  EXPECT_EQ(asked.mesh.fsdp_reshard.value, Reshard::automatic);
+}
+
+TEST(Torchtune, ModulesMayBeUnitsByName) {
+  const std::string asked = "custom_sharded_layers: [tok_embeddings, output]\nfsdp: {cpu_offload: True}\n";
+  EXPECT_THAT(errors_from(full + asked), ElementsAre(HasSubstr("number nothing says")));
+  const TrainingPlan plan = plan_with(full + asked, {"plan.world_size=2"});
+  EXPECT_THAT(plan.unmodelled, IsEmpty());
+  EXPECT_THAT(plan.mesh.fsdp_modules.value, ElementsAre("tok_embeddings", "output"));
+  EXPECT_FALSE(plan.mesh.fsdp_offload.value);  // No recipe reads fsdp.cpu_offload.
+}
+
+TEST(Torchtune, ALossOfPreferencesIsDpo) {
+  const auto pairs = [](std::string text) {
+    return text.replace(text.find("modules.loss.CEWithChunkedOutputLoss"), 36, "rlhf.loss.DPOLoss, beta: 0.1");
+  };
+  const TrainingPlan adapted = plan_from(pairs(lora) + "clip_grad_norm: 1.0\n");
+  EXPECT_THAT(adapted.unmodelled, IsEmpty());
+  EXPECT_EQ(adapted.framework, "torchtune 0.6.1");
+  EXPECT_EQ(adapted.recipe.kind.value, RecipeKind::raised_pairs);
+  EXPECT_EQ(adapted.recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(adapted.recipe.loss.value, Loss::full_logits);
+  EXPECT_FALSE(adapted.optimizer.clip_gradients.value);
+  const std::string reference = "ref_checkpointer: {model_type: LLAMA3}\nclip_grad_norm: 1.0\n";
+  const TrainingPlan whole = plan_from(pairs(full) + reference);
+  EXPECT_THAT(whole.unmodelled, IsEmpty());
+  EXPECT_EQ(whole.recipe.reference.value, Reference::model);
+  EXPECT_TRUE(whole.optimizer.clip_gradients.value);
+  EXPECT_THAT(features_of(plan_from(full + reference)), ElementsAre("a reference model"));
+}
+
+TEST(Torchtune, FakeQuantizationOfAnAdapterStops) {
+  std::string newer = lora;
+  newer.replace(newer.find("CEWithChunkedOutputLoss"), 23, "LinearCrossEntropyLoss");
+  EXPECT_THAT(errors_from(newer + "quantizer: {_component_: "
+                                  "torchtune.training.quantization.Int8DynActInt4WeightQATQuantizer}\n"),
+              ElementsAre(HasSubstr("stops at that before training")));
 }
 
 TEST(Torchtune, ANewLossTellsANewerVersion) {

@@ -42,6 +42,8 @@ constexpr auto losses = std::to_array<Component>({
     {"torchtune.modules.loss.LinearCrossEntropyLoss", "linear_cross_entropy"},
 });
 
+constexpr std::string_view preferences = "torchtune.rlhf.loss.DPOLoss";
+
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 void gap(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
@@ -168,9 +170,24 @@ void plan_optimizer(const Arguments& args, Draft& draft) {
   draft.plan.optimizer.name = {way_of(args, found->word), path.origin};
 }
 
+// lora_dpo_single_device.py, lora_dpo_distributed.py: the reference is the policy without its adapter, and no gradient
+// is clipped. full_dpo_distributed.py: it is a model of its own.
+void plan_pairs(const Arguments& args, const Origin& origin, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  const bool adapts = plan.adapter.kind.value != Adapter::none;
+  plan.recipe.kind = {RecipeKind::raised_pairs, origin};
+  plan.recipe.loss = {Loss::full_logits, origin};
+  plan.recipe.reference = {adapts ? Reference::adapter_off : Reference::model, origin};
+  if (adapts) plan.optimizer.clip_gradients = {false, origin};
+  const StackLayer& layer = stack(args).layers().front();
+  if (!is_older(layer.version, first_linear))
+    gap(draft, "DPO by torchtune " + layer.version + ", of which no run was measured,", "loss._component_", origin);
+}
+
 void plan_loss(const Arguments& args, Draft& draft, const Document& document) {
   const auto path = args.get<std::string>("loss._component_");
   if (!path.value) return;
+  if (*path.value == preferences) return plan_pairs(args, path.origin, draft);
   const auto* found = std::ranges::find(losses, *path.value, &Component::path);
   if (found == losses.end()) return gap(draft, "the loss " + *path.value, "loss._component_", path.origin);
   const StackLayer& layer = stack(args).layers().front();
@@ -195,7 +212,8 @@ void plan_clipping(const Inputs& inputs, Draft& draft) {
   draft.plan.optimizer.clip_gradients = {true, origin_of(*input)};
 }
 
-// shard_model: the blocks, and then all else with the root, which stays whole.
+// shard_model: the blocks and the modules that are named, and then all else with the root, which after 0.6.1 stays
+// whole.
 void plan_sharding(const Arguments& args, Draft& draft) {
   MeshFacts& mesh = draft.plan.mesh;
   const auto offload = args.get<bool>("fsdp_cpu_offload");
@@ -204,7 +222,11 @@ void plan_sharding(const Arguments& args, Draft& draft) {
     if (said->value) mesh.sharding = {Sharding::fsdp2, said->origin};
   }
   if (offload.value) mesh.fsdp_offload = {*offload.value, offload.origin};
-  if (reshard.value) mesh.fsdp_reshard = {*reshard.value ? Reshard::automatic : Reshard::never, reshard.origin};
+  if (reshard.value && !*reshard.value) mesh.fsdp_reshard = {Reshard::never, reshard.origin};
+  const auto modules = args.get<std::vector<std::string>>("custom_sharded_layers");
+  if (!modules.value) return;
+  mesh.fsdp_modules = {*modules.value, modules.origin};
+  mesh.sharding = {Sharding::fsdp2, modules.origin};
 }
 
 // training/_activation_offloading.py, which TRL's is made of.
@@ -277,8 +299,8 @@ Draft read(const Inputs& given, const Document& document) {
   plan_offload(args, plan.checkpointing.offload);
   plan_sharding(args, draft);
   plan_optimizer(args, draft);
-  plan_loss(args, draft, document);
   plan_clipping(inputs, draft);
+  plan_loss(args, draft, document);
   check(args, draft, document);
   return draft;
 }
