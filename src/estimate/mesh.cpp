@@ -449,8 +449,8 @@ void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
   const MeshFacts& mesh = plan.mesh;
   const bool of_blocks = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_units.value == ShardUnits::blocks;
   const auto ranks = static_cast<std::uint64_t>(mesh.world_size.value / mesh.fsdp_replicas.value);
-  const bool by_torchao = plan.quantization.kind.value != Quantization::none &&
-                          plan.quantization.linear.value == QuantizedLinear::torchao;
+  const bool by_torchao =
+      plan.quantization.kind.value != Quantization::none && plan.quantization.linear.value == QuantizedLinear::torchao;
   if (of_blocks && by_torchao && !std::has_single_bit(ranks))
     cannot("torchao's NF4 of ranks that are no power of two", mesh.world_size.origin);
   if (of_blocks && !mesh.fsdp_offload.value) return;
