@@ -74,8 +74,8 @@ class MicroBatches {
   void next(std::int64_t length, bool last) {
     const auto [at, fresh] = played_.try_emplace(length);
     const Objective& objective = *stage_.facts().objective;
-    const bool holds = objective.of_output != nullptr || objective.in_loop || recipe_.holds ||
-                       stage_.facts().holds_gradients;
+    const bool holds =
+        objective.of_output != nullptr || objective.in_loop || recipe_.holds || stage_.facts().holds_gradients;
     // Unsloth's buffers make the first one unlike the second, and so does what a module keeps; what an offload's hooks
     // hold on to is there until the next one's backward pass.
     const bool holds_on = torch_.unsloth != nullptr || model_.remembers || torch_.offload_at();

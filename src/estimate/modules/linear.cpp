@@ -24,8 +24,12 @@ Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
   return play.policy.leave_leaf(play.torch, {&weight}, plain(play.torch, kind, entered, weight, {}));
 }
 
-/// What a 4-bit weight was before.
-DType quantized_in(const Facts& facts) { return facts.lightning ? DType::fp16 : facts.weights; }
+/// What a 4-bit weight was before, of which bitsandbytes' Linear4bit keeps the type; another subclass that a plan names
+/// is made of weights in the type that it computes in.
+DType quantized_in(const Facts& facts) {
+  if (facts.lightning) return DType::fp16;
+  return facts.bitsandbytes ? facts.weights : facts.quantized_compute;
+}
 
 }  // namespace
 

@@ -76,7 +76,7 @@ TEST(TextView, SaysWhatIsWanted) {
   fit.wanted = Bytes::gib(20);
   EXPECT_THAT(text(example({fit})),
               StartsWith("fits, but with too little headroom, on ONE A: needs 181.00 GiB of 200.00 GiB, "
-                         "19.00 GiB free\n  where 20.00 GiB are wanted\n"));
+                         "19.00 GiB free where\n  20.00 GiB are wanted\n"));
   fit.wanted = Bytes::gib(10);
   EXPECT_THAT(text(example({fit})),
               HasSubstr("19.00 GiB free, but it\n  does not end on every card that is up to 10.00 GiB smaller\n"));
@@ -138,7 +138,7 @@ TEST(TextView, SaysWhatTheConfigWasReadAs) {
   EXPECT_THAT(text(example()), HasSubstr("\nread as oomplan, with the defaults of transformers 5.23.0\n"));
 }
 
-TEST(TextView, SaysThatItIsOneProcess) { EXPECT_THAT(text(example()), HasSubstr("one GPU, one process")); }
+TEST(TextView, SaysThatItIsOneGpu) { EXPECT_THAT(text(example()), HasSubstr("ONE GPU: on several, data parallel")); }
 
 TEST(TextView, StaysOnThePageAndLeavesNoBlanksAtLineEnds) {
   for (const std::string& line : lines(text(example({example_fit("NVIDIA One", Bytes::gib(200))})))) {
