@@ -38,8 +38,10 @@ std::string_view maker_of(const Gpu& gpu) {
 /// Without a card of the user's all that do; with one the smallest of its maker, and those about as large.
 Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catalog, double headroom) {
   std::vector<Gpu> known = known_gpus(catalog);
-  const std::string_view maker = findings.fits.empty() ? std::string_view() : maker_of(findings.fits.front().gpu);
-  std::erase_if(known, [&](const Gpu& gpu) { return !gpu.apart.empty() || !gpu.title.starts_with(maker); });
+  std::string_view maker = findings.fits.empty() ? std::string_view() : maker_of(findings.fits.front().gpu);
+  const auto is_of = [&](const Gpu& gpu) { return gpu.title.starts_with(maker); };
+  if (std::ranges::count_if(known, is_of) < 2) maker = {};  // A title of the user's own.
+  std::erase_if(known, [&](const Gpu& gpu) { return !gpu.apart.empty() || !is_of(gpu); });
   std::ranges::stable_sort(known, {}, &Gpu::total);
   std::map<Sight, bool> judged;
   Cards out{.all = findings.fits.empty(), .known = known.size()};

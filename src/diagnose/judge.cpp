@@ -73,6 +73,19 @@ void weigh_end(Judgement& judgement) {
       "the run ended with exit code 0: it caught the failure, or a notebook went on behind the cell that failed");
 }
 
+// An error of the program's beside a kill on its host: it may be what the others' death led to.
+bool stands_beside_a_kill(const Case& c) {
+  if (c.root == nullptr || c.root->says != Says::other_failure) return false;
+  return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
+    return e.says == Says::kernel_killed && e.where.file != c.root->where.file && e.find("quoted") == nullptr;
+  });
+}
+
+void weigh_kill(Judgement& judgement) {
+  judgement.confidence = Confidence::possible;
+  judgement.against.push_back("the kernel killed a process on the host, and the error may have followed from that");
+}
+
 bool is_failure(const Evidence& e) {
   return (e.says <= Says::bus_error && e.says != Says::kernel_detail) || e.family == "killed_for_memory";
 }
@@ -99,6 +112,7 @@ std::vector<Judgement> judgements(const Case& c) {
   std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
   if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
   if (c.root != nullptr && ended_with_0(c)) std::for_each(out.begin(), out.end(), weigh_end);
+  if (stands_beside_a_kill(c)) std::for_each(out.begin(), out.end(), weigh_kill);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });
   return out;
 }

@@ -46,19 +46,41 @@ bool tells_own_end(const Evidence& e, const std::vector<Line>& lines) {
 }
 
 OtherKills::OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
-                       const std::function<bool(std::size_t)>& survived) {
+                       const std::function<bool(std::size_t)>& survived)
+    : lines_(lines) {
   if (std::ranges::none_of(all, is_kill)) return;
+  for (const Line& line : lines) files_.insert(line.file);
   for (std::size_t i = 0; i < all.size() && !someone_vanished_; ++i) {
     const Evidence& e = all[i];
     someone_vanished_ = tells_of_vanished(e);
-    if (ended_.size() == 2 || std::ranges::find(ended_, e.where.file) != ended_.end()) continue;
-    if (e.find("finished") != nullptr || (tells_own_end(e, lines) && !survived(i))) ended_.push_back(e.where.file);
+    if (!e.line) continue;
+    if (e.find("finished") != nullptr || (tells_own_end(e, lines) && !survived(i))) ended_.insert(lines[*e.line].file);
   }
 }
 
+// A process of the run's is named in its log by its number.
+bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
+  const auto pid = kill.number("pid");
+  if (!pid) return false;
+  const std::string number = std::to_string(*pid);
+  const auto is_digit = [](std::string_view text, std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  return std::ranges::any_of(lines_, [&](const Line& line) {
+    if (line.file == file) return false;
+    const std::string_view text = line.body;
+    for (std::size_t at = text.find(number); at != text.npos; at = text.find(number, at + 1))
+      if ((at == 0 || !is_digit(text, at - 1)) && !is_digit(text, at + number.size())) return true;
+    return false;
+  });
+}
+
 bool OtherKills::operator()(const Evidence& kill) const {
-  if (someone_vanished_ || !is_kill(kill)) return false;
-  return std::ranges::any_of(ended_, [&](const std::string& file) { return file != kill.where.file; });
+  if (someone_vanished_ || !is_kill(kill) || !kill.line || files_.size() < 2) return false;
+  const int own = lines_[*kill.line].file;
+  // A log that just stops is what a kill leaves.
+  const bool all_end = std::ranges::all_of(files_, [&](int file) { return file == own || ended_.contains(file); });
+  return all_end && !is_of_the_run(kill, own);
 }
 
 }  // namespace oomplan::diagnose

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,20 +15,25 @@ namespace oomplan::diagnose {
 /// allocation, a full disk, an exception below its frames.
 bool tells_own_end(const Evidence& e, const std::vector<Line>& lines);
 
-/// Of a kill that the kernel, the kubelet or a daemon tells of in one file, where another file tells the run's own end
-/// (a traceback of its own, a refused allocation, that it finished), and nothing in the case says that a process of it
-/// was killed, vanished, or was waited for: a process that is killed tells nothing of its end.
+/// Of a kill that the kernel, the kubelet or a daemon tells of in one file, where each other file tells its own end (a
+/// traceback, a refused allocation, that it finished), none of them names the killed process, and nothing in the case
+/// says that a process of it was killed, vanished, or was waited for: a process that is killed tells nothing of its
+/// end.
 class OtherKills {
  public:
-  /// `survived` says of an index of `all` whether the run went on behind that failure.
+  /// `survived` says of an index of `all` whether the run went on behind that failure. `lines` outlive it.
   OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
              const std::function<bool(std::size_t)>& survived);
 
   bool operator()(const Evidence& kill) const;
 
  private:
+  bool is_of_the_run(const Evidence& kill, int file) const;
+
+  const std::vector<Line>& lines_;
   bool someone_vanished_ = false;
-  std::vector<std::string> ended_{};  ///< Files that tell their own end, at most two.
+  std::set<int> files_{};
+  std::set<int> ended_{};  ///< Those that tell their own end.
 };
 
 }  // namespace oomplan::diagnose

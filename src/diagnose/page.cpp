@@ -65,6 +65,22 @@ bool heads_changes(const Line& line) {
   return dots >= 1 && end - begin >= 3 && (end == title.size() || " ])-"sv.find(title[end]) != std::string_view::npos);
 }
 
+// "Fixed a leak that …" before the words of a failure; what a program reports begins with these words, or with a level
+// and the exception's name ("ERROR torch.OutOfMemoryError: ").
+bool says_what_was_done(std::string_view before) {
+  while (!before.empty()) {
+    const std::size_t first = std::min(before.find_first_not_of(' '), before.size());
+    before.remove_prefix(first);
+    const std::string_view word = before.substr(0, before.find(' '));
+    before.remove_prefix(word.size());
+    if (lowered(word).starts_with("fix")) return true;
+    const bool plain = std::ranges::all_of(word, is_letter) && word.size() > 1;
+    const bool small = std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+    if (plain && small) return true;
+  }
+  return false;
+}
+
 // "a1b2c3d Fix …", "* a1b2c3d Fix …": a commit's name has digits and letters; empty where there is none.
 std::string_view commit_of(const Line& line) {
   constexpr std::size_t shortest = 7;
@@ -81,7 +97,22 @@ std::string_view commit_of(const Line& line) {
   return name;
 }
 
-// Each line of `git log` has a name of its own, of one length; a container's or a request's stands on several.
+bool is_of_a_program(const Line& line) {
+  return !line.time.empty() || (line.prefixed && !line.titled) || line.rank ||
+         line.body.find("%|") != std::string::npos || line.body.starts_with("Traceback (") ||
+         line.body.starts_with("File \"");
+}
+
+// What a program writes has levels, frames and what it counts.
+bool is_reported(const Line& line) {
+  constexpr std::array words{"INFO"sv,   "WARN"sv,      "ERROR"sv,   "DEBUG"sv, "CRITICAL"sv, "FATAL"sv, "info"sv,
+                             "error:"sv, "Traceback"sv, "File \""sv, "step "sv, "Error:"sv,   "="sv};
+  return is_of_a_program(line) ||
+         std::ranges::any_of(words, [&](std::string_view word) { return line.body.find(word) != std::string::npos; });
+}
+
+// Each line of `git log` has a name of its own, of one length, and none begins as another; counters and the ids of
+// containers and requests do.
 bool is_of_log_of_commits(const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t fewest = 3;
   const std::size_t first = index >= fewest - 1 ? index - (fewest - 1) : 0;
@@ -89,8 +120,10 @@ bool is_of_log_of_commits(const std::vector<Line>& lines, std::size_t index) {
     std::vector<std::string_view> names;
     for (std::size_t i = begin; i < std::min(begin + fewest, lines.size()); ++i) {
       const std::string_view name = lines[i].file == lines[index].file ? commit_of(lines[i]) : std::string_view();
-      const bool another = std::ranges::find(names, name) == names.end();
-      if (!name.empty() && another && (names.empty() || names[0].size() == name.size())) names.push_back(name);
+      const bool another =
+          std::ranges::none_of(names, [&](std::string_view other) { return other.substr(0, 2) == name.substr(0, 2); });
+      if (name.empty() || is_reported(lines[i])) break;
+      if (another && (names.empty() || names[0].size() == name.size())) names.push_back(name);
     }
     if (names.size() == fewest) return true;
   }
@@ -105,23 +138,10 @@ bool is_advice(std::string_view sentence) {
   return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
 }
 
-// A page tells its reader what to do, in some sentence of the line.
+// A page tells its reader what to do; a banner's "Node 7 is slow. Use another." is no such line.
 bool advises(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t>*-");
-  if (first == std::string_view::npos) return false;
-  text.remove_prefix(first);
-  while (!is_advice(text)) {
-    const std::size_t end = text.find(". ");
-    if (end == std::string_view::npos) return false;
-    text.remove_prefix(end + 2);
-  }
-  return true;
-}
-
-bool is_of_a_program(const Line& line) {
-  return !line.time.empty() || (line.prefixed && !line.titled) || line.rank ||
-         line.body.find("%|") != std::string::npos || line.body.starts_with("Traceback (") ||
-         line.body.starts_with("File \"");
+  return first != std::string_view::npos && is_advice(text.substr(first));
 }
 
 bool tells_of_himself(std::string_view text) {
@@ -167,10 +187,15 @@ bool HelpPages::holds(std::size_t index) {
   return false;
 }
 
-bool stands_in_history(const std::vector<Line>& lines, std::size_t index) {
-  if (is_of_log_of_commits(lines, index)) return true;
+bool stands_in_history(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
   const std::string_view text = lines[index].body;
+  const std::string_view commit = commit_of(lines[index]);
+  if (!commit.empty()) {
+    const auto item = static_cast<std::size_t>(commit.data() - text.data()) + commit.size();
+    return item < begin && says_what_was_done(text.substr(item, begin - item)) && is_of_log_of_commits(lines, index);
+  }
   if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
+  if (begin < 2 || !says_what_was_done(text.substr(2, begin - 2))) return false;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
     if (lines[i].file != lines[index].file || lines[i + 1].header || lines[i].body.starts_with("Traceback ("))
       return false;

@@ -27,7 +27,8 @@ class HelpPages {
 };
 
 /// In a list of what was changed in a program: an item below the heading of a release ("## 1.2.3", "### Fixed"), or one
-/// of three lines and more of `git log --oneline`. It names failures that were repaired.
-bool stands_in_history(const std::vector<Line>& lines, std::size_t index);
+/// of three lines and more of `git log --oneline`, which says what was done before it comes to the words at `begin`. It
+/// names failures that were repaired.
+bool stands_in_history(const std::vector<Line>& lines, std::size_t index, std::size_t begin);
 
 }  // namespace oomplan::diagnose

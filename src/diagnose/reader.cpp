@@ -439,8 +439,10 @@ class Reader {
       return one.sentence->says <= Says::other_failure || one.sentence->says == Says::consequence ||
              one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
     };
-    if (std::ranges::any_of(found, of_failure) && (help_.holds(index) || stands_in_history(lines_, index)))
-      std::erase_if(found, of_failure);
+    if (!std::ranges::any_of(found, of_failure)) return;
+    if (help_.holds(index)) std::erase_if(found, of_failure);
+    std::erase_if(found,
+                  [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });
   }
 
   static void drop_covered(std::vector<Found>& found) {

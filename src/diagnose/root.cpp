@@ -319,7 +319,10 @@ class Explained {
     std::map<std::string_view, const Evidence*> about_to_kill;
     for (const Evidence& e : all) {
       if (e.says == Says::daemon_killed) about_to_kill[e.family] = &e;
-      if (e.find("spared") != nullptr) spared_.insert(about_to_kill[e.family]);
+      if (e.find("spared") == nullptr) continue;
+      const Evidence* before = about_to_kill[e.family];
+      if (before != nullptr && is_spared(*before, e)) spared_.insert(before);
+      if (e.says == Says::progress && e.find("step") != nullptr) std::erase_if(reasons_, is_of_library);
       if (reasons_.size() == most_reasons || e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
       if (e.find("unusable") != nullptr || e.family == "hardware_memory") reasons_.push_back(&e);
     }
@@ -333,6 +336,15 @@ class Explained {
 
  private:
   static constexpr std::size_t most_reasons = 64;
+
+  // What was done is not undone by a later failure to do it again.
+  static bool is_spared(const Evidence& kill, const Evidence& word) {
+    const auto pid = word.number("pid");
+    return kill.find("intent") != nullptr || (pid && kill.number("pid") == pid);
+  }
+
+  // A library that steps were made with is none of another version.
+  static bool is_of_library(const Evidence* reason) { return reason->find("unusable") != nullptr; }
 
   static bool is_unusable(const Evidence& reason, const Evidence& e) {
     return e.says == Says::gpu_library_failed && is_vague(e) && reason.text_of("unusable") == e.family &&

@@ -224,6 +224,12 @@ void check_flash(const TrainingPlan& plan, const Architecture& architecture, Dia
                     (is_fsdp(mesh.sharding.value) && is_half(mesh.fsdp_param_dtype.value));
   if (attention.value != Attention::flash_attention_2 || half) return;
   if (loaded_dtype(plan, architecture) != DType::fp32) return;
+  if (plan.precision.weights_dtype.value == WeightsDType::checkpoint && !architecture.names_dtype) {
+    return errors.push_back(
+        unmodelled("FlashAttention 2 over weights whose type neither the config nor the model's config.json names: it "
+                   "stops at fp32",
+                   attention.origin));
+  }
   errors.push_back({.code = "estimate/bad-attention",
                     .message = "FlashAttention 2 takes bf16 and fp16 alone, and is given fp32 here: the run stops",
                     .where = attention.origin.where,

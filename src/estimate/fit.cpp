@@ -73,13 +73,6 @@ Bytes logits_at_most(const Footprint& footprint) {
   return most;
 }
 
-/// Whether the weights alone, as they are loaded, are more than the card has.
-bool cannot_load(const Footprint& footprint, const Gpu& gpu) {
-  return std::ranges::any_of(footprint.peaks, [&](const PhasePeak& peak) {
-    return peak.phase == Phase::load && peak.tensors() + gpu.context > gpu.total;
-  });
-}
-
 /// Unsloth's loss is in parts of which each has at most half of what is free on the card (fused_losses/
 /// cross_entropy_loss.py: _get_chunk_multiplier). Where that is less than the part as it was played, and the logits are
 /// not so few that they are one part at any rate, there are more and smaller parts.
@@ -109,8 +102,7 @@ Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
   if (has_other_parts(plan, footprint, gpu)) {
     std::optional<Diagnostic> open = open_layers_of(plan);  // With less of them there may be room for whole parts.
-    if (open) return open;
-    return cannot_load(footprint, gpu) ? std::nullopt : std::optional(other_parts(plan, gpu));
+    return open ? open : other_parts(plan, gpu);
   }
   const std::string_view kernel = newer_kernel(plan, footprint);
   if (kernel.empty() || is_as_played(gpu)) return std::nullopt;

@@ -66,27 +66,16 @@ std::optional<Bytes> FitCheck::least_on(const Gpu& gpu) const {
   return peaks_ ? std::optional(at_least_beside(*peaks_, gpu, plan_.mesh)) : std::nullopt;
 }
 
-/// With none of the layers in 16 bits: what is too much then is too much whichever they are.
-CheckedFit FitCheck::on_at_least(const Gpu& gpu, Bytes limit, const Diagnostic& open) const {
-  TrainingPlan least = plan_;
-  least.quantization.skipped.value.clear();
-  const CheckedFit fit = FitCheck(least, architecture_).on(gpu, limit);
-  if (!fit.errors.empty() || fit.fits) return {.errors = {open}};
-  return {.needed = fit.needed, .at_least = true};
-}
-
 CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
-  const std::optional<Diagnostic> open = open_layers_of(plan_);
-  const auto undecided = undecided_on(plan_, *peaks_, gpu);
-  if (undecided && open) return on_at_least(gpu, limit, *undecided);
-  if (undecided) return {.errors = {*undecided}};
+  if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
-  if (tensors > limit && open) return on_at_least(gpu, limit, *open);
+  const std::optional<Diagnostic> open = open_layers_of(plan_);
+  if (tensors > limit && open) return {.errors = {*open}};
   if (tensors > limit) return {.needed = tensors, .at_least = true};
   const Result<Fit> held = worst_on(gpu, limit);
   if (!held) return {.errors = held.errors()};
-  if (!held->fits() && open) return on_at_least(gpu, limit, *open);
+  if (!held->fits() && open) return {.errors = {*open}};
   return {.needed = held->needed,
           .at_least = held->at_least,
           .fits = held->fits(),

@@ -31,11 +31,18 @@ std::optional<double> unit_of(std::string_view tag) {
     std::string_view name;
     double bytes;
   };
-  constexpr auto units = std::to_array<Unit>({{"bytes", 1},
-                                              {"gib", 1024.0 * 1024 * 1024},
-                                              {"gb", 1024.0 * 1024 * 1024},
-                                              {"mib", 1024.0 * 1024},
-                                              {"mb", 1024.0 * 1024}});
+  constexpr double kib = 1024;
+  // The longer before what is in them.
+  constexpr auto units = std::to_array<Unit>({{"gigabytes", kib * kib * kib},
+                                              {"megabytes", kib * kib},
+                                              {"kilobytes", kib},
+                                              {"gib", kib * kib * kib},
+                                              {"gb", kib * kib * kib},
+                                              {"mib", kib * kib},
+                                              {"mb", kib * kib},
+                                              {"kib", kib},
+                                              {"kb", kib},
+                                              {"bytes", 1}});
   for (const Unit& unit : units)
     if (tag.find(unit.name) != std::string_view::npos) return unit.bytes;
   return std::nullopt;

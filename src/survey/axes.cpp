@@ -105,7 +105,7 @@ Diagnostics too_many(const std::vector<Axis>& axes) {
 std::vector<std::string> axes_in(const std::string& list) {
   std::vector<std::string> out;
   for (std::string& part : split(list, ',')) {
-    if (out.empty() || part.find('=') != part.npos) {
+    if (out.empty() || part.empty() || part.find('=') != part.npos) {
       out.push_back(std::move(part));
     } else {
       out.back() += '|' + part;

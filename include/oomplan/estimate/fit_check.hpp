@@ -44,7 +44,6 @@ class FitCheck {
  private:
   const Result<Reservation>& replayed_with(Bytes workspace, std::int64_t shard);
   Result<Fit> worst_on(const Gpu& gpu, Bytes limit);
-  CheckedFit on_at_least(const Gpu& gpu, Bytes limit, const Diagnostic& open) const;
 
   const TrainingPlan& plan_;
   const Architecture& architecture_;

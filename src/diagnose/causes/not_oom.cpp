@@ -5,7 +5,8 @@ namespace {
 
 // A timeout of collectives and an unnamed exception do not say what the other ranks died of.
 bool speaks_for_itself_alone(const Case& c) {
-  return c.root->family == "nccl_watchdog" || c.find("general") != nullptr || c.root->says == Says::launcher;
+  return c.root->family == "nccl_watchdog" || c.root->family == "postgres" || c.find("general") != nullptr ||
+         c.find("unusable") != nullptr || c.root->says == Says::launcher;
 }
 
 // A full GPU is one of several reasons of it.

@@ -110,12 +110,24 @@ bool names_other_kill(const Diagnosis& d) {
   return std::any_of(d.also.begin(), d.also.end(), [](const Finding& f) { return f.id == "other_process_killed"; });
 }
 
+// A log that just stops is what a kill leaves, and a run may name its processes.
+TEST(SeveralLogs, AKillIsNoOthersWhereALogJustStopsOrNamesTheProcess) {
+  const std::string failed = "step 1\n" + frames_of_main + "ValueError: bad label\n";
+  const std::string killed = kernel_killed("python");
+  EXPECT_EQ(of_files({{"r0.log", "step 5 loss 2\n"}, {"r1.log", failed}, {"dmesg.txt", killed}}).verdict.cause,
+            Cause::global_host_oom);
+  EXPECT_EQ(of_files({{"r1.log", "pid=99 started\n" + failed}, {"dmesg.txt", killed}}).verdict.cause,
+            Cause::global_host_oom);
+  EXPECT_EQ(of_files({{"r1.log", "pid=990 started\n" + failed}, {"dmesg.txt", killed}}).verdict.cause, Cause::not_oom);
+}
+
 // Who is killed tells nothing: the host's log is of everybody on the host.
 TEST(SeveralLogs, AKillBesideARunThatTellsItsOwnEndIsAnothers) {
   for (const char* comm : {"chrome", "python"}) {
     const Diagnosis failed = of_files(
         {{"train.log", "step 1\n" + frames_of_main + "ValueError: bad label\n"}, {"dmesg.txt", kernel_killed(comm)}});
     EXPECT_EQ(failed.verdict.cause, Cause::not_oom) << comm;
+    EXPECT_EQ(failed.verdict.confidence, Confidence::possible) << "it may have followed from the kill";
     EXPECT_TRUE(names_other_kill(failed));
     const Diagnosis full =
         of_files({{"train.log", frames_of_main + oom(2, 80, 1, 78, 76, 1)}, {"dmesg.txt", kernel_killed(comm)}});

@@ -255,6 +255,19 @@ TEST(Prose, OfAListOfChangesIsNobodysFailure) {
   EXPECT_EQ(diagnosed("## [Unreleased]\n\n### Fixed\n\n" + item).verdict.cause, Cause::unknown);
   EXPECT_EQ(diagnosed("[rank0]: ## 1.2.3\n[rank0]: " + item).verdict.cause, Cause::unknown);
   EXPECT_EQ(diagnosed("## What I see\n\n" + item).verdict.cause, Cause::host_alloc_failed);
+  // What a program reports begins with the failure, whatever stands before and above it.
+  const std::string oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  const auto is_full = [](const std::string& log) { return diagnosed(log).verdict.cause == Cause::vram_exhausted; };
+  EXPECT_TRUE(is_full("09f1a2b3 INFO loaded\n1af1a2b4 INFO step 10 loss 2.0\n2bf1a2b5 ERROR " + oom));
+  EXPECT_TRUE(is_full("3f2a1b4c5d6e loading\n9a8b7c6d5e4f loading\n1c2d3e4f5a6b " + oom));
+  for (const char* title : {"## 2.1 What the run printed", "### Changed", "# 10.0.0.12", "# 2024.05.01 training log"})
+    EXPECT_TRUE(is_full(std::string(title) + "\n\n- " + oom)) << title;
+}
+
+TEST(Prose, ABannersAdviceIsNoPageOfHelp) {
+  const std::string banner =
+      "Welcome to cluster X\n\n## Known issues\nNode gpu07 is slow. Use another.\n\nLoading model\n";
+  EXPECT_EQ(diagnosed(banner + "Killed\n").verdict.cause, Cause::sigkill_unknown);
   EXPECT_EQ(diagnosed("## 1.2.3\n\nRuntimeError: CUDA error: out of memory\n").verdict.cause, Cause::vram_exhausted);
 }
 
