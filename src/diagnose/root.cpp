@@ -319,9 +319,10 @@ class Explained {
     std::map<std::string_view, const Evidence*> about_to_kill;
     for (const Evidence& e : all) {
       if (e.says == Says::daemon_killed) about_to_kill[e.family] = &e;
-      if (e.find("spared") == nullptr) continue;
-      const Evidence* before = about_to_kill[e.family];
-      if (before != nullptr && is_spared(*before, e)) spared_.insert(before);
+      if (e.find("spared") != nullptr) {
+        const auto kill = about_to_kill.find(e.family);
+        if (kill != about_to_kill.end() && is_spared(*kill->second, e)) spared_.insert(kill->second);
+      }
       if (e.says == Says::progress && e.find("step") != nullptr) std::erase_if(reasons_, is_of_library);
       if (reasons_.size() == most_reasons || e.says != Says::other_failure || e.find("quoted") != nullptr) continue;
       if (e.find("unusable") != nullptr || e.family == "hardware_memory") reasons_.push_back(&e);

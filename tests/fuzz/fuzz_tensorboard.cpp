@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "crc32c.hpp"
+#include "read_all.hpp"
 #include "require.hpp"
 #include "tensorboard_log.hpp"
 
@@ -15,15 +16,7 @@ namespace {
 using namespace oomplan;
 
 std::string text_of(std::string_view bytes, std::size_t piece) {
-  const auto lines = read::lines_of_tensorboard(read::bytes_of(bytes), "");
-  std::string out;
-  std::string room(piece, '\0');
-  while (true) {
-    const Result<std::size_t> got = lines->read(room.data(), room.size());
-    require(static_cast<bool>(got), "memory is always read");
-    if (*got == 0) return out;
-    out.append(room, 0, *got);
-  }
+  return read_all(*read::lines_of_tensorboard(read::bytes_of(bytes), ""), piece);
 }
 
 std::string number(std::uint64_t value, unsigned bytes) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "read_all.hpp"
 #include "require.hpp"
 #include "wandb_log.hpp"
 
@@ -16,15 +17,7 @@ namespace {
 using namespace oomplan;
 
 std::string text_of(std::string_view bytes, std::size_t piece) {
-  const auto console = read::console_of_wandb(read::bytes_of(bytes), "");
-  std::string out;
-  std::string room(piece, '\0');
-  while (true) {
-    const Result<std::size_t> got = console->read(room.data(), room.size());
-    require(static_cast<bool>(got), "memory is always read");
-    if (*got == 0) return out;
-    out.append(room, 0, *got);
-  }
+  return read_all(*read::console_of_wandb(read::bytes_of(bytes), ""), piece);
 }
 
 std::string framed(std::string_view record) {
