@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "files.hpp"
+#include "process_tree.hpp"
 
 namespace oomplan::watching {
 namespace {
@@ -31,9 +32,17 @@ Membership membership_in(std::string_view text) {
   return out;
 }
 
+// v1 says "/" of a process that is on its way out (kernel/cgroup/cgroup.c, proc_cgroup_show), wherever it was.
+Membership CgroupWatch::membership_of(pid_t process) const {
+  const std::string folder = root_ + "/proc/" + std::to_string(process);
+  Membership at = membership_in(text_of(folder + "/cgroup"));
+  const auto read_after = process_in(text_of(folder + "/stat"));
+  return read_after && !read_after->exiting ? at : Membership{};
+}
+
 // A container sees its own cgroup as the root of the mount, while the path may be the host's: then that root is it.
 void CgroupWatch::find_levels(pid_t job) {
-  const Membership at = membership_in(text_of(root_ + "/proc/" + std::to_string(job) + "/cgroup"));
+  const Membership at = membership_of(job);
   if (at.path.empty() || at.path == path_) return;
   path_ = at.path;
   const std::string mount = root_ + (at.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");

@@ -48,6 +48,8 @@ class CgroupWatch {
     Counters first{};
   };
 
+  /// Empty where it no longer lives.
+  Membership membership_of(pid_t process) const;
   void find_levels(pid_t job);
   static Counters counters_of(const Level& level);
   static void read(Level& level);

@@ -19,13 +19,15 @@ std::optional<Process> process_in(const std::string& stat) {
   if (name_end == std::string::npos) return std::nullopt;
   char state = 0;
   int parent = 0;
+  unsigned flags = 0;
   long pages = 0;
   const char* rest = stat.c_str() + name_end + 1;
   const int read = std::sscanf(  // NOLINT(cert-err34-c)
-      rest, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state, &parent,
-      &pages);
-  if (read != 3 || state == 'Z') return std::nullopt;
-  return Process{static_cast<pid_t>(std::atoi(stat.c_str())), parent, pages};
+      rest, " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state, &parent,
+      &flags, &pages);
+  if (read != 4 || state == 'Z') return std::nullopt;
+  constexpr unsigned pf_exiting = 0x4;  // include/linux/sched.h
+  return Process{static_cast<pid_t>(std::atoi(stat.c_str())), parent, pages, (flags & pf_exiting) != 0};
 }
 
 namespace {

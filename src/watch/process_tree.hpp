@@ -13,10 +13,12 @@ struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
   std::int64_t pages = 0;  ///< Resident.
+  bool exiting = false;    ///< On its way out, and not yet a zombie.
   bool of_the_tree = false;
 };
 
-/// Of /proc/PID/stat: "PID (NAME) STATE PPID …", the RSS its 24th field (proc(5)); a name may hold spaces and brackets.
+/// Of /proc/PID/stat: "PID (NAME) STATE PPID …", the flags its 9th field and the RSS its
+/// 24th (proc(5)); a name may hold spaces and brackets.
 /// Nothing for a zombie.
 std::optional<Process> process_in(const std::string& stat);
 
