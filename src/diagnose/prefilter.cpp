@@ -64,12 +64,13 @@ std::size_t Prefilter::best_window(std::string_view literal, const Noise& noise)
 Prefilter::Tables Prefilter::tables_for(const Noise& noise) const {
   Tables out;
   for (std::uint32_t index = 0; index < literals_.size(); ++index)
-    enter(index, best_window(literals_[index].text, noise), out.entries);
+    enter(index, best_window(literals_[index].text, noise), noise, out.entries);
   std::stable_sort(out.entries.begin(), out.entries.end(),
                    [](const Entry& a, const Entry& b) { return slot_of(a.bit) < slot_of(b.bit); });
   out.begins.assign((std::size_t{1} << slot_width) + 1, 0);
   for (const Entry& entry : out.entries) ++out.begins[slot_of(entry.bit) + 1];
   std::partial_sum(out.begins.begin(), out.begins.end(), out.begins.begin());
+  out.live_ends.assign(out.begins.begin(), out.begins.end() - 1);
   return out;
 }
 
@@ -89,14 +90,23 @@ std::uint32_t Prefilter::long_of(const char* text) {
   return static_cast<std::uint32_t>((word * 0x9E3779B97F4A7C15U) >> (64 - slot_width));
 }
 
-void Prefilter::enter(std::uint32_t literal, std::size_t begin, std::vector<Entry>& entries) const {
+// Where eight bytes begin that tell a literal from what the log is full of: at `near`, or else the first that do.
+std::size_t Prefilter::word_beside(std::string_view literal, std::size_t near, const Noise& noise) {
+  const auto tells = [&](std::size_t at) { return !noise.longs.contains(long_of(literal.data() + at)); };
+  if (literal.size() < sizeof(std::uint64_t) || tells(near)) return near;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= literal.size(); ++at)
+    if (tells(at)) return at;
+  return near;
+}
+
+void Prefilter::enter(std::uint32_t literal, std::size_t begin, const Noise& noise, std::vector<Entry>& entries) const {
   const std::string_view text = literals_[literal].text;
   for (std::size_t i = begin; i < begin + stride_; ++i) {
     const std::uint32_t bit = bit_of(key_at(text.data() + i));
     Entry entry{bit, literal, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(text.size())};
     const std::size_t bytes = std::min(text.size(), sizeof entry.word);
     const std::size_t last = text.size() - bytes;
-    entry.word_offset = static_cast<std::uint32_t>(std::min(i > 2 ? i - 2 : 0, last));
+    entry.word_offset = static_cast<std::uint32_t>(word_beside(text, std::min(i > 2 ? i - 2 : 0, last), noise));
     std::memcpy(&entry.word, text.data() + entry.word_offset, bytes);
     std::memset(&entry.mask, 0xFF, bytes);
     entry.is_short = i + sizeof entry.word > text.size();
@@ -109,11 +119,17 @@ void Prefilter::set_bits(const std::vector<bool>& muted, Tables& tables) {
   Bits& bits = tables.bits;
   bits = {};
   const auto set = [](auto& table, std::uint32_t bit) { table[bit / 64] |= std::uint64_t{1} << (bit % 64); };
-  for (const Entry& entry : tables.entries) {
-    if (muted[entry.literal]) continue;
-    set(bits.keys, entry.bit);
-    if (entry.is_short) set(bits.shorts, entry.bit);
-    if (!entry.is_short) set(bits.longs, entry.longs);
+  for (auto begin = tables.entries.begin(); begin != tables.entries.end();) {
+    const std::uint32_t slot = slot_of(begin->bit);
+    const auto end = tables.entries.begin() + tables.begins[slot + 1];
+    const auto live_end = std::stable_partition(begin, end, [&](const Entry& entry) { return !muted[entry.literal]; });
+    tables.live_ends[slot] = static_cast<std::uint32_t>(live_end - tables.entries.begin());
+    for (auto entry = begin; entry != live_end; ++entry) {
+      set(bits.keys, entry->bit);
+      if (entry->is_short) set(bits.shorts, entry->bit);
+      if (!entry->is_short) set(bits.longs, entry->longs);
+    }
+    begin = end;
   }
 }
 
@@ -122,9 +138,9 @@ void Prefilter::tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hi
 }
 
 void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
-                      const std::vector<bool>& muted, std::vector<Hit>& hits) const {
+                      std::vector<Hit>& hits) const {
   const std::uint32_t slot = slot_of(bit);
-  for (std::uint32_t i = tables.begins[slot]; i < tables.begins[slot + 1]; ++i) {
+  for (std::uint32_t i = tables.begins[slot]; i < tables.live_ends[slot]; ++i) {
     const Entry& entry = tables.entries[i];
     if (at < entry.offset || text.size() - (at - entry.offset) < entry.size) continue;
     const std::size_t begin = at - entry.offset;
@@ -136,14 +152,12 @@ void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, 
       std::memcpy(&here, text.data() + from, text.size() - from);
     }
     if (((here ^ entry.word) & entry.mask) != 0) continue;
-    const bool passed_over = !muted.empty() && muted[entry.literal];
-    if (!passed_over && text.substr(begin, entry.size) == literals_[entry.literal].text)
-      tell(begin, entry.literal, hits);
+    if (text.substr(begin, entry.size) == literals_[entry.literal].text) tell(begin, entry.literal, hits);
   }
 }
 
 std::size_t Prefilter::find(std::string_view text, std::size_t from, const Tables& tables,
-                            const std::vector<bool>& muted, std::vector<Hit>& hits) const {
+                            std::vector<Hit>& hits) const {
   hits.clear();
   const Bits& bits = tables.bits;
   const std::size_t end = text.size() < gram ? 0 : text.size() - gram + 1;
@@ -156,14 +170,14 @@ std::size_t Prefilter::find(std::string_view text, std::size_t from, const Table
       continue;
     if (!has(bits.shorts, bit) && (at + sizeof(std::uint64_t) > text.size() || !has(bits.longs, long_of(data + at))))
       continue;
-    check(text, at, bit, tables, muted, hits);
+    check(text, at, bit, tables, hits);
     if (!hits.empty()) return at + stride;
   }
   return text.size();
 }
 
 std::size_t Prefilter::find(std::string_view text, std::size_t from, const Muted& muted, std::vector<Hit>& hits) const {
-  return find(text, from, muted.tables_, muted.muted_, hits);
+  return find(text, from, muted.tables_, hits);
 }
 
 void Prefilter::Muted::learn(std::string_view line) {

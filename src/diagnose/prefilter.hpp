@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,7 +35,7 @@ class Prefilter {
   /// The first hits at or after `from`: those of the first place where there is one, into `hits` (emptied first).
   /// Returns where to go on, text.size() at the end.
   std::size_t find(std::string_view text, std::size_t from, std::vector<Hit>& hits) const {
-    return find(text, from, tables_, {}, hits);
+    return find(text, from, tables_, hits);
   }
 
   /// Literals that a log is full of, which find() then passes over as fast as anything else.
@@ -52,8 +53,9 @@ class Prefilter {
     std::uint64_t word = 0;  // up to eight bytes of the literal, those at the key among them
     std::uint64_t mask = 0;
     std::uint32_t word_offset = 0;
-    std::uint32_t longs = 0;  // of the eight bytes from the key on
-    bool is_short = false;    // there are fewer
+    std::uint32_t longs = 0;  // of the eight bytes from the key on, or of those that end with it
+    bool is_back = false;     // the latter
+    bool is_short = false;    // the literal has neither
   };
   struct Literal {
     std::string text{};
@@ -67,28 +69,31 @@ class Prefilter {
   using Table = std::array<std::uint64_t, (std::size_t{1} << width) / 64>;
   struct Bits {
     Table<bit_width> keys{};
-    Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from
+    Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from and up to
     Table<slot_width> longs{};  // eight bytes from a key on
+    Table<slot_width> backs{};  // eight bytes that end with a key
   };
   struct Tables {
     Bits bits{};
-    std::vector<Entry> entries{};         // by slot
-    std::vector<std::uint32_t> begins{};  // of each slot among the entries, and their end
+    std::vector<Entry> entries{};            // by slot
+    std::vector<std::uint32_t> begins{};     // of each slot among the entries, and their end
+    std::vector<std::uint32_t> live_ends{};  // of each slot: what is muted comes behind
   };
   /// What lines say that a log is full of: each four bytes in a row, and each eight.
   struct Noise {
     std::unordered_set<std::uint32_t> keys{};
     std::unordered_set<std::uint32_t> longs{};
   };
+  static std::optional<std::size_t> place_of(std::size_t size, std::size_t offset);
   static std::uint32_t long_of(const char* text);
   int cost_at(std::string_view literal, std::size_t offset, const Noise& noise) const;
   std::size_t best_window(std::string_view literal, const Noise& noise) const;
-  void enter(std::uint32_t literal, std::size_t begin, std::vector<Entry>& entries) const;
+  static std::size_t word_beside(std::string_view literal, std::size_t near, const Noise& noise);
+  void enter(std::uint32_t literal, std::size_t begin, const Noise& noise, std::vector<Entry>& entries) const;
   Tables tables_for(const Noise& noise) const;
-  std::size_t find(std::string_view text, std::size_t from, const Tables& tables, const std::vector<bool>& muted,
-                   std::vector<Hit>& hits) const;
+  std::size_t find(std::string_view text, std::size_t from, const Tables& tables, std::vector<Hit>& hits) const;
   void check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
-             const std::vector<bool>& muted, std::vector<Hit>& hits) const;
+             std::vector<Hit>& hits) const;
   static void set_bits(const std::vector<bool>& muted, Tables& tables);
   void tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hits) const;
 

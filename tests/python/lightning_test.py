@@ -91,7 +91,7 @@ class Notebook(unittest.TestCase):
             shell.user_ns["words"] = WORDS
             shell.run_cell("import torch\nraise torch.OutOfMemoryError(words)")
             shell.run_cell("raise RuntimeError('another')")
-        self.assertIn("fits on NVIDIA GeForce RTX 4090", out.getvalue())
+        self.assertIn("fits on ONE NVIDIA GeForce RTX 4090", out.getvalue())
         self.assertIn("OutOfMemoryError", out.getvalue() + err.getvalue())
         self.assertIn("another", out.getvalue() + err.getvalue())
         self.assertEqual(err.getvalue().count("oomplan: vram_exhausted"), 1, err.getvalue())

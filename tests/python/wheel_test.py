@@ -54,7 +54,7 @@ def check_installed(python, wheel, where):
     run(programs / "pip", "install", "--quiet", "--no-index", wheel)
     example = "examples/axolotl/llama-3.1-8b-qlora.yml"
     found = run(programs / "oomplan", "estimate", example, "--gpu", "rtx-4090", "-q", cwd=ROOT, capture_output=True)
-    assert found.stdout.startswith("fits on NVIDIA GeForce RTX 4090"), found.stdout
+    assert found.stdout.startswith("fits on ONE NVIDIA GeForce RTX 4090"), found.stdout
     run(programs / "oomplan", "self-check")
     environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(where), "OOMPLAN_PROGRAM": str(programs / "oomplan")}
     run(programs / "python", ROOT / "tests/python/api_test.py", env=environment)
