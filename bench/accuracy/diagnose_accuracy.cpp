@@ -32,7 +32,7 @@ Diagnosis diagnose_file(const Rulebook& rules, const std::string& path) {
   Result<LogText> log = LogText::open(path);
   if (!log) return inquest.finish();
   while (true) {
-    const Result<std::optional<TextBlock>> block = log->next();
+    const Result<std::optional<std::string_view>> block = log->next();
     if (!block || !*block) break;
     inquest.read(**block);
   }

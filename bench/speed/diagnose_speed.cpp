@@ -39,13 +39,11 @@ std::string interleaved(std::size_t bytes) {
 
 void read_all(Inquest& inquest, std::string_view text) {
   inquest.begin("log");
-  std::int64_t line = 1;
   while (!text.empty()) {
     std::string_view block = text.substr(0, LogText::most);
     const std::size_t end = block.rfind('\n');
     if (end != std::string_view::npos) block = block.substr(0, end + 1);
-    inquest.read({block, line});
-    line += count_newlines(block);
+    inquest.read(block);
     text.remove_prefix(block.size());
   }
 }
@@ -86,9 +84,9 @@ int time_file(const char* path) {
   if (!log) return 3;
   std::size_t bytes = 0;
   while (true) {
-    const Result<std::optional<TextBlock>> block = log->next();
+    const Result<std::optional<std::string_view>> block = log->next();
     if (!block || !*block) break;
-    bytes += (*block)->text.size();
+    bytes += (*block)->size();
     inquest.read(**block);
   }
   const Diagnosis diagnosis = inquest.finish();

@@ -131,12 +131,12 @@ class Reader {
 
 Result<MeasuredRuns> read_runs(LogText& file, const std::string& name) {
   Reader reader(name);
+  std::int64_t line = 1;
   while (true) {
-    const Result<std::optional<TextBlock>> block = file.next();
+    const Result<std::optional<std::string_view>> block = file.next();
     if (!block) return block.errors();
     if (!*block) return std::move(reader).done();
-    std::int64_t line = (*block)->line;
-    for (std::string_view rest = (*block)->text; !rest.empty(); ++line) {
+    for (std::string_view rest = **block; !rest.empty(); ++line) {
       if (line > most_lines)
         return Diagnostic{.code = "read/too-large", .message = "this has more than 200,000 lines", .where = {name}};
       const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;

@@ -66,6 +66,7 @@ std::size_t tail_begin(std::string_view text, std::int64_t lines) {
 
 void Collector::begin(int file) {
   file_ = file;
+  counted_line_ = 1;
   wanted_ = head_lines;
   gap_ = true;
   before_.clear();
@@ -325,24 +326,23 @@ bool Collector::begins_loud(std::string_view text) {
 }
 
 // What was written with other blanks holds no word of a rule, so the block is made plain first.
-void Collector::read(const TextBlock& block) {
-  if (!has_foreign_blanks(block.text)) return read_plain(block);
-  std::string text = plain(block.text);
+void Collector::read(std::string_view block) {
+  if (!has_foreign_blanks(block)) return read_plain(block);
+  std::string text = plain(block);
   for (std::size_t at = text.find("&nbsp;"); at != std::string::npos; at = text.find("&nbsp;", at + 1))
     text.replace(at, 6, " ");
-  read_plain({text, block.line});
+  read_plain(text);
 }
 
-void Collector::read_plain(const TextBlock& block) {
-  const std::string_view text = block.text;
-  counted_line_ = block_line_ = block.line;
+void Collector::read_plain(std::string_view text) {
+  block_line_ = counted_line_;
   counted_at_ = kept_until_ = noted_until_ = 0;
   ++block_;
   if (begins_loud(text)) {
     if (is_repeated(text)) {
       note(text);
     } else {
-      keep_before(text, 0, block.line);
+      keep_before(text, 0, block_line_);
       wanted_ = lines_around;
     }
   }

@@ -27,7 +27,7 @@ class Collector {
       : loud_(loud), candidates_(std::move(candidates)), numbered_(std::move(numbered)), muted_(loud) {}
 
   void begin(int file);
-  void read(const TextBlock& block);
+  void read(std::string_view block);
   /// Ends the current log.
   void end();
 
@@ -36,7 +36,7 @@ class Collector {
   std::int64_t lines_seen() const { return lines_seen_; }
 
  private:
-  void read_plain(const TextBlock& block);
+  void read_plain(std::string_view text);
   bool begins_loud(std::string_view text);
   void keep(std::string_view raw, std::int64_t number);
   void keep_before(std::string_view text, std::size_t stop, std::int64_t stop_line);

@@ -46,7 +46,7 @@ void Inquest::begin(const std::string& name) {
   state_->files.push_back(name);
 }
 
-void Inquest::read(const TextBlock& block) { state_->collector.read(block); }
+void Inquest::read(std::string_view block) { state_->collector.read(block); }
 
 // The logs come first: they have the numbers of the moment, and a snapshot those of a little later.
 void Inquest::add(const Snapshot& snapshot) {
@@ -76,7 +76,7 @@ Diagnosis Inquest::finish() {
 Diagnosis diagnose_text(const Rulebook& rules, std::string_view text, const std::string& name) {
   Inquest inquest(rules);
   inquest.begin(name);
-  inquest.read({text, 1});
+  inquest.read(text);
   return inquest.finish();
 }
 

@@ -27,6 +27,7 @@ int commonness(std::string_view gram) {
 }  // namespace
 
 void Prefilter::add(std::string_view literal, std::uint32_t id) {
+  longest_ = std::max(longest_, literal.size());
   const auto [known, is_new] = known_.try_emplace(std::string(literal), literals_.size());
   if (is_new) literals_.push_back({std::string(literal), {}});
   literals_[known->second].ids.push_back(id);
@@ -140,13 +141,15 @@ void Prefilter::tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hi
 void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
                       std::vector<Hit>& hits) const {
   const std::uint32_t slot = slot_of(bit);
+  // Far enough from both ends any literal has room.
+  const bool inside = at >= longest_ && text.size() - at >= longest_;
   for (std::uint32_t i = tables.begins[slot]; i < tables.live_ends[slot]; ++i) {
     const Entry& entry = tables.entries[i];
-    if (at < entry.offset || text.size() - (at - entry.offset) < entry.size) continue;
+    if (!inside && (at < entry.offset || text.size() - (at - entry.offset) < entry.size)) continue;
     const std::size_t begin = at - entry.offset;
     const std::size_t from = begin + entry.word_offset;
     std::uint64_t here = 0;
-    if (text.size() - from >= sizeof here) [[likely]] {
+    if (inside || text.size() - from >= sizeof here) [[likely]] {
       std::memcpy(&here, text.data() + from, sizeof here);
     } else {
       std::memcpy(&here, text.data() + from, text.size() - from);

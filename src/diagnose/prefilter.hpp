@@ -98,6 +98,7 @@ class Prefilter {
   void tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hits) const;
 
   std::size_t stride_;
+  std::size_t longest_ = sizeof(std::uint64_t);  // of the literals
   Tables tables_{};
   std::vector<Literal> literals_{};
   std::vector<int> shared_{};                             // by slot: windows of all literals

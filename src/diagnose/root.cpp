@@ -136,7 +136,7 @@ bool can_be_survived(const Evidence& e) {
 }
 
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
-// of a failure there.
+// of a failure there. A rank's failure is caught by that rank.
 std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
   std::vector<bool> out(all.size(), false);
   const bool shared = is_drawn_through(all, lines);
@@ -144,12 +144,14 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
   bool caught_later = false;
   bool failed_between = false;
   bool handled = false;
+  std::set<std::optional<std::int64_t>> catching;
   const Evidence* later = nullptr;
   for (std::size_t i = all.size(); i-- > 0;) {
     if (all[i].says == Says::caught) {
       const bool lived = caught_later && failed_between && same_speaker(all[i], *later);
       goes_on = goes_on || lived;  // to catch another
       handled = goes_on;
+      catching.insert(all[i].rank);
       later = &all[i];
       caught_later = true;
       failed_between = false;
@@ -160,7 +162,7 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
     const bool of_tracker = all[i].family == "tensorboard";  // of the whole run, wherever its file stands
     if (all[i].says == Says::progress && !another && !of_tracker) goes_on = true;
     if (is_traceback(all[i])) goes_on = false;
-    out[i] = handled;
+    out[i] = handled && (!all[i].rank || catching.contains(all[i].rank));
   }
   return out;
 }

@@ -82,45 +82,49 @@ struct LogText::State {
   bool is_file = true;
   std::size_t since_line = 0;  // bytes handed out since a line's end
   std::unique_ptr<read::ByteSource> bytes;
-  std::string buffer{};  // what was handed out, then what was not
+  std::string buffer{};  // what was handed out, then what was not, then room
+  std::size_t size = 0;  // bytes of it without the room
   std::size_t used = 0;  // bytes of it handed out
-  std::int64_t line = 1;
   std::optional<read::Utf16> utf16{};
   bool ended = false;
   Diagnostics late{};  // an error after text that was not handed out yet
 
+  std::string_view handed() const { return std::string_view(buffer).substr(0, used); }
+
   void drop_used() {
-    line += count_newlines(std::string_view(buffer).substr(0, used));
-    buffer.erase(0, used);
-    used = 0;
+    std::memmove(buffer.data(), buffer.data() + used, size - used);
+    size -= std::exchange(used, 0);
   }
 
   void fill() {
-    while (!ended && buffer.size() < most) {
-      const std::size_t before = buffer.size();
-      buffer.resize(most);
-      const Result<std::size_t> got = bytes->read(buffer.data() + before, most - before);
-      buffer.resize(before + (got ? *got : 0));
+    if (buffer.size() < most) buffer.resize(most);
+    while (!ended && size < most) {
+      const Result<std::size_t> got = bytes->read(buffer.data() + size, most - size);
       ended = !got || *got == 0;
       if (!got) late = of_a_log(got.errors());
-      if (utf16) buffer.replace(before, std::string::npos, utf16->to_utf8(std::string_view(buffer).substr(before)));
+      const std::string_view read(buffer.data() + size, got ? *got : 0);
+      if (utf16) put(utf16->to_utf8(read));
+      if (!utf16) size += read.size();
     }
+  }
+  void put(std::string_view text) {
+    if (buffer.size() < size + text.size()) buffer.resize(size + text.size());
+    size += text.copy(buffer.data() + size, text.size());
   }
 
   /// False where a line is longer than any.
   bool count_to_line() {
-    const std::string_view handed = std::string_view(buffer).substr(0, used);
-    since_line = handed.find_first_of("\n\r") == std::string_view::npos ? since_line + used : 0;
+    since_line = handed().find_first_of("\n\r") == std::string_view::npos ? since_line + used : 0;
     return is_file || since_line < longest_line;
   }
 
   std::size_t cut() const {
-    if (ended) return buffer.size();
+    if (ended) return size;
     for (const char end : {'\n', '\r'}) {
-      const void* found = memrchr(buffer.data(), end, buffer.size());
+      const void* found = memrchr(buffer.data(), end, size);
       if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer.data()) + 1;
     }
-    return buffer.size();
+    return size;
   }
 };
 
@@ -162,13 +166,12 @@ LogText LogText::from_memory(std::string_view bytes) {
 
 bool LogText::is_pickle() {
   state_->fill();
-  return read::is_pickle(state_->buffer);
+  return read::is_pickle(std::string_view(state_->buffer).substr(0, state_->size));
 }
 
 Result<std::size_t> LogText::read_bytes(char* out, std::size_t room) {
-  const std::string& buffer = state_->buffer;
-  if (state_->used < buffer.size()) {
-    const std::size_t got = buffer.copy(out, room, state_->used);
+  if (state_->used < state_->size) {
+    const std::size_t got = state_->buffer.copy(out, std::min(room, state_->size - state_->used), state_->used);
     state_->used += got;
     return got;
   }
@@ -176,16 +179,16 @@ Result<std::size_t> LogText::read_bytes(char* out, std::size_t room) {
   return state_->bytes->read(out, room);
 }
 
-Result<std::optional<TextBlock>> LogText::next() {
+Result<std::optional<std::string_view>> LogText::next() {
   state_->drop_used();
   state_->fill();
-  if (state_->buffer.empty()) {
+  if (state_->size == 0) {
     if (!state_->late.empty()) return std::exchange(state_->late, {});
-    return std::optional<TextBlock>();
+    return std::optional<std::string_view>();
   }
   state_->used = state_->cut();
   if (!state_->count_to_line()) return no_lines(state_->path);
-  return std::optional<TextBlock>({std::string_view(state_->buffer).substr(0, state_->used), state_->line});
+  return std::optional(state_->handed());
 }
 
 }  // namespace oomplan

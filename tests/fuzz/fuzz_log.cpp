@@ -20,12 +20,10 @@ const Rulebook& rules() {
 Diagnosis in_blocks(std::string_view text, std::size_t size) {
   Inquest inquest(rules());
   inquest.begin("log");
-  std::int64_t line = 1;
   while (!text.empty()) {
     const std::size_t end = text.find('\n', std::min(size, text.size() - 1));
     const std::string_view block = text.substr(0, end == std::string_view::npos ? end : end + 1);
-    inquest.read({block, line});
-    line += count_newlines(block);
+    inquest.read(block);
     text.remove_prefix(block.size());
   }
   return inquest.finish();

@@ -52,7 +52,8 @@ class Inquest {
 
   /// The blocks of a log that follow belong to `name`.
   void begin(const std::string& name);
-  void read(const TextBlock& block);
+  /// The next lines of it; only the last may lack its end.
+  void read(std::string_view block);
   /// A memory snapshot is of the case as well.
   void add(const Snapshot& snapshot);
 

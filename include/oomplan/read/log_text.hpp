@@ -12,14 +12,6 @@
 
 namespace oomplan {
 
-/// A run of whole lines as they stand in the log, ends included; only the last block may lack its end, and a line
-/// longer than a block is cut, at a carriage return where there is one. `line` counts \n from 1; the pieces of a cut
-/// line have one number. The view holds until the next call.
-struct TextBlock {
-  std::string_view text{};
-  std::int64_t line = 1;
-};
-
 /// How many '\n' are in `text`.
 std::int64_t count_newlines(std::string_view text);
 
@@ -49,8 +41,10 @@ class LogText {
   /// The bytes as they are, for what is no text: up to `room` (> 0) of them, 0 at the end. Not together with next().
   Result<std::size_t> read_bytes(char* out, std::size_t room);
 
-  /// The next block; nothing at the end.
-  Result<std::optional<TextBlock>> next();
+  /// The next run of whole lines as they stand in the log, ends included; nothing at the end. Only the last may lack
+  /// its end, and a line longer than a block is cut, at a carriage return where there is one. The view holds until the
+  /// next call.
+  Result<std::optional<std::string_view>> next();
 
  private:
   struct State;

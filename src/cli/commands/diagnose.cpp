@@ -46,7 +46,7 @@ bool read_log(const LogFile& file, Inquest& inquest, Diagnostics& problems) {
   if (log->is_pickle()) return read_memory(*log, name, inquest, problems);
   inquest.begin(name);
   while (true) {
-    const Result<std::optional<TextBlock>> block = log->next();
+    const Result<std::optional<std::string_view>> block = log->next();
     if (!block) append(problems, block.errors());
     if (!block) return problems.back().code == "read/damaged";
     if (!*block) return true;

@@ -52,15 +52,13 @@ class Transcript {
 
  private:
   void read_block() {
-    inquest_.read({block_, line_});
-    line_ += count_newlines(block_);
+    inquest_.read(block_);
     block_.clear();
   }
 
   Inquest inquest_;
   std::optional<NewFile>& log_;
   std::string block_{};
-  std::int64_t line_ = 1;
 };
 
 /// The files that were asked for, made before anything runs.

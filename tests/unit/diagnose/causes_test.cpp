@@ -104,6 +104,16 @@ TEST(Caught, IsNotTheFailureWhereTheRunGoesOn) {
             Cause::vram_exhausted);
 }
 
+TEST(Caught, IsNotWhatAnotherRankDiedOf) {
+  const std::string warning =
+      "| WARNING | OOM: Ran out of memory with exception: CUDA out of memory. Tried to allocate ";
+  const std::string caught =
+      warning + "1.00 GiB\n| WARNING | attempting to recover from OOM in forward/backward pass\n";
+  const Diagnosis d = diagnosed(caught + caught + "[rank3]: " + oom(2, 80, 1, 78, 76, 1) + caught + caught);
+  EXPECT_EQ(d.rank, 3);
+  EXPECT_EQ(diagnosed(caught + caught + oom(2, 80, 1, 78, 76, 1) + caught + caught).root->where.line, 8);
+}
+
 TEST(Root, IsTheFirstFailureNotItsConsequence) {
   const Diagnosis d = diagnosed(
       "[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process "

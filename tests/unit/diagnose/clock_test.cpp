@@ -17,7 +17,7 @@ Diagnosis of_files(const std::vector<std::pair<std::string, std::string>>& files
   Inquest inquest(book());
   for (const auto& [name, text] : files) {
     inquest.begin(name);
-    inquest.read({text, 1});
+    inquest.read(text);
   }
   return inquest.finish();
 }

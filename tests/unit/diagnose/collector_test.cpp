@@ -17,12 +17,10 @@ std::vector<Line> collected(const std::string& text, std::size_t block) {
   loud.finish();
   Collector collector(loud);
   collector.begin(0);
-  std::int64_t line = 1;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.rfind('\n', std::min(text.size(), at + block) - 1) + 1;
     const std::string_view piece = std::string_view(text).substr(at, end - at);
-    collector.read({piece, line});
-    line += count_newlines(piece);
+    collector.read(piece);
     at = end;
   }
   collector.end();
@@ -113,7 +111,7 @@ TEST(Collector, StopsAtEachSentenceThatANumberTellsApart) {
   const auto has = [&](std::vector<bool> numbered) {
     Collector collector(loud, {true}, std::move(numbered));
     collector.begin(0);
-    collector.read({text, 1});
+    collector.read(text);
     collector.end();
     return std::ranges::any_of(collector.take(), [](const Line& line) { return line.body.starts_with("2900 "); });
   };

@@ -62,7 +62,7 @@ TEST(Moment, OfASnapshotComesFromNoLine) {
   for (const std::string& log : {std::string(), frame("torch/optim/adamw.py", "step", "adamw(")}) {
     Inquest inquest(book());
     inquest.begin("log");
-    inquest.read({log, 1});
+    inquest.read(log);
     inquest.add(snapshot);
     const Diagnosis said = inquest.finish();
     EXPECT_EQ(said.verdict.cause, Cause::vram_exhausted);
