@@ -173,8 +173,9 @@ std::string_view clause(std::string_view line, std::string_view text, std::size_
 // "exec: /bin/frob: Cannot allocate memory" is the system's own word for errno 12; a page that could not be locked is
 // no failure.
 bool is_of_the_system(std::string_view text) {
-  const bool said =
-      text.find(": Cannot allocate memory") != std::string_view::npos || text.ends_with(": Out of memory");
+  const bool said = text.find(": Cannot allocate memory") != std::string_view::npos ||
+                    text.find("ENOMEM (Cannot allocate memory") != std::string_view::npos ||
+                    text.ends_with(": Out of memory");
   return said && text.find("lock") == std::string_view::npos;
 }
 
@@ -246,7 +247,11 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
 }
 
 bool speaks_of_memory(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM"});
+  constexpr auto words = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM",
+                                                          "alloc", "malloc", "allocate", "allocation", "Allocation",
+                                                          "arena exhausted", "system resources", "ENOMEM"});
+  constexpr auto codes = std::to_array<std::string_view>({"NOMEM", "NO_MEM", "MemoryError", "bad_alloc"});
+  if (has_any(text, codes)) return true;
   const auto joins = [&](std::size_t at, std::string_view signs) {
     if (at >= text.size()) return false;
     return std::isalnum(static_cast<unsigned char>(text[at])) != 0 || signs.find(text[at]) != std::string_view::npos;
@@ -269,6 +274,7 @@ bool explains(std::string_view text) {
                                                           "how to ",
                                                           "Supported ",
                                                           "bad_alloc caught",
+                                                          "AssertionError: assert ",
                                                           "is thrown",
                                                           "Raised when",
                                                           "typically happens",

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 
 #include "escapes.hpp"
@@ -69,37 +70,131 @@ bool is_of_example(std::string_view key) {
   return std::find(beside.begin(), beside.end(), key) != beside.end();
 }
 
-bool is_message(const std::string& key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+// Of what a person and a model say to one another.
+bool is_of_dialogue(std::string_view key) {
+  constexpr auto names = std::to_array<std::string_view>(
+      {"instruction", "input", "output", "prompt", "response", "completion", "question", "answer", "role", "content",
+       "chosen", "rejected", "system", "conversations", "messages", "from", "value"});
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+bool is_message(std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+
+// The words of "error.stack_trace", "exitCode", "exc_info".
+std::vector<std::string> words_in_key(std::string_view key) {
+  std::vector<std::string> out(1);
+  for (const char c : key) {
+    const auto sign = static_cast<unsigned char>(c);
+    const bool begins = std::isupper(sign) != 0 && !out.back().empty() && std::islower(out.back().back()) != 0;
+    if (std::isalnum(sign) == 0 || begins) out.emplace_back();
+    if (std::isalnum(sign) != 0) out.back() += static_cast<char>(std::tolower(sign));
+  }
+  return out;
+}
+
+// Whether a member tells of a failure, whatever its logger calls its messages.
+bool is_of_failure(std::string_view key) {
+  constexpr auto telling =
+      std::to_array<std::string_view>({"err",    "error",   "errors",   "errmsg",  "exc",   "exception",  "reason",
+                                       "detail", "details", "cause",    "failure", "stack", "stacktrace", "traceback",
+                                       "stderr", "exit",    "exitcode", "signal",  "oom",   "killed"});
+  const std::vector<std::string> words = words_in_key(key);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(telling.begin(), telling.end(), word) != telling.end();
+  });
+}
+
+// The members of an object, of those within it too; what is torn or no JSON at all gives what can be read.
+class Members {
+ public:
+  explicit Members(std::string_view line) : line_(line) {}
+
+  void read() {
+    for (std::size_t at = line_.find_first_of("\"{}[]"); at < line_.size(); at = line_.find_first_of("\"{}[]", at)) {
+      at = line_[at] == '"' ? read_string(at) : read_bracket(at);
+    }
+  }
+
+  /// There is a message, and what stands beside it makes it none of an example that a model is trained with.
+  bool is_log() const { return has_message_ && !(begins_object() && is_example_); }
+  /// It is an example of a dialogue, whatever that is about.
+  bool is_dialogue() const { return begins_object() && names_ > 1 && names_ == of_dialogue_; }
+  std::vector<std::string> texts() && {
+    if (!codes_.empty()) texts_.push_back(std::move(codes_));
+    return std::move(texts_);
+  }
+
+ private:
+  bool begins_object() const { return line_.starts_with('{'); }
+
+  std::size_t read_bracket(std::size_t at) {
+    const bool opens = line_[at] == '{' || line_[at] == '[';
+    if (opens && failing_.size() < deepest)
+      failing_.push_back(is_of_failure(key_) || (!failing_.empty() && failing_.back()));
+    if (!opens && !failing_.empty()) failing_.pop_back();
+    key_.clear();
+    return at + 1;
+  }
+
+  std::size_t read_string(std::size_t at) {
+    Text text = string_at(line_, at + 1);
+    const std::size_t end = skip_blanks(line_, text.end);
+    if (key_.empty() && end < line_.size() && line_[end] == ':') return read_name(std::move(text.text), end + 1);
+    const bool message = is_message(key_);
+    const bool failing = is_of_failure(key_) || (!failing_.empty() && failing_.back());
+    has_message_ = has_message_ || message;
+    const bool sentence = text.text.find(' ') != std::string::npos;
+    if (failing && !message && !sentence) add_code(line_.substr(at, text.end - at));
+    if (message || text.lines || (failing && sentence)) texts_.push_back(std::move(text.text));
+    key_.clear();
+    return end;
+  }
+
+  std::size_t read_name(std::string name, std::size_t at) {
+    ++names_;
+    if (is_of_dialogue(name)) ++of_dialogue_;
+    is_example_ = is_example_ && is_of_example(name);
+    at = skip_blanks(line_, at);
+    key_ = std::move(name);
+    const char value = at < line_.size() ? line_[at] : ' ';
+    if (value == '"' || value == '{' || (value == '[' && key_ != "MESSAGE")) return at;
+    if (value == '[') {
+      texts_.push_back(bytes_at(line_, at + 1));
+      has_message_ = has_message_ || !texts_.back().empty();
+    }
+    const std::size_t end = std::min(line_.find_first_of(",}]", at), line_.size());
+    if (value != '[' && is_of_failure(key_)) add_code(line_.substr(at, end - at));
+    key_.clear();
+    return end;
+  }
+
+  /// A word or a number, as it is written: "exitCode":137.
+  void add_code(std::string_view value) {
+    codes_ += (codes_.empty() ? "\"" : ",\"") + key_ + "\":" + std::string(value);
+  }
+
+  static constexpr std::size_t deepest = 64;
+  std::string_view line_;
+  std::string key_{};
+  std::vector<bool> failing_{};  // of each bracket that is open: whether it is of a failure
+  std::vector<std::string> texts_{};
+  std::string codes_{};
+  int names_ = 0;
+  int of_dialogue_ = 0;
+  bool has_message_ = false;
+  bool is_example_ = true;
+};
 
 }  // namespace
 
 std::vector<std::string> messages_of_json(std::string_view line) {
-  std::vector<std::string> out;
   const std::size_t begin = line.find_first_not_of(' ');
-  const bool object = line.starts_with('{');
-  if (!object && (begin == std::string_view::npos || !begins_with_message(line.substr(begin)))) return out;
-  bool found = false;
-  bool example = object;
-  std::string key;
-  for (std::size_t at = line.find('"'); at < line.size(); at = line.find('"', at)) {
-    Text text = string_at(line, at + 1);
-    at = skip_blanks(line, text.end);
-    const bool names = key.empty() && at < line.size() && line[at] == ':';
-    if (names) {
-      example = example && is_of_example(text.text);
-      at = skip_blanks(line, at + 1);
-      const char value = at < line.size() ? line[at] : ' ';
-      if (value == '"') key = std::move(text.text);
-      if (value == '[' && text.text == "MESSAGE") out.push_back(bytes_at(line, at + 1));
-      found = found || (value == '[' && text.text == "MESSAGE" && !out.back().empty());
-      continue;
-    }
-    const bool message = is_message(key);
-    found = found || message;
-    if (message || text.lines) out.push_back(std::move(text.text));
-    key.clear();
-  }
-  return found && !example ? out : std::vector<std::string>();
+  if (!line.starts_with('{') && (begin == std::string_view::npos || !begins_with_message(line.substr(begin))))
+    return {};
+  Members members(line);
+  members.read();
+  if (members.is_dialogue()) return {""};
+  return members.is_log() ? std::move(members).texts() : std::vector<std::string>();
 }
 
 }  // namespace oomplan::diagnose

@@ -236,11 +236,19 @@ std::string_view exception_named(std::int64_t code) {
   }
 }
 
+// A Python that exits with a child's -9 has the code 247: the last eight bits of it.
+static std::int64_t passed_on(std::int64_t code) {
+  constexpr std::array<std::int64_t, 4> signals{9, 11, 6, 15};
+  const bool passed = std::any_of(signals.begin(), signals.end(), [&](std::int64_t s) { return code == 256 - s; });
+  return passed ? code - 256 : code;
+}
+
 std::string signal_of(const Evidence& evidence) {
   if (const Reading* signal = evidence.find("signal")) return signal->text;
   std::int64_t code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(0));
   if (const std::string_view exception = exception_named(code); !exception.empty()) return std::string(exception);
   if (code > 128 && code < 160) code = 128 - code;
+  code = passed_on(code);
   return code < 0 ? std::string(signal_named(std::to_string(code))) : std::string();
 }
 

@@ -13,7 +13,10 @@ namespace oomplan::diagnose {
 // One line of JSON as Docker, Kubernetes, journald and structured loggers write them.
 
 /// What `line` says where it is an object with a message ("log", "message", "msg", "MESSAGE", "text" …): that, and
-/// beside it every text that has lines of its own, such as a traceback; escapes resolved. Empty otherwise.
+/// beside it every text that has lines of its own, such as a traceback, and what members say whose names tell of a
+/// failure ("err", "exception.value"); escapes resolved. Of those the words and numbers come last, in one text as they
+/// are written: "exitCode":137,"reason":"OOMKilled". An example of a dialogue says nothing, which is one empty text.
+/// Empty otherwise.
 std::vector<std::string> messages_of_json(std::string_view line);
 
 // One line that holds many: what a logger, a shipper or a page folded into it is taken apart again, and each piece

@@ -89,5 +89,19 @@ TEST(Escapes, AreNoneWhereABackslashIsNotOfAWriter) {
   EXPECT_FALSE(is_escaped(R"(a \"b\")")) << "no line ends, nothing to take apart";
 }
 
+// Whatever a logger calls the member that says why; what a user wrote is none.
+TEST(JsonLine, SaysWhatMembersOfAFailureSay) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(messages_of_json(R"({"msg":"failed","err":"it is full","level":"error"})"),
+            (Texts{"failed", "it is full"}));
+  EXPECT_EQ(messages_of_json(R"({"message":"failed","exception":{"type":"Oh","value":"it is full"}})"),
+            (Texts{"failed", "it is full", R"("type":"Oh")"}));
+  EXPECT_EQ(
+      messages_of_json(R"({"msg":"ended","exitCode":137,"user":{"reasoning":"it is full"},"reason":"OOMKilled"})"),
+      (Texts{"ended", R"("exitCode":137,"reason":"OOMKilled")"}));
+  EXPECT_EQ(messages_of_json(R"({"msg":"asked","prompt":"it is full"})"), (Texts{"asked"}));
+  EXPECT_EQ(messages_of_json(R"({"prompt":"it is full","response":"Then empty it."})"), (Texts{""}));
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
