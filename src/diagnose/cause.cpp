@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "oomplan/core/text.hpp"
@@ -38,8 +39,10 @@ bool free_contradicts(const Case& c) {
   return n.free && n.requested && !n.limit && !n.is_in_pieces() && *n.free - *n.requested >= 32 * mib;
 }
 
-bool asks_negative(const Case& c) {
-  return c.root != nullptr && c.root->says <= Says::host_alloc_failed && c.number("requested").value_or(0) < 0;
+bool asks_overflowed(const Case& c) {
+  if (c.root == nullptr || c.root->says > Says::host_alloc_failed) return false;
+  const std::int64_t asked = c.number("requested").value_or(0);
+  return asked < 0 || asked == std::numeric_limits<std::int64_t>::max();  // what is larger is read so
 }
 
 bool refused_by_limit(const Case& c) {

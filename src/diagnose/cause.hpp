@@ -22,8 +22,8 @@ std::string shown(std::int64_t bytes);
 /// "33 %" of `part` in `whole`.
 std::string share(std::int64_t part, std::int64_t whole);
 
-/// The size that was refused is below zero.
-bool asks_negative(const Case& c);
+/// The size that was refused is below zero, or 8 EiB and more: a count overflowed.
+bool asks_overflowed(const Case& c);
 
 /// Whether the root is a failed allocation on the GPU that the run did not survive.
 bool is_gpu_shortage(const Case& c);

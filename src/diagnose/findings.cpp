@@ -40,9 +40,10 @@ void about_request(const Case& c, Findings& out) {
     out.push_back({"per_allocation_limit",
                    "there is room for it, but Intel's driver refuses one allocation of 4 GiB and more unless relaxed "
                    "limits are asked for"});
-  if (c.root->says == Says::host_alloc_failed && c.number("requested").value_or(0) > std::int64_t{1} << 42)
+  if (asks_overflowed(c))
+    out.push_back({"absurd_request", "the size is negative, or 8 EiB and more: a count overflowed in the program"});
+  else if (c.root->says == Says::host_alloc_failed && c.number("requested").value_or(0) > std::int64_t{1} << 42)
     out.push_back({"absurd_request", "no host has that much: the size is wrong, not the memory short"});
-  if (asks_negative(c)) out.push_back({"absurd_request", "the size is negative: a count overflowed in the program"});
 }
 
 void about_holders(const Case& c, Findings& out) {

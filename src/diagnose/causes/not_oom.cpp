@@ -29,9 +29,10 @@ Judgement causes::not_oom(const Case& c) {
   } else if (c.find("absurd") != nullptr && names_other_failure(c)) {
     out.weight = 99;
     out.reason = "the size asked for is garbage that an earlier failure left behind";
-  } else if (asks_negative(c)) {
+  } else if (asks_overflowed(c)) {
     out.weight = 99;
-    out.reason = "the size asked for is negative: a count overflowed in the program, and no memory was short";
+    out.reason =
+        "the size asked for is negative, or 8 EiB and more: a count overflowed in the program, and no memory was short";
   } else if (is_only_soft(c)) {
     out.weight = 86;
     out.confidence = Confidence::possible;
