@@ -25,7 +25,6 @@ constexpr std::array titles{"faq"sv,
                             "common errors"sv,
                             "common error messages"sv,
                             "typical errors"sv,
-                            "typical error messages"sv,
                             "what this error means"sv,
                             "what does this error mean"sv,
                             "quick fix"sv,
@@ -37,7 +36,8 @@ constexpr std::array titles{"faq"sv,
 // Of Markdown's "## Title"; 0 for a line that is none.
 std::size_t level_of(const Line& line) {
   if (line.titled) return 1;
-  const std::string_view text = line.body;
+  std::string_view text = line.body;
+  if (text.starts_with("+#")) text.remove_prefix(1);  // of a diff
   const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
   return level <= 6 && level < text.size() && text[level] == ' ' ? level : 0;
 }
@@ -52,8 +52,14 @@ std::string title_of(std::string_view text, std::string_view around) {
 
 // "## 5. Troubleshooting", or "Troubleshooting" alone on its line; "Known issues: /scratch is slow" is a banner.
 bool heads_help(std::string_view text) {
-  const std::string title = title_of(text, "#*=:_ 0123456789.");
+  const std::string title = title_of(text, "+#*=:_ 0123456789.");
   return !title.empty() && std::ranges::find(titles, title) != titles.end();
+}
+
+// "## Typical Error Messages": whatever stands below, it happened to nobody.
+bool heads_messages(const Line& line) {
+  const std::string title = title_of(line.body, "+#*=:_ 0123456789.");
+  return level_of(line) > 0 && (title == "typical error messages" || title == "example error messages");
 }
 
 // "## 1.2.3", "## [Unreleased]", "# v2.0.0 (2024-05-01)", "### Fixed"
@@ -183,6 +189,7 @@ bool HelpPages::holds(std::size_t index) {
     const Line& line = lines_[i];
     if (line.file != lines_[index].file || is_of_no_page(i)) return false;
     const std::size_t level = level_of(line);
+    if (heads_messages(line) && level < least) return true;
     if (heads_help(line.body)) {
       return (level > 0 ? level < least : is_at_the_top(lines_, i)) && gives_advice(lines_, i, index);
     }
