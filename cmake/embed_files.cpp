@@ -1,12 +1,15 @@
 // Run by embed.cmake at build time: `embed_files OUT NAMESPACE FOLDER PATH...` writes OUT, in NAMESPACE, with the text
-// of each PATH below FOLDER and, of YAML, what it says. A file that cannot be read stops the build with its error.
+// of each PATH below FOLDER and, of YAML, what it says; of presets, the hub ids that they list, too. A file that cannot
+// be read stops the build with its error.
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include "oomplan/core/result.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/read/packed.hpp"
 
 namespace {
@@ -25,6 +28,22 @@ std::string view_of(std::string_view text) {
   return out + "\", " + std::to_string(text.size()) + "}";
 }
 
+using Ids = std::map<std::string, std::string>;  // In lower case, with the path of the preset.
+
+/// src/catalog/preset_file.cpp: id_of and ids_in.
+void add_ids(const std::string& path, const oomplan::Node& preset, Ids& ids) {
+  constexpr std::string_view folder = "presets/";
+  constexpr std::string_view extension = ".yaml";
+  if (!path.starts_with(folder)) return;
+  std::string name = path.substr(folder.size(), path.size() - folder.size() - extension.size());
+  if (const std::size_t at = name.find("--"); at != name.npos) name.replace(at, 2, "/");
+  ids.emplace(oomplan::lowered(name), path);
+  if (const oomplan::Node* aliases = preset.find("aliases"))
+    for (const oomplan::Node& alias : aliases->items) ids.emplace(oomplan::lowered(alias.text), path);
+  if (const oomplan::Node* variants = preset.find("variants"))
+    for (const oomplan::Entry& variant : variants->entries) ids.emplace(oomplan::lowered(variant.key), path);
+}
+
 int failed(const std::string& file) {
   std::cerr << file << ": cannot be read or written\n";
   return 1;
@@ -38,6 +57,7 @@ int main(int count, char** arguments) {
   std::ostringstream out;
   out << "#include \"oomplan/core/embedded.hpp\"\n\nnamespace oomplan::" << space
       << " {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n";
+  Ids ids;
   for (int i = 4; i < count; ++i) {
     const std::string path = arguments[i];
     const std::string file = folder + "/" + path;
@@ -53,12 +73,19 @@ int main(int count, char** arguments) {
         return 1;
       }
       packed = oomplan::pack(document->root);
+      add_ids(path, document->root, ids);
     }
     out << "    {" << view_of(path) << ",\n     " << view_of(text.str()) << ",\n     " << view_of(packed) << "},\n";
   }
-  out << "};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files();\n"
-         "std::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace oomplan::"
-      << space << "\n";
+  out << "};\n";
+  if (!ids.empty()) out << "constexpr EmbeddedId ids[] = {\n";
+  for (const auto& [id, path] : ids) out << "    {" << view_of(id) << ", " << view_of(path) << "},\n";
+  if (!ids.empty()) out << "};\n";
+  out << "}  // namespace\nstd::span<const EmbeddedFile> embedded_files();\n"
+         "std::span<const EmbeddedFile> embedded_files() { return files; }\n";
+  if (!ids.empty())
+    out << "std::span<const EmbeddedId> embedded_ids();\nstd::span<const EmbeddedId> embedded_ids() { return ids; }\n";
+  out << "}  // namespace oomplan::" << space << "\n";
   std::ofstream to(arguments[1], std::ios::binary);
   to << out.str() << std::flush;
   return to ? 0 : failed(arguments[1]);

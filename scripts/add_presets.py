@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Writes presets from models' configs.
 
-    scripts/add_presets.py [--types TYPE,...] [--quantized ID,...] CONFIGS...
+    scripts/add_presets.py [--types TYPE,...] CONFIGS...
 
 A file is a config.json, named after its hub id with `--` for the slash (or in a folder of that name), or a list of
 {"id", "config", "parameters"} and {"id", "same_as", "reason"}. Only the keys that the architecture's file reads are
-written. An id that a preset has already is left alone, copies of it are added to its aliases; an upload in another form
-(quantised, or of a model in fp32, whose uploads often are not) is no alias. A quantised copy that `--quantized` names gets a
-preset of its own: the original's, with what its name or `reason` says of the weights. Then run check_presets.py.
+written; of a family that no file plays its name, and whether its code comes with the checkpoint. An id that a preset has
+already is left alone. An id of the same sizes goes into the file of the one that it names: into its aliases, or into its
+variants where its name or `reason` says what is different. Then run check_presets.py.
 """
 import argparse
 import json
@@ -18,10 +18,13 @@ import sys
 import yaml
 
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
-OTHER_FORM = re.compile(r"quanti[sz]ed|awq|gptq|aqlm|bnb|[48]-?bit|fp8|fp4|gguf|int4|int8|exl2|head|reward|dtype|adapter|"
-                        r"lora|vocabulary|written so|sparse|single linear|trained from", re.I)
-
-METHODS = {"gptq": "gptq", "awq": "awq", "aqlm": "aqlm", "nvfp4": "nvfp4", "bnb": "bitsandbytes", "bitsandbytes": "bitsandbytes"}
+# What a name or a reason says of the weights, the first that is there.
+METHODS = {"nvfp4": "nvfp4", "mxfp4": "mxfp4", "gptq": "gptq", "awq": "awq", "aqlm": "aqlm", "fp8": "fp8", "bnb": "bitsandbytes",
+           "bitsandbytes": "bitsandbytes", "4bit": "bitsandbytes", "4-bit": "bitsandbytes", "int4": "int4"}
+NOT_PLAYED = {"adapter": "an adapter on {base}", "lora": "an adapter on {base}",
+              "vocabulary": "a vocabulary that was not seen", "no lm_head": "a vocabulary that was not seen",
+              "mamba_ssm": "a config.json that mamba_ssm alone reads",
+              "single linear": "code that comes with the checkpoint, whose experts are linear layers of their own,"}
 
 
 def architectures():
@@ -70,21 +73,38 @@ def dtype_of(config):
     return next((part[key] for part in parts for key in ("torch_dtype", "dtype") if part.get(key)), None)
 
 
-def is_alias(entry, base):
-    """A copy of the same weights in the same form."""
-    reason = entry.get("reason", "").replace("re-upload or quantized weights", "re-upload")
-    return entry.get("same_as") == base and not OTHER_FORM.search(entry["id"] + " " + reason)
+def differs(entry, base):
+    """What is different of a copy of `base`, a preset's config: keys of its config.json, a text, or nothing."""
+    said = (entry["id"] + " " + entry.get("reason", "")).lower().replace("re-upload or quantized weights", "")
+    for word, what in NOT_PLAYED.items():
+        if word in said:
+            return what.format(base=entry["same_as"])
+    method = next((method for word, method in METHODS.items() if word in said), None)
+    if method:
+        return {"quantization_config": {"quant_method": method}}
+    if "bf16" in said and "quantization_config" in base:
+        return {"quantization_config": None}
+    # Heads are trained and saved in any dtype, and so are copies of a model in fp32.
+    if "head" in said or "reward" in said or (dtype_of(base) or "float32") == "float32":
+        return {"torch_dtype": "unseen"}
+    return None
 
 
-def add_aliases(file, aliases):
-    text = file.read_text()
-    have = yaml.safe_load(text).get("aliases", [])
-    lines = "".join(f"  - {name}\n" for name in sorted([*have, *aliases]))
-    rest = text[text.index("parameters:"):]
-    file.write_text("aliases:\n" + lines + rest)
+def write(path, data):
+    """Variants stand on a line each."""
+    variants = data.pop("variants", {})
+    text = yaml.dump(data, Dumper=Indented, sort_keys=False, width=120)
+    lines = ["variants:"] + [f"  {name}: {json.dumps(variants[name]) if isinstance(variants[name], str) else flow(variants[name])}"
+                             for name in sorted(variants, key=str.lower)]
+    at = re.search(r"^(not_played|parameters|config):", text, re.M).start()
+    path.write_text(text[:at] + ("\n".join(lines) + "\n" if variants else "") + text[at:])
 
 
-def preset(entry, aliases, keys, nested, switches):
+def flow(mapping):
+    return yaml.dump(mapping, default_flow_style=True, width=1000).strip()
+
+
+def preset(entry, keys, nested, switches):
     config = entry["config"]
     kept = {"model_type": config["model_type"]}
     dtype = dtype_of(config)
@@ -95,85 +115,74 @@ def preset(entry, aliases, keys, nested, switches):
     for mapping, key in nested:
         if isinstance(config.get(mapping), dict) and key in config[mapping]:
             kept.setdefault(mapping, {})[key] = config[mapping][key]
-    if "quantization_config" in config:
-        kept["quantization_config"] = {"quant_method": config["quantization_config"].get("quant_method", "unknown")}
-    out = {"aliases": aliases} if aliases else {}
-    if entry.get("parameters"):
+    method = config.get("quantization_config", {}).get("quant_method") or next(
+        (method for word, method in METHODS.items() if word in entry["id"].lower()), None)
+    if method:
+        kept["quantization_config"] = {"quant_method": method}
+    # Of a class without a head, or with another, the count is not the model's that is trained.
+    counted = entry.get("parameters") and re.search("ForCausalLM|ForConditionalGeneration|ForMaskedLM|LMHead|^$",
+                                                    config.get("architectures", [""])[0])
+    out = {"not_played": "a tower that sees images, whose sizes were not seen,"} if "text part only" in entry.get("note", "") else {}
+    if counted:
         out["parameters"] = entry["parameters"]
     return out | {"config": kept}
 
 
+def family(entry):
+    """Of a model that nothing here plays."""
+    config = entry["config"]
+    kept = {"model_type": config["model_type"]}
+    if "auto_map" in config or "no class for it" in entry.get("not_counted", ""):
+        kept["auto_map"] = config.get("auto_map") or {"AutoModelForCausalLM": config.get("architectures", ["unseen"])[0]}
+    return {"config": kept}
+
+
 def add_copies(entries, known):
-    """Ids that are copies of a model which has a preset already."""
-    more = {}
+    """Ids of the same sizes as a model which has a preset."""
+    more, added = {}, 0
     for entry in entries:
         file = known.get(str(entry.get("same_as")).lower())
-        if file is None or entry["id"].lower() in known or not is_alias(entry, entry["same_as"]):
+        if file is None or entry["id"].lower() in known:
             continue
-        config = yaml.safe_load(file.read_text())["config"]
-        if config.get("torch_dtype", "float32") == "float32" or "quantization_config" in config:
-            continue
-        more.setdefault(file, {})[entry["id"].lower()] = entry["id"]
-    for file, names in more.items():
-        add_aliases(file, names.values())
-    return sum(len(names) for names in more.values())
-
-
-def add_quantized(entries, known, wanted):
-    """Copies in quantised form, by the words in their names or reasons."""
-    written = 0
-    for entry in entries:
-        base = known.get(str(entry.get("same_as")).lower())
-        if entry["id"] not in wanted or base is None or entry["id"].lower() in known:
-            continue
-        said = (entry["id"] + " " + entry.get("reason", "")).lower()
-        method = next((method for word, method in METHODS.items() if word in said), None)
-        if method is None:
-            sys.exit(f"{entry['id']}: nothing says how it is quantised")
-        data = yaml.safe_load(base.read_text())
-        data.pop("aliases", None)
-        data["config"]["quantization_config"] = {"quant_method": method}
-        path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
-        path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
-        print(f"{path.name}: {base.stem} in {method}")
-        written += 1
-    return written
+        data = more.setdefault(file, yaml.safe_load(file.read_text()))
+        what = differs(entry, data["config"] | data.get("variants", {}).get(entry["same_as"], {}))
+        if what is None:
+            data = {"aliases": sorted([*data.get("aliases", []), entry["id"]])} | {k: v for k, v in data.items() if k != "aliases"}
+            more[file] = data
+        else:
+            data.setdefault("variants", {})[entry["id"]] = what
+        known[entry["id"].lower()] = file
+        added += 1
+    for file, data in more.items():
+        write(file, data)
+    return added
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--types", help="only these model_types, separated by commas")
-    parser.add_argument("--quantized", default="", help="ids of quantised copies, separated by commas")
     parser.add_argument("configs", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     read = architectures()
-    wanted = options.types.split(",") if options.types else list(read)
     entries = [entry for path in options.configs for entry in entries_of(path)]
+    types = {entry["config"]["model_type"] for entry in entries if "config" in entry}
+    wanted = options.types.split(",") if options.types else types
     known = {}
     for file in (MODELS / "presets").glob("*.yaml"):
-        known[file.stem.replace("--", "/", 1).lower()] = file
-        for alias in yaml.safe_load(file.read_text()).get("aliases", []):
-            known[alias.lower()] = file
+        data = yaml.safe_load(file.read_text())
+        for name in [file.stem.replace("--", "/", 1), *data.get("aliases", []), *data.get("variants", {})]:
+            known[name.lower()] = file
     written = 0
     for entry in entries:
         config = entry.get("config")
-        if config is None or config.get("model_type") not in wanted or config["model_type"] not in read:
+        if config is None or config["model_type"] not in wanted or entry["id"].lower() in known:
             continue
-        if entry["id"].lower() in known:
-            continue
-        if OTHER_FORM.search(entry["id"]) and "quantization_config" not in config:
-            continue  # Named so, and the config does not say how.
-        in_fp32 = (dtype_of(config) or "float32") == "float32" or "quantization_config" in config
-        aliases = sorted({e["id"].lower(): e["id"] for e in entries if is_alias(e, entry["id"]) and not in_fp32
-                          and e["id"].lower() not in known}.values())
         path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
-        data = preset(entry, aliases, *read[config["model_type"]])
-        path.write_text(yaml.dump(data, Dumper=Indented, sort_keys=False, width=120))
-        for name in [entry["id"], *aliases]:
-            known[name.lower()] = path
+        own = read.get(config["model_type"])
+        write(path, preset(entry, *own) if own else family(entry))
+        known[entry["id"].lower()] = path
         written += 1
-        print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}, {len(aliases)} aliases")
-    written += add_quantized(entries, known, options.quantized.split(","))
+        print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}")
     print(f"{written} presets written, {add_copies(entries, known)} ids added to others")
     return 0
 

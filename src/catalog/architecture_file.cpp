@@ -242,9 +242,11 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
 }
 
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
+  const bool has_code = config.root.find("auto_map") != nullptr;
   return error_at(config, model_type, "catalog/unknown-architecture",
-                  "model_type " + shown(model_type) + " is not an architecture that is known",
-                  "known: " + joined(known_model_types(catalog), " and ") + ".");
+                  "model_type " + shown(model_type) + " is not an architecture that is known" +
+                      (has_code ? ": its code comes with the checkpoint" : ""),
+                  has_code ? "" : "known: " + joined(known_model_types(catalog), " and ") + ".");
 }
 
 }  // namespace
@@ -283,7 +285,8 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.model_type = config.root.find("model_type")->text;
   const Node* dtype = named_dtype(config);
   out.names_dtype = dtype != nullptr;
-  if (dtype != nullptr) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
+  out.unseen_dtype = dtype != nullptr && dtype->text == "unseen";
+  if (dtype != nullptr && !out.unseen_dtype) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
   out.not_played = not_played(config, fields);
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("block_class") != nullptr) out.block_class = fields.text("block_class");

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "oomplan/core/embedded.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/read/packed.hpp"
 
 namespace oomplan::catalog {
 
 std::span<const EmbeddedFile> embedded_files();  // of models/
+std::span<const EmbeddedId> embedded_ids();      // of its presets
 
 namespace {
 
@@ -46,16 +48,30 @@ bool same_path(const DataFile& a, const DataFile& b) { return a.path == b.path; 
 
 }  // namespace
 
-std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) {
+std::vector<DataFile> own_files_in(std::string_view folder, const Catalog& catalog) {
   std::vector<DataFile> out;
   for (const ModelFile& own : catalog.files)
     if (is_in(own.path, folder)) out.push_back(of(own));
+  std::ranges::sort(out, {}, &DataFile::path);
+  return out;
+}
+
+std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog) {
+  std::vector<DataFile> out = own_files_in(folder, catalog);
   for (const EmbeddedFile& embedded : embedded_files())
     if (is_in(embedded.path, folder)) out.push_back(of(embedded));
   // Stable, so that of two with one path the user's own comes first and is the one kept.
   std::stable_sort(out.begin(), out.end(), [](const DataFile& a, const DataFile& b) { return a.path < b.path; });
   out.erase(std::unique(out.begin(), out.end(), same_path), out.end());
   return out;
+}
+
+std::optional<DataFile> find_listing(std::string_view id, const Catalog& catalog) {
+  const std::string wanted = lowered(id);
+  const auto found = std::ranges::lower_bound(embedded_ids(), wanted, {}, &EmbeddedId::id);
+  if (found == embedded_ids().end() || found->id != wanted) return std::nullopt;
+  if (std::ranges::find(catalog.files, found->path, &ModelFile::path) != catalog.files.end()) return std::nullopt;
+  return of(*find_embedded(embedded_files(), found->path));
 }
 
 std::optional<DataFile> find_file(std::string_view folder, std::string_view name, const Catalog& catalog) {

@@ -23,6 +23,12 @@ struct DataFile {
 /// Those of `folder` ("gpus"), each path once, sorted by path.
 std::vector<DataFile> files_in(std::string_view folder, const Catalog& catalog);
 
+/// The user's own of `folder`, sorted by path.
+std::vector<DataFile> own_files_in(std::string_view folder, const Catalog& catalog);
+
+/// The program's own preset that lists `id`, case counting nothing, unless the user has a file in its place.
+std::optional<DataFile> find_listing(std::string_view id, const Catalog& catalog);
+
 /// The one of `folder` with exactly this name.
 std::optional<DataFile> find_file(std::string_view folder, std::string_view name, const Catalog& catalog);
 

@@ -10,6 +10,7 @@
 #include "files.hpp"
 #include "hub_cache.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "preset_file.hpp"
 
@@ -38,18 +39,23 @@ Result<Architecture> from_path(const std::string& path, const Catalog& catalog) 
   return architecture_of(*document, catalog);
 }
 
-Result<Architecture> from_preset(Preset preset, const Catalog& catalog) {
-  Result<Architecture> out = architecture_of(preset.config, catalog);
-  if (!out) return out;
-  out->source = std::move(preset.id);
-  out->parameters = preset.parameters;
-  return out;
+/// Of a preset's family that is not played its user sees the id, not the preset.
+Diagnostics named(Diagnostics errors, const std::string& id) {
+  for (Diagnostic& error : errors) {
+    if (error.code != "catalog/unknown-architecture") continue;
+    error.message = printable(id) + ": " + error.message;
+    error.where = {};
+    error.excerpt.clear();
+  }
+  return errors;
 }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+Result<Architecture> from_preset(Preset preset, const Catalog& catalog) {
+  Result<Architecture> out = architecture_of(preset.config, catalog);
+  if (!out) return named(out.errors(), preset.id);
+  out->source = std::move(preset.id);
+  out->parameters = preset.parameters;
+  if (!preset.not_played.empty()) out->not_played.push_back(std::move(preset.not_played));
   return out;
 }
 

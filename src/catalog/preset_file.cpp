@@ -6,23 +6,42 @@
 
 #include "errors.hpp"
 #include "fields.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 4> known_keys{"aliases", "parameters", "source", "config"};
+constexpr std::array<std::string_view, 6> known_keys{"aliases",    "variants", "not_played",
+                                                     "parameters", "source",   "config"};
 constexpr std::string_view slash_in_names = "--";
 
-char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lowered(x) == lowered(y); });
-}
+bool same(std::string_view a, std::string_view b) { return lowered(a) == lowered(b); }
 
 std::vector<std::string> ids_in(const DataFile& file, Fields& fields) {
   std::vector<std::string> out{id_of(file)};
   for (std::string& alias : fields.texts("aliases")) out.push_back(std::move(alias));
+  const Node* variants = fields.find("variants");
+  for (std::size_t i = 0; variants != nullptr && i < variants->entries.size(); ++i) {
+    const Node& own = variants->entries[i].value;
+    if (!own.is_mapping() && own.kind != Node::Kind::string)
+      fields.refuse(own, "a variant is a mapping of keys of config.json, or a text, not " + shown(own));
+    out.push_back(variants->entries[i].key);
+  }
   return out;
+}
+
+void set(Node& mapping, const Entry& entry) {
+  const auto found = std::ranges::find(mapping.entries, entry.key, &Entry::key);
+  found == mapping.entries.end() ? mapping.entries.push_back(entry) : void(found->value = entry.value);
+}
+
+/// What is different of the variant that the preset was asked for as.
+void vary(Preset& preset, Node& config, const Fields& fields) {
+  const Node* variants = fields.find("variants");
+  const Node* own = variants == nullptr ? nullptr : variants->find(preset.id);
+  if (own == nullptr) return;
+  if (!own->is_mapping()) preset.not_played = own->text;
+  for (const Entry& entry : own->entries) set(config, entry);
 }
 
 /// The preset that the file holds under `id`, or nothing where it does not list it.
@@ -35,15 +54,25 @@ std::optional<Result<Preset>> read_preset(const DataFile& file, std::string_view
   const std::vector<std::string> ids = ids_in(file, fields);
   const auto found = std::find_if(ids.begin(), ids.end(), [&](const std::string& known) { return same(known, id); });
   if (found == ids.end()) return std::nullopt;
-  Preset out{*found, fields.count("parameters", false).value_or(0), {}};
+  Preset out{*found, fields.count("parameters", false).value_or(0), {}, fields.text("not_played", false)};
   const Node* config = fields.required("config");
   if (config != nullptr && !config->is_mapping())
     fields.refuse(*config, "\"config\" must be a mapping of keys, not " + shown(*config));
   if (!errors.empty()) return Result<Preset>(errors);
   Node root = *config;
+  vary(out, root, fields);
   out.config = *std::move(document);
   out.config.root = std::move(root);
   return Result<Preset>(std::move(out));
+}
+
+/// Of the user's own `files`, by name first.
+std::optional<Result<Preset>> find_own(std::string_view id, const std::vector<DataFile>& files) {
+  for (const DataFile& file : files)
+    if (same(id_of(file), id)) return read_preset(file, id);
+  for (const DataFile& file : mentioning(id, files))
+    if (std::optional<Result<Preset>> preset = read_preset(file, id)) return preset;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -56,12 +85,9 @@ std::string id_of(const DataFile& file) {
 }
 
 std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& catalog) {
-  const std::vector<DataFile> files = files_in("presets", catalog);
-  for (const DataFile& file : files)
-    if (same(id_of(file), id)) return read_preset(file, id);
-  for (const DataFile& file : mentioning(id, files))
-    if (std::optional<Result<Preset>> preset = read_preset(file, id)) return preset;
-  return std::nullopt;
+  if (std::optional<Result<Preset>> own = find_own(id, own_files_in("presets", catalog))) return own;
+  const std::optional<DataFile> file = find_listing(id, catalog);
+  return file ? read_preset(*file, id) : std::nullopt;
 }
 
 std::vector<std::string> ids_of(const DataFile& file) {

@@ -139,6 +139,14 @@ Diagnostic other_head(const TrainingPlan& plan, const Architecture& architecture
   return d;
 }
 
+/// In what the run would load the weights.
+Diagnostic unseen_dtype(const TrainingPlan& plan, const Architecture& architecture) {
+  Diagnostic d = unmodelled(fmt::format("{}: the dtype of its checkpoint was not seen", architecture.source),
+                            plan.precision.weights_dtype.origin);
+  d.hint = "weights_dtype says it: bf16, fp16 or fp32";
+  return d;
+}
+
 /// What a model is trained for, and what no run of that showed.
 void check_task(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Setting<HeadKind>& head = plan.model.head;
@@ -445,6 +453,8 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
     errors.push_back(
         unmodelled(fmt::format("{}: {} is not modelled yet", architecture.source, feature), plan.model.name.origin));
   }
+  if (architecture.unseen_dtype && plan.precision.weights_dtype.value == WeightsDType::checkpoint)
+    errors.push_back(unseen_dtype(plan, architecture));
   if (objective_of(plan, architecture) == nullptr) {
     errors.push_back(unmodelled(fmt::format("the loss {} is not modelled for {} models",
                                             loss_names[static_cast<std::size_t>(plan.recipe.loss.value)],

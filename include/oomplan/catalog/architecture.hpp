@@ -91,6 +91,7 @@ struct Architecture {
   Rows rows = Rows::tokens;
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
+  bool unseen_dtype = false;             ///< Nobody saw what config.json says.
   std::int64_t layers = 0;               ///< Of all segments.
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.

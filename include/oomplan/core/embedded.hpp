@@ -15,6 +15,12 @@ struct EmbeddedFile {
   std::string_view packed;  ///< Of YAML, what it says (oomplan/read/packed.hpp); else empty.
 };
 
+/// A hub id that a preset lists (src/catalog/preset_file.hpp). They are sorted by id.
+struct EmbeddedId {
+  std::string_view id;  ///< In lower case.
+  std::string_view path;
+};
+
 /// The one of this path, or null.
 inline const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view path) {
   const auto found = std::ranges::lower_bound(files, path, {}, &EmbeddedFile::path);

@@ -61,6 +61,7 @@ TEST(ModelsDirectory, ReplacesAFileOfTheSameName) {
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.errors()[0].message, "\"vocab_size\" is missing");
   EXPECT_EQ(model.errors()[0].where.file, folder.path() + "/presets/openai-community--gpt2.yaml");
+  EXPECT_EQ(find_model("gpt2", *catalog).errors()[0].code, "catalog/unknown-model");  // An alias of that replaced.
 }
 
 TEST(ModelsDirectory, ThatDoesNotExist) {
@@ -89,12 +90,15 @@ TEST(ModelsDirectory, AllThatIsWrongIsSaid) {
 TEST(ModelsDirectory, GpusAndPresetsAreChecked) {
   const TemporaryFolder folder;
   folder.write("gpus/my-card.yaml", card);
-  folder.write("presets/me--model.yaml", "config: 3\nparameters: none\n");
+  folder.write("presets/me--model.yaml", "config: 3\nparameters: none\nvariants: {me/other: [4]}\n");
   const std::string text = errors_of(read_models(folder.path()));
   EXPECT_EQ(text,
             folder.path() +
                 "/gpus/my-card.yaml:2:13: error: there is no models/generations/mine.yaml [catalog/bad-file]\n"
                 "    generation: mine\n                ^\n" +
+                folder.path() +
+                "/presets/me--model.yaml:3:22: error: a variant is a mapping of keys of config.json, or a text, not a "
+                "list [catalog/bad-file]\n    variants: {me/other: [4]}\n                         ^\n" +
                 folder.path() +
                 "/presets/me--model.yaml:2:13: error: \"parameters\" must be a whole number above 0, not \"none\" "
                 "[catalog/bad-file]\n    parameters: none\n                ^\n" +
