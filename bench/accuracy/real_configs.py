@@ -2,8 +2,11 @@
 """Runs `oomplan estimate` over every config in a folder and counts the outcomes and their reasons.
 
     real_configs.py FOLDER --program build/release/oomplan [--gpu rtx-4090] [--set FACT=VALUE ...] [--json OUT]
+    real_configs.py FOLDER --program build/release/oomplan --assume-features
 
-Lists the files whose model's id or family is not known, whatever else they wait for.
+Lists the files whose model's id or family is not known, whatever else they wait for. With --assume-features nothing else is
+counted, as if everything else were modelled: each file's model is asked for by itself, also where a missing fact or another error
+hides it.
 For folders of real people's configs (Axolotl's, TRL's, LLaMA-Factory's examples, Unsloth's notebooks), which do not go into the project.
 Exits 1 when the program crashed, hung or answered with an undocumented exit code on any file.
 """
@@ -11,8 +14,10 @@ Exits 1 when the program crashed, hung or answered with an undocumented exit cod
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -48,7 +53,7 @@ def run(program, path, gpu, facts, timeout):
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        return {"outcome": "timeout", "exit": None, "seconds": timeout, "diagnostics": [], "unmodelled": [], "stderr": ""}
+        return {"outcome": "timeout", "exit": None, "seconds": timeout, "plan": None, "diagnostics": [], "unmodelled": [], "stderr": ""}
     try:
         answer = json.loads(done.stdout)
     except ValueError:
@@ -59,6 +64,7 @@ def run(program, path, gpu, facts, timeout):
         "outcome": outcome_of(done.returncode, answer),
         "exit": done.returncode,
         "seconds": round(time.monotonic() - started, 4),
+        "plan": (answer or {}).get("plan"),
         "diagnostics": dicts((answer or {}).get("diagnostics")),
         "unmodelled": dicts((answer or {}).get("unmodelled")),
         "stderr": done.stderr.decode("utf-8", "replace")[-2000:],
@@ -81,6 +87,43 @@ def waits_for_model(diagnostic):
     return diagnostic.get("code") in ("catalog/unknown-model", "catalog/unknown-architecture")
 
 
+# Where the program made no plan of a file, the model that its text names.
+NAMED = re.compile(r"""^[\s"',\\n]*(?:base_model|model_name_or_path|model_name)["']?\s*[:=]\s*[\\]?["']?([\w.-]+/[\w.-]+)""", re.M)
+BUILT = re.compile(r"^model:\n(?:[ #].*\n)*?\s+_component_:\s*(torchtune\.models\.\w+\.)(?:q?lora_)?(\w+)", re.M)
+
+
+def models_of(path, result):
+    """The models that a file names, of its plan where there is one."""
+    facts = dicts(((result["plan"] or {}).get("facts")))
+    of_plan = [fact["value"] for fact in facts if fact.get("name") == "model" and fact.get("value")]
+    text = path.read_text(errors="replace")
+    return of_plan or NAMED.findall(text) or ["".join(found) for found in BUILT.findall(text)]
+
+
+def assume_features(names, files, results, program):
+    """Counts files by what is known of their models, whatever else is said of them."""
+    @functools.cache
+    def unknown(model):
+        done = run(program, model, "h200", (), 60)
+        return next((d["message"] for d in done["diagnostics"] if waits_for_model(d)), None)
+
+    counts, waiting = collections.Counter(), []
+    for name, path, result in zip(names, files, results):
+        models = models_of(path, result)
+        said = next(filter(None, map(unknown, models)), None)
+        kind = ("no training run, or names no model" if not models or result["outcome"] == "no training run"
+                else "its model is known" if not said
+                else "a family whose code comes with the checkpoint" if "code comes with" in said
+                else "waits for an id or a family")
+        counts[kind] += 1
+        if said:
+            waiting.append((name, said))
+    table("By what is known of the model", counts)
+    print()
+    for name, message in waiting:
+        print(f"  {name}: {message}")
+
+
 def is_unknown_key(diagnostic):
     return "unknown-key" in str(diagnostic.get("code", ""))
 
@@ -100,6 +143,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--gpu")
     parser.add_argument("--set", action="append", default=[], metavar="FACT=VALUE", help="what the data decide")
+    parser.add_argument("--assume-features", action="store_true", help="count what waits for an id or a family alone")
     parser.add_argument("--json", type=pathlib.Path, metavar="OUT")
     parser.add_argument("--timeout", type=float, default=5.0, help="seconds per file (default 5)")
     args = parser.parse_args()
@@ -115,6 +159,10 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda path: run(program, path, args.gpu, args.set, args.timeout), files))
     names = [str(path.relative_to(args.folder)) for path in files]
+    if args.assume_features:
+        print(f"{len(files)} files under {args.folder}")
+        assume_features(names, files, results, program)
+        return 0
 
     outcomes = collections.Counter(r["outcome"] for r in results)
     by_reason = collections.Counter(reason for r in results for reason in reasons(r))
@@ -157,7 +205,7 @@ def main():
             "outcomes": dict(outcomes),
             "reasons": dict(by_reason),
             "unknown_keys": unknown,
-            "results": [{"file": name, **r} for name, r in zip(names, results)],
+            "results": [{"file": name, **{key: r[key] for key in r if key != "plan"}} for name, r in zip(names, results)],
         }
         args.json.write_text(json.dumps(report, indent=1) + "\n")
     return 1 if bad else 0

@@ -271,6 +271,32 @@ std::vector<std::string> model_types_of(const DataFile& file) {
   return out;
 }
 
+std::vector<Family> families_of(const DataFile& file) {
+  std::vector<Family> out;
+  const Result<Document> document = parse(file);
+  if (!document) return out;
+  const auto says = [&](std::string_view key, std::string_view value = {}) {
+    const Node* node = document->root.find(key);
+    return node != nullptr && (value.empty() || node->text.starts_with(value));
+  };
+  Family family;
+  const auto add = [&](std::string_view feature, bool is_modelled) {
+    ++family.features;
+    if (!is_modelled) family.not_modelled.emplace_back(feature);
+  };
+  add("all of its config", !says("not_played"));
+  if (says("source", "transformers")) add("Liger", says("liger"));
+  if (says("source", "transformers") && says("task", "causal_lm")) {
+    add("cut cross entropy", says("cut_cross_entropy"));
+    add("Unsloth", says("unsloth"));
+  }
+  for (std::string& type : model_types_of(file)) {
+    family.model_type = std::move(type);
+    out.push_back(family);
+  }
+  return out;
+}
+
 Result<Architecture> read_architecture(const Document& config, const DataFile& file, const Catalog& catalog) {
   const Result<Document> document = parse(file);
   if (!document) return document.errors();

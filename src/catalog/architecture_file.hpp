@@ -19,6 +19,9 @@ Result<DataFile> architecture_file(const Document& config, const Catalog& catalo
 /// What the file plays: its name, and what it lists under model_types.
 std::vector<std::string> model_types_of(const DataFile& file);
 
+/// One for each of the file's model types.
+std::vector<Family> families_of(const DataFile& file);
+
 /// `source` is left to the caller.
 Result<Architecture> read_architecture(const Document& config, const DataFile& file, const Catalog& catalog);
 

@@ -125,6 +125,14 @@ Result<std::vector<std::string>> known_models_like(std::string_view part, const 
   return out;
 }
 
+std::vector<Family> known_families(const Catalog& catalog) {
+  std::vector<Family> out;
+  for (const DataFile& file : files_in("architectures", catalog))
+    for (Family& family : families_of(file)) out.push_back(std::move(family));
+  std::ranges::sort(out, {}, &Family::model_type);
+  return out;
+}
+
 std::vector<std::string> known_model_types(const Catalog& catalog) {
   std::vector<std::string> out;
   for (const DataFile& file : files_in("architectures", catalog))

@@ -67,6 +67,17 @@ std::vector<std::string> known_models(const Catalog& catalog = {});
 /// Those with `part` in the id, in any case. Error: catalog/unknown-model, with near ids, where there is none.
 Result<std::vector<std::string>> known_models_like(std::string_view part, const Catalog& catalog = {});
 std::vector<std::string> known_model_types(const Catalog& catalog = {});
+
+/// What of training the file of a family says more or less of: Liger's kernels, Axolotl's cut cross entropy, Unsloth's
+/// layers, and all that its config.json can switch on.
+struct Family {
+  std::string model_type{};
+  int features = 0;                         ///< Those that such a model can be trained with.
+  std::vector<std::string> not_modelled{};  ///< Of these, those that leave a plan undecided.
+};
+
+/// Sorted by model_type.
+std::vector<Family> known_families(const Catalog& catalog = {});
 std::vector<std::string> known_optimizers();
 
 }  // namespace oomplan

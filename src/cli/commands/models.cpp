@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,7 +20,8 @@ struct Options {
 
 void add_options(const ArgumentParser& app, Options& options) {
   app.option("PART", options.part, "Only those with this in the id (llama)");
-  app.flag("--families", options.families, "List the families that are played, by the model_type of their config.json");
+  app.flag("--families", options.families,
+           "List the families that are played, by model_type, with the share of their features");
   add_models_option(app, options.models);
 }
 
@@ -31,8 +36,13 @@ Outcome unknown(const Diagnostics& errors) {
 
 Outcome families(const std::string& part, const Catalog& catalog) {
   Outcome outcome;
-  for (const std::string& type : known_model_types(catalog))
-    if (type.find(part) != std::string::npos) outcome.out += type + "\n";
+  for (const Family& family : known_families(catalog)) {
+    if (family.model_type.find(part) == std::string::npos) continue;
+    const std::size_t played = static_cast<std::size_t>(family.features) - family.not_modelled.size();
+    const std::string left = fmt::format("{}", fmt::join(family.not_modelled, ", "));
+    outcome.out += fmt::format("{:22} {} of {}{}\n", family.model_type, played, family.features,
+                               left.empty() ? "" : "   not " + left);
+  }
   return outcome;
 }
 
