@@ -27,6 +27,10 @@ NOT_PLAYED = {"adapter": "an adapter on {base}", "lora": "an adapter on {base}",
               "single linear": "code that comes with the checkpoint, whose experts are linear layers of their own,"}
 
 
+# What the text models are a part of.
+WHOLES = {"mistral4": "mistral3", "ministral3": "mistral3"}
+
+
 def architectures():
     """The keys that each model_type reads."""
     out = {}
@@ -104,6 +108,13 @@ def flow(mapping):
     return yaml.dump(mapping, default_flow_style=True, width=1000).strip()
 
 
+def whole(entry):
+    """Of a checkpoint that sees images, of which only the text part was seen."""
+    config = entry["config"]
+    of_text = {"model_type": WHOLES[config["model_type"]], "torch_dtype": dtype_of(config), "text_config": config}
+    return {"id": entry["id"], "config": of_text}
+
+
 def preset(entry, keys, nested, switches):
     config = entry["config"]
     kept = {"model_type": config["model_type"]}
@@ -122,9 +133,7 @@ def preset(entry, keys, nested, switches):
     # Of a class without a head, or with another, the count is not the model's that is trained.
     counted = entry.get("parameters") and re.search("ForCausalLM|ForConditionalGeneration|ForMaskedLM|LMHead|^$",
                                                     config.get("architectures", [""])[0])
-    out = {"not_played": "a tower that sees images, whose sizes were not seen,"} if "text part only" in entry.get("note", "") else {}
-    if counted:
-        out["parameters"] = entry["parameters"]
+    out = {"parameters": entry["parameters"]} if counted else {}
     return out | {"config": kept}
 
 
@@ -178,8 +187,11 @@ def main():
         if config is None or config["model_type"] not in wanted or entry["id"].lower() in known:
             continue
         path = MODELS / "presets" / (entry["id"].replace("/", "--", 1) + ".yaml")
-        own = read.get(config["model_type"])
-        write(path, preset(entry, *own) if own else family(entry))
+        is_part = "text part only" in entry.get("note", "")
+        entry = whole(entry) if is_part else entry
+        own = read.get(entry["config"]["model_type"])
+        unseen = {"not_played": "a tower that sees images, whose sizes were not seen,"} if is_part else {}
+        write(path, unseen | preset(entry, *own) if own else family(entry))
         known[entry["id"].lower()] = path
         written += 1
         print(f"{path.name}: {config['model_type']}, {entry.get('parameters', 'no count')}")
