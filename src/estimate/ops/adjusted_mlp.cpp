@@ -9,9 +9,14 @@ std::int64_t inner_width(const Attributes& a) {
   const std::int64_t inner = a.integer("inner");
   if (!a.flag("adjusted", false)) return inner;
   const auto two_thirds = static_cast<std::int64_t>(static_cast<double>(saturating_mul(2, inner)) / 3);
-  const auto factored = static_cast<std::int64_t>(a.number("factor", 1.0) * static_cast<double>(two_thirds));
+  constexpr double widest = 1 << 24;
+  const double factored = a.number("factor", 1.0) * static_cast<double>(two_thirds);
+  if (factored < 1 || factored > widest) {
+    a.unmodelled("an MLP whose factor leaves it no width, or too much,");
+    return inner;
+  }
   const std::int64_t multiple = a.integer("multiple_of");
-  return saturating_mul(multiple, divided_up(factored, multiple));
+  return saturating_mul(multiple, divided_up(static_cast<std::int64_t>(factored), multiple));
 }
 
 class AdjustedMlp final : public Module {
