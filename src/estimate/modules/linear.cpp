@@ -31,15 +31,20 @@ DType quantized_in(const Facts& facts) {
   return facts.bitsandbytes ? facts.weights : facts.quantized_compute;
 }
 
+/// transformers 5 (integrations/bitsandbytes.py: replace_with_bnb_linear) quantises GPT-2's Conv1D, and no subclass of
+/// torch's Linear.
+bool quantizable(LinearKind kind, const Facts& facts) {
+  if (kind == LinearKind::conv1d) return facts.bitsandbytes;
+  if (kind == LinearKind::matmul) return !facts.bitsandbytes;
+  return kind == LinearKind::linear;
+}
+
 }  // namespace
 
 Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias, LinearKind kind)
     : kind_(kind), in_(in), out_(out), module_(builder.module_id(name)) {
   Restore module(builder.torch.recorder.scope.module, std::int32_t{module_});
-  // transformers 5 quantises GPT-2's Conv1D too.
-  const bool quantizable =
-      kind != LinearKind::unquantized && (kind != LinearKind::conv1d || builder.facts.bitsandbytes);
-  if (quantizable && builder.quantized(name)) {
+  if (quantizable(kind, builder.facts) && builder.quantized(name)) {
     quantize(builder, name, in, out);
   } else {
     weight_.original =

@@ -11,7 +11,7 @@ namespace oomplan::estimator {
 enum class LinearKind {
   linear,
   conv1d,
-  matmul,       ///< FalconLinear: input @ weight.T, which autocast does not cast once for all.
+  matmul,       ///< FalconLinear, a subclass: input @ weight.T, which autocast does not cast once for all.
   unquantized,  ///< As linear, but among its family's _keep_in_fp32_modules.
 };
 

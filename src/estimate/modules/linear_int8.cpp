@@ -47,12 +47,12 @@ void Linear::quantize_to_int8(Builder& builder, const std::string& name) {
   builder.quantized_storage({out_, in_}, DType::int8);
   builder.count(elements, false);
   // bitsandbytes 0.50 cannot multiply by what transformers makes of a Conv1D.
-  if (in_ % 4 == 0 && kind_ == LinearKind::linear) return;
+  const bool conv1d = kind_ == LinearKind::conv1d;
+  if (in_ % 4 == 0 && !conv1d) return;
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message = kind_ == LinearKind::conv1d
-                  ? fmt::format("8-bit weights of a Conv1D ({}) are not modelled yet", name)
-                  : fmt::format("8-bit weights of {} columns, not a multiple of 4, are not modelled yet", in_);
+  d.message = conv1d ? fmt::format("8-bit weights of a Conv1D ({}) are not modelled yet", name)
+                     : fmt::format("8-bit weights of {} columns, not a multiple of 4, are not modelled yet", in_);
   builder.problems.push_back(std::move(d));
 }
 

@@ -6,6 +6,13 @@
 namespace oomplan::estimator::ops {
 namespace {
 
+/// Where it is among _keep_in_fp32_modules, nothing quantises it.
+Linear out(const Attributes& a, Builder& b, const std::string& name, std::int64_t inner, std::int64_t width) {
+  const bool kept = a.flag("keeps_out", false);
+  if (!kept && b.facts.quantized && !b.facts.int8) a.unmodelled("a 4-bit layer of whose dtype its input is made (wo)");
+  return Linear(b, name, inner, width, false, kept ? LinearKind::unquantized : LinearKind::linear);
+}
+
 class T5Mlp final : public Module {
  public:
   T5Mlp(const Attributes& a, Builder& b) : dropout_(a.number("dropout", 0.0)), module_(b.module_id(a.module())) {
@@ -18,10 +25,8 @@ class T5Mlp final : public Module {
     activation_ = find_activation(kind == "gated-gelu" ? "gelu_new" : gated ? kind.substr(6) : kind, b);
     first_ = Linear(b, m + (gated ? "wi_0" : "wi"), width, inner, false);
     if (gated) second_ = Linear(b, m + "wi_1", width, inner, false);
-    out_ = Linear(b, m + "wo", inner, width, false);
+    out_ = out(a, b, m + "wo", inner, width);
     norm_ = RmsNorm(b, a.module() + ".layer_norm", width, RmsStyle::t5);
-    // The module asks for the dtype of its last weight, which is kept out of what bitsandbytes quantises.
-    if (b.facts.quantized) a.unmodelled("quantized weights beside a layer that is not (wo)");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -47,7 +52,7 @@ class T5Mlp final : public Module {
       hidden = t.mul(gate, linear);
     }
     hidden = t.dropout(hidden, dropout_);
-    hidden = t.to(hidden, out_.weight(play.facts)->dtype);
+    if (const Tensor& weight = out_.weight(play.facts)) hidden = t.to(hidden, weight->dtype);  // Not of an int8 one.
     return out_(play, hidden);
   }
 

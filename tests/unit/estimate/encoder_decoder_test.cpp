@@ -129,13 +129,24 @@ TEST(T5, LeavesNoAttentionToFlash) {
   EXPECT_THAT(played(plan(64), t5()).attention_kernels, ::testing::ElementsAre("efficient"));
 }
 
-TEST(T5, QuantizedIsUndecided) {
+std::int64_t weights(const TrainingPlan& p, const Keys& model) {
+  return at(example::peak_of(played(p, model), Phase::forward, 1).by_bucket, Bucket::weights).count();
+}
+
+constexpr std::int64_t of_wo = 2 * 3 * width * 512;  // The parameters of six layers.
+
+// _keep_in_fp32_modules.
+TEST(T5, KeepsTheLastLayerOfItsMlpOutOfWhatIsQuantized) {
   TrainingPlan p = plan(8);
   p.adapter.kind.value = Adapter::lora;
   p.adapter.rank.value = 8;
   p.adapter.targets.value = {"q"};
+  p.quantization.kind.value = Quantization::int8;
+  const Keys longt5 = t5({{"model_type", "\"longt5\""}});
+  EXPECT_EQ(weights(p, t5()) - weights(p, longt5), of_wo - 6 * width * 4);  // In 16 bits, and without scales of rows.
   p.quantization.kind.value = Quantization::nf4;
-  EXPECT_NE(refusal(p, t5()), "");
+  EXPECT_EQ(refusal(p, t5()), "");
+  EXPECT_NE(refusal(p, longt5), "");
 }
 
 TEST(Pegasus, TrainsNoPositions) {

@@ -196,6 +196,20 @@ TEST(Falcon, HasAMaskThoughNoRowIsPadded) {
   EXPECT_EQ(scores_in_the_loss(plan(Attention::flash_attention_2, true), falcon()), 0);
 }
 
+// replace_with_bnb_linear takes no subclass of torch's Linear, and FalconLinear is one.
+TEST(Falcon, IsNotQuantizedByBitsandbytes) {
+  TrainingPlan p = plan(Attention::sdpa);
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = 8;
+  p.adapter.targets.value = {"query_key_value"};
+  p.adapter.dtype.value = AdapterDType::bf16;
+  const Bytes plain = played(p, falcon()).peak.total;
+  for (const Quantization kind : {Quantization::nf4, Quantization::int8}) {
+    p.quantization.kind.value = kind;
+    EXPECT_EQ(played(p, falcon()).peak.total, plain);
+  }
+}
+
 TEST(Falcon, OneHeadOfKeysIsLeftToArithmetic) {
   EXPECT_THAT(played(plan(Attention::sdpa), falcon()).attention_kernels, ElementsAre("math"));
   EXPECT_THAT(played(plan(Attention::sdpa), falcon_of_groups()).attention_kernels, ElementsAre("efficient"));
