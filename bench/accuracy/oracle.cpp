@@ -54,9 +54,10 @@ std::string unsupported_head(const json& model) {
 HeadKind head_of(const json& model) {
   const std::string arch = model.value("arch", "causal");
   const bool of_pictures = arch == "image" && model.at("config").value("model_type", "") == "segformer";
-  return of_pictures || arch == "seqcls" ? HeadKind::sequence_classifier
-         : arch == "tokcls"              ? HeadKind::token_classifier
-                                         : HeadKind::language_model;
+  return of_pictures        ? HeadKind::image_classifier
+         : arch == "seqcls" ? HeadKind::sequence_classifier
+         : arch == "tokcls" ? HeadKind::token_classifier
+                            : HeadKind::language_model;
 }
 
 std::string optimizer_of(const std::string& name) {
@@ -285,6 +286,8 @@ Case case_of(const json& models, const json& c) {
   const auto architecture = architecture_from(config, out.model);
   if (architecture) {
     out.architecture = *architecture;
+    // The cases' sizes are what a processor makes, but for the patches that it fills up with.
+    if (!c.contains("max_patches")) out.architecture->processor = {};
   } else {
     out.unsupported = joined(architecture.errors());
   }

@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 44> known_keys{"model_types",
+constexpr std::array<std::string_view, 46> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -61,7 +61,9 @@ constexpr std::array<std::string_view, 44> known_keys{"model_types",
                                                       "shifts_logits",
                                                       "older_loss",
                                                       "older_code",
-                                                      "merge"};
+                                                      "merge",
+                                                      "processor",
+                                                      "linear_layers"};
 
 std::optional<Task> task_of(Fields& fields) {
   const std::string name = fields.text("task");
@@ -203,8 +205,8 @@ void read_heads(Architecture& out, Fields& fields, ConfigValues& values) {
   const Node* heads = fields.find("heads");
   for (std::size_t i = 0; heads != nullptr && i < heads->entries.size(); ++i) {
     const Entry& head = heads->entries[i];
-    const auto found = std::find(task_names.begin() + own_tasks, task_names.end(), head.key);
-    if (found == task_names.end()) return fields.refuse(head.value, shown(head.key) + " is no task of another head");
+    const auto found = std::ranges::find(task_names, head.key);
+    if (found == task_names.end()) return fields.refuse(head.value, shown(head.key) + " is no task");
     out.heads.emplace_back(static_cast<Task>(found - task_names.begin()), op_of(fields, values, head.value));
   }
 }
@@ -320,6 +322,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (fields.find("no_checkpointing") != nullptr) out.no_checkpointing = fields.text("no_checkpointing");
   if (fields.find("no_router_loss") != nullptr) out.no_router_loss = fields.text("no_router_loss");
   out.expert_names = fields.texts("expert_names");
+  out.linear_layers = fields.texts("linear_layers");
   if (errors.empty()) {
     fields.find("language") == nullptr ? read_body(out, fields, values)
                                        : read_parts({config, fields, values, catalog}, out);

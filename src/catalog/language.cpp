@@ -237,6 +237,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.unsloth = false;
   language.expert_names = out.expert_names;
   language.sequence_classifier = false;
+  language.heads.clear();
   return language;
 }
 
@@ -275,9 +276,11 @@ void read_parts(const Whole& whole, Architecture& out) {
   out.caches_unasked = says("caches_unasked");
   out.caches_by_default = says("caches_by_default");
   out.cut_cross_entropy = says("cut_cross_entropy");
+  out.sequence_classifier = says("sequence_classifier");
   if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
   for (const std::string_view key : std::array{std::string_view("older_loss"), older_code})
     if (fields.find(key) != nullptr) out.head.attributes.emplace_back(std::string(key), fields.text(key));
+  if (const Node* processor = fields.find("processor")) out.processor = op_of(fields, whole.values, *processor);
   join(out, std::move(tower), joints);
   if (!silent) return;
   out.layers += std::ssize(silent->layers);

@@ -17,31 +17,67 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view script = "trl sft";
-
 /// An argument of the script; a flag where it has no value.
 struct Argument {
   std::string_view name{};
-  std::string value{};
+  std::vector<std::string> values{};
+  bool is_number = false;
 };
 
-// TRL loads weights in float32 where nobody names a dtype, which few want, and stops where peft has no targets.
-std::vector<Argument> arguments_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
-  std::vector<Argument> out{{"model_name_or_path", name}, {"dtype", "bfloat16"}};
-  if (asked.method != "full") {
-    out.push_back({"use_peft", {}});
-    if (!has_default_targets(model.model_type)) out.push_back({"lora_target_modules", "all-linear"});
+Argument number(std::string_view name, std::int64_t value) { return {name, {std::to_string(value)}, true}; }
+
+/// TRL makes a text of a list of one, which peft takes for an expression of a whole name.
+std::vector<std::string> targets_of(const Architecture& model) {
+  if (model.linear_layers.empty()) return {"all-linear"};
+  return model.linear_layers.size() == 1 ? std::vector{".*" + model.linear_layers.front()} : model.linear_layers;
+}
+
+/// Peft stops where it has no targets and nobody names some, at all linear layers of Mamba's blocks, and at dropout
+/// over the parameters of experts.
+void add_adapter(const Architecture& model, std::vector<Argument>& out) {
+  out.push_back({"use_peft", {}});
+  if (has_default_targets(model.model_type)) return;
+  out.push_back({"lora_target_modules", targets_of(model)});
+  if (model.linear_layers.empty() && !model.expert_names.empty()) out.push_back(number("lora_dropout", 0));
+}
+
+std::int64_t usual_length(const Architecture& model) {
+  constexpr std::int64_t ten_seconds = 160'000;
+  constexpr std::int64_t usual = 512;
+  if (model.rows == Rows::sound) return ten_seconds;
+  return model.max_positions > 0 ? std::min(model.max_positions, usual) : usual;
+}
+
+struct Script {
+  std::string_view name{};
+  std::string_view trainer{};
+  std::vector<Argument> arguments{};
+};
+
+// TRL loads weights in float32 where nobody names a dtype, which few want. What predicts no next token none of its
+// trainers takes; neither the length nor LoRA's rank is the Trainer's own.
+Script script_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
+  const bool by_trl = model.task == Task::causal_lm;
+  Script out{by_trl ? "trl sft" : "Trainer", by_trl ? "sft" : "trainer", {{"model_name_or_path", {name}}}};
+  std::vector<Argument>& arguments = out.arguments;
+  arguments.push_back(by_trl ? Argument{"dtype", {"bfloat16"}} : Argument{"bf16", {}});
+  if (asked.method != "full") add_adapter(model, arguments);
+  if (asked.method != "full" && !by_trl) arguments.push_back(number("lora_r", 16));
+  if (asked.method == "qlora") arguments.push_back({"load_in_4bit", {}});
+  if (asked.batch) arguments.push_back(number("per_device_train_batch_size", *asked.batch));
+  if (asked.length || !by_trl) {
+    const std::int64_t length = asked.length.value_or(usual_length(model));
+    arguments.push_back(number(by_trl ? "max_length" : "max_seq_length", length));
   }
-  if (asked.method == "qlora") out.push_back({"load_in_4bit", {}});
-  if (asked.batch) out.push_back({"per_device_train_batch_size", std::to_string(*asked.batch)});
-  if (asked.length) out.push_back({"max_length", std::to_string(*asked.length)});
   return out;
 }
 
-std::string command_of(const std::vector<Argument>& arguments) {
-  std::string out(script);
-  for (const Argument& one : arguments)
-    out += fmt::format(" --{}{}{}", one.name, one.value.empty() ? "" : " ", one.value);
+std::string command_of(const Script& script) {
+  std::string out(script.name);
+  for (const Argument& one : script.arguments) {
+    out += fmt::format(" --{}", one.name);
+    for (const std::string& value : one.values) out += " " + value;
+  }
   return out;
 }
 
@@ -55,11 +91,18 @@ std::string in_quotes(const std::string& text) {
   return out + '"';
 }
 
-std::string text_of(const std::vector<Argument>& arguments) {
-  std::string out = "trainer: sft\n";
-  for (const Argument& one : arguments) {
-    out += fmt::format("{}: {}\n", one.name, one.value.empty() ? "true" : in_quotes(one.value));
-  }
+/// true, a value, or a list of them.
+std::string yaml_of(const Argument& argument) {
+  if (argument.values.empty()) return "true";
+  if (argument.is_number) return argument.values.front();
+  std::string out;
+  for (const std::string& value : argument.values) out += (out.empty() ? "" : ", ") + in_quotes(value);
+  return argument.values.size() == 1 ? out : "[" + out + "]";
+}
+
+std::string text_of(const Script& script) {
+  std::string out = fmt::format("trainer: {}\n", script.trainer);
+  for (const Argument& one : script.arguments) out += fmt::format("{}: {}\n", one.name, yaml_of(one));
   return out;
 }
 
@@ -91,10 +134,10 @@ Diagnostic no_recipe() {
 }
 
 Result<ReadConfig> recipe_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
-  const std::vector<Argument> arguments = arguments_of(name, model, asked);
-  Result<Document> document = parse_document(text_of(arguments), std::string(script), Syntax::yaml);
+  const Script script = script_of(name, model, asked);
+  Result<Document> document = parse_document(text_of(script), std::string(script.name), Syntax::yaml);
   if (!document) return document.errors();
-  return ReadConfig{std::move(*document), command_of(arguments)};
+  return ReadConfig{std::move(*document), command_of(script)};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A model in place of a config: trained by TRL's sft script, with its own defaults.
+// A model in place of a config: trained by TRL's sft script, with its own defaults; by transformers' Trainer where it
+// predicts no next token.
 #pragma once
 
 #include <string>

@@ -347,15 +347,23 @@ std::vector<std::string> Builder::unmatched_targets() const {
   return out;
 }
 
+void Builder::play_no_adapter(const std::string& name, std::string_view what) {
+  if (!facts.lora || !targeted(name, false)) return;
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("LoRA on {} ({}) is not modelled yet", what, path(name));
+  d.where = facts.lora_targets_at;
+  problems.push_back(std::move(d));
+}
+
 Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
-  if (facts.lora && targeted(name, false)) {
-    Diagnostic d;
-    d.code = "estimate/unmodelled";
-    d.message = fmt::format("LoRA on an embedding ({}) is not modelled yet", path(name));
-    d.where = facts.lora_targets_at;
-    problems.push_back(std::move(d));
-  }
+  play_no_adapter(name, "an embedding");
   return weight(name + ".weight", sizes, Part::embedding);
+}
+
+Tensor Builder::convolution(const std::string& name, const Dims& sizes) {
+  play_no_adapter(name, "a convolution");
+  return weight(name + ".weight", sizes, Part::matrix);
 }
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {

@@ -135,7 +135,7 @@ Diagnostic other_head(const TrainingPlan& plan, const Architecture& architecture
   Diagnostic d = unmodelled(
       fmt::format("{}: {} is not the one that the config asks for", architecture.source, architecture.other_head),
       plan.model.name.origin);
-  d.hint = "head says what is trained: sequence_classifier, token_classifier or language_model";
+  d.hint = "head says what is trained: sequence_classifier, token_classifier, image_classifier or language_model";
   return d;
 }
 
@@ -375,8 +375,23 @@ void check_clips(const TrainingPlan& plan, const Architecture& architecture, Dia
   errors.push_back(std::move(d));
 }
 
+/// A row is a picture or a sound then, or a picture and a text, and holds no others.
+void check_media(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto no_more_than = [&](std::int64_t most, const Setting<std::int64_t>& said, const char* what) {
+    if (said.value <= most) return;
+    errors.push_back(
+        unmodelled(fmt::format("{} in each row of {}, whose rows are {}, are not modelled", what,
+                               architecture.model_type, rows_names[static_cast<std::size_t>(architecture.rows)]),
+                   said.origin));
+  };
+  const bool sounds = architecture.rows == Rows::sound;
+  no_more_than(sounds ? 0 : 1, plan.images.count, "images");
+  no_more_than(sounds ? 1 : 0, plan.images.clips, "clips");
+}
+
 /// Rows that are no text have no facts of their own beside the model's, and were run on one rank.
 void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  check_media(plan, architecture, errors);
   if (!plan.recipe.trainer.value.empty() && plan.recipe.trainer.value != "trainer") {
     errors.push_back(unmodelled("a trainer of texts (" + plan.recipe.trainer.value + ") of a model of " +
                                     std::string(rows_names[static_cast<std::size_t>(architecture.rows)]),

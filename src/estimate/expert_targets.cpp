@@ -38,9 +38,8 @@ void spell_out(const Architecture& architecture, ParameterUpdate update, std::ve
 
 /// What peft refuses of Mamba's blocks (tuners_utils.py: _check_lora_target_modules_mamba).
 std::string refused_of_mamba(const AdapterFacts& adapter, const Architecture& architecture) {
-  constexpr std::array<std::string_view, 5> types{"falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h"};
   constexpr std::array<std::string_view, 2> refused{"out_proj", "conv1d"};
-  if (std::ranges::count(types, architecture.model_type) == 0) return {};
+  if (architecture.linear_layers.empty()) return {};
   for (const std::string& target : adapter.targets.value) {
     const bool named =
         std::ranges::any_of(refused, [&](std::string_view name) { return names(target, std::string(name)); });

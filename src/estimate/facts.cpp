@@ -7,6 +7,7 @@
 #include "expert_targets.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "pictures.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "teacher.hpp"
 
@@ -40,7 +41,9 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
   const bool asked = plan.recipe.trainer.value == "sft" || !unasked;
   // LLaMA-Factory (configure_kv_cache) and Axolotl (check_model_config) switch it off in the part's config too.
   const bool silent = plan.recipe.trainer.value == "trainer" && plan.framework.starts_with("transformers ");
-  return (architecture.caches_unasked || (architecture.caches_by_default && silent)) && !asked;
+  // Gemma3ForSequenceClassification.forward takes no use_cache.
+  const bool classifies = plan.model.head.value != HeadKind::language_model;
+  return (architecture.caches_unasked || (architecture.caches_by_default && (silent || classifies))) && !asked;
 }
 
 Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
@@ -53,7 +56,7 @@ Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   out.width = i.width.value;
   out.at = i.count.origin.where;
   out.token_types = out.count > 0 || i.token_types.value;
-  out.tiles = std::max<std::int64_t>(i.tiles.value, 1);
+  out.tiles = i.tiles.value;
   if (const auto dtype = resolved(i.dtype.value)) out.dtype = *dtype;
   return out;
 }
@@ -100,6 +103,8 @@ Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
       return Task::sequence_classification;
     case HeadKind::token_classifier:
       return Task::token_classification;
+    case HeadKind::image_classifier:
+      return Task::classification;
   }
   return architecture.task;
 }
@@ -117,6 +122,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.batch = plan.batch.micro_batch_size.value;
   f.length = plan.batch.sequence_length.value;
   f.images = images_of(plan, architecture);
+  if (!architecture.processor.op.empty() && f.images.count > 0) {
+    if (auto problem = hand_over(architecture.processor, architecture.source, f.images)) return *problem;
+  }
+  f.images.tiles = std::max<std::int64_t>(f.images.tiles, 1);
   f.rows = architecture.rows;
   f.frozen = plan.recipe.frozen.value;
   f.weights = loaded_dtype(plan, architecture);

@@ -29,6 +29,7 @@ struct Images {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t tiles = 1;
+  std::int64_t room = 0;         ///< Patches that the processor fills each up to; 0: it does not.
   std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
   bool token_types = false;      ///< Rows say which of their tokens are images'.
   Location at{};
@@ -325,6 +326,8 @@ class Builder {
   Tensor frozen(const std::string& name, const Dims& sizes, Part part);
   /// The weight of an nn.Embedding.
   Tensor embedding(const std::string& name, const Dims& sizes);
+  /// That of a convolution.
+  Tensor convolution(const std::string& name, const Dims& sizes);
   /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
   /// ModulesToSaveWrapper); else empty.
   Tensor saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part);
@@ -347,6 +350,8 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  /// Says of a module whose adapters are not played that the plan asks for some.
+  void play_no_adapter(const std::string& name, std::string_view what);
   /// Whether the linear module `name` is quantised (quantizers_utils.py: should_convert_module).
   bool quantized(const std::string& name);
   /// Whether an adapter is asked for on the parameter `name` by itself (tuners_utils.py: _inject_parameters).

@@ -46,7 +46,7 @@ constexpr std::array run_rows{
         "sequence_length", {"tokens in a row after padding: the longest batch of the run", of_sizes(1, 2)}),
     fact<&Plan::model, &ModelFacts::head, as::head>(
         "head", {"what the model is trained for: to predict tokens, or as transformers' "
-                 "`…ForSequenceClassification` or `…ForTokenClassification`",
+                 "`…ForSequenceClassification`, `…ForTokenClassification` or `…ForImageClassification`",
                  {},
                  classifies}),
     fact<&Plan::model, &ModelFacts::labels, as::count>(
@@ -65,13 +65,16 @@ constexpr std::array run_rows{
                    {{{activations, 3}, {inputs, 3}}},
                    has_images}),
     fact<&Plan::images, &ImageFacts::height, as::count>(
-        "image_height", {"their height in pixels after the processor's resizing; 0 where the model takes one size only",
+        "image_height", {"their height in pixels, the pictures' own or what the model's processor makes of it; 0 where "
+                         "the model takes one size only",
                          {},
                          has_images}),
     fact<&Plan::images, &ImageFacts::width, as::count>("image_width", {"their width", {}, has_images}),
-    fact<&Plan::images, &ImageFacts::tiles, as::positive>(
-        "image_tiles",
-        {"the pictures that the processor makes of one image, that of the whole among them", {}, has_images}),
+    fact<&Plan::images, &ImageFacts::tiles, as::count>(
+        "image_tiles", {"the pictures that the processor makes of one image, that of the whole among them; 0: as it "
+                        "makes them of its size",
+                        {},
+                        has_images}),
     fact<&Plan::images, &ImageFacts::dtype, as::mixed_dtype>(
         "image_dtype", {"what pixels come in; `as_held`: the model's dtype", {}, has_images}),
     fact<&Plan::images, &ImageFacts::clips, as::images>("clips",

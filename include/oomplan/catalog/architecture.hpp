@@ -118,8 +118,10 @@ struct Architecture {
   /// The same where a call says nothing, as the Trainer's does not: the whole takes use_cache, and the language model's
   /// own config decides.
   bool caches_by_default = false;
-  std::vector<std::string> not_played{};  ///< Features that the config switches on and no op plays.
+  std::vector<std::string> not_played{};     ///< Features that the config switches on and no op plays.
+  std::vector<std::string> linear_layers{};  ///< Those that peft adapts, where it refuses all-linear; else empty.
   std::vector<Segment> body{};
+  OpSpec processor{};  ///< What becomes of a picture before the model sees it: a rule of src/estimate/pictures.cpp.
   std::vector<OpSpec> tail{};
   OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
   std::vector<std::pair<Task, OpSpec>> heads{};             ///< Those of other tasks.

@@ -113,7 +113,7 @@ inline constexpr auto loss = choice<Loss, loss_names>(
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
     "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits, weighted_logprob");
 inline constexpr auto head =
-    choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier");
+    choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier, image_classifier");
 inline constexpr auto sharding =
     choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");

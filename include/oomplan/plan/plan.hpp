@@ -50,11 +50,11 @@ inline constexpr std::array<std::string_view, 3> experts_names{"eager", "batched
 enum class Routing : std::uint8_t { any, balanced };
 inline constexpr std::array<std::string_view, 2> routing_names{"any", "balanced"};
 
-/// What a model is trained for. language_model: to predict tokens, as its architecture does. The others are
-/// transformers' ...ForSequenceClassification and ...ForTokenClassification.
-enum class HeadKind : std::uint8_t { language_model, sequence_classifier, token_classifier };
-inline constexpr std::array<std::string_view, 3> head_names{"language_model", "sequence_classifier",
-                                                            "token_classifier"};
+/// What a model is trained for. language_model: what its architecture is for, as a rule to predict tokens. The others
+/// are transformers' ...ForSequenceClassification, ...ForTokenClassification and ...ForImageClassification.
+enum class HeadKind : std::uint8_t { language_model, sequence_classifier, token_classifier, image_classifier };
+inline constexpr std::array<std::string_view, 4> head_names{"language_model", "sequence_classifier", "token_classifier",
+                                                            "image_classifier"};
 
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.

@@ -1,7 +1,9 @@
 // ...ClassificationHead and its like: from the first token (or from each) by a layer with its activation, where the
-// family has one, to the labels. RoBERTa's, DistilBERT's, DeBERTa's, and BERT's with its pooler.
+// family has one, to the labels. RoBERTa's, DistilBERT's, DeBERTa's, BERT's with its pooler, and ModernBERT's with a
+// norm.
 #include "head.hpp"
 #include "modules/activation.hpp"
+#include "modules/layer_norm.hpp"
 
 namespace oomplan::estimator::heads {
 namespace {
@@ -17,8 +19,12 @@ class ClassificationHead final : public Head {
     const std::string whole = a.text("whole", "classifier");
     if (has_dense_) {
       activation_ = find_activation(a.text("activation", "tanh"), b);
-      dense_ = Linear::classifier(b, a.text("dense", ""), width, width, true, whole);
+      dense_ = Linear::classifier(b, a.text("dense", ""), width, width, a.flag("dense_bias", true), whole);
     }
+    if (a.find("norm") != nullptr)
+      norm_ =
+          LayerNorm(b, a.text("norm", ""), width, a.flag("norm_bias", true) ? Affine::weight_and_bias : Affine::weight);
+    if (a.text("pooling", "cls") != "cls") a.unmodelled("a classifier of the mean of a row's tokens");
     projection_ =
         Linear::classifier(b, a.module(), width, a.integer("labels", b.facts.labels), a.flag("bias", true), whole);
     raised_in_loss = a.flag("raised_in_loss", false);
@@ -30,6 +36,7 @@ class ClassificationHead final : public Head {
     Tensor x = pools_ ? t.slice(t.select(hidden, 1), 0, 0, hidden->sizes[0]) : hidden;
     x = t.dropout(x, input_dropout_);
     if (has_dense_) x = activation_(t, dense_(play, x));
+    if (norm_) x = norm_(play, x);
     return t.dropout(x, dropout_);
   }
 
@@ -40,6 +47,7 @@ class ClassificationHead final : public Head {
   bool has_dense_;
   Activation activation_ = nullptr;
   Linear dense_{};
+  LayerNorm norm_{};
 };
 
 }  // namespace

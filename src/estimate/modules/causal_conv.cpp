@@ -8,9 +8,8 @@ namespace oomplan::estimator {
 CausalConv::CausalConv(const Attributes& a, Builder& b, const std::string& name, std::int64_t channels,
                        std::int64_t kernel, bool bias, Activation activation)
     : kernel_(kernel), older_(a.find(older_code) != nullptr), activation_(activation), module_(b.module_id(name)) {
-  weight_ = b.weight(name + ".weight", {channels, 1, kernel}, Part::matrix);
+  weight_ = b.convolution(name, {channels, 1, kernel});
   if (bias) bias_ = b.weight(name + ".bias", {channels}, Part::bias);
-  if (b.facts.lora && b.targeted(name, false)) a.unmodelled("LoRA on a convolution");
   if (b.facts.scan_packages) a.unmodelled("the kernels of mamba-ssm, causal-conv1d and flash-linear-attention");
   b.scans = true;
 }

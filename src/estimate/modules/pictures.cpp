@@ -6,7 +6,7 @@ namespace oomplan::estimator {
 
 Conv2d::Conv2d(Builder& b, const std::string& name, const Shape& shape) : shape_(shape) {
   const std::int64_t in = shape.in / std::max<std::int64_t>(shape.groups, 1);
-  weight_ = b.weight(name + ".weight", {shape.out, in, shape.kernel, shape.kernel}, Part::matrix);
+  weight_ = b.convolution(name, {shape.out, in, shape.kernel, shape.kernel});
   if (shape.bias) bias_ = b.weight(name + ".bias", {shape.out}, Part::bias);
 }
 

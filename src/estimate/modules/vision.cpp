@@ -22,7 +22,7 @@ void send_pixels(Torch& t, const Facts& f, Stream& s, const Dims& sizes) {
 
 PatchConvolution::PatchConvolution(Builder& b, const std::string& name, std::int64_t patch, std::int64_t width,
                                    bool bias)
-    : weight_(b.weight(name + ".weight", {width, patch}, Part::matrix)), module_(b.module_id(name)) {
+    : weight_(b.convolution(name, {width, patch})), module_(b.module_id(name)) {
   if (bias) bias_ = b.weight(name + ".bias", {width}, Part::bias);
 }
 
@@ -65,7 +65,7 @@ Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step, std::int64_t mos
   if (i.count == 0) return {};
   if (i.height == 0 || i.width == 0) {
     refuse_images(b, "the size of its images decides what it holds, and is not known",
-                  "set image_height and image_width: pixels after the processor's resizing.");
+                  "set image_height and image_width, in pixels.");
     return {};
   }
   if (i.height % step != 0 || i.width % step != 0) {

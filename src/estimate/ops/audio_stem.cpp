@@ -12,10 +12,9 @@ class AudioStem final : public Module {
       : frames_(a.integer("frames")), dropout_(a.number("dropout", 0.0)), module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
-    first_ = {b.weight(m + "conv1.weight", {width, a.integer("bins"), 3}, Part::matrix),
+    first_ = {b.convolution(m + "conv1", {width, a.integer("bins"), 3}),
               b.weight(m + "conv1.bias", {width}, Part::bias)};
-    second_ = {b.weight(m + "conv2.weight", {width, width, 3}, Part::matrix),
-               b.weight(m + "conv2.bias", {width}, Part::bias)};
+    second_ = {b.convolution(m + "conv2", {width, width, 3}), b.weight(m + "conv2.bias", {width}, Part::bias)};
     positions_ = b.frozen(m + "embed_positions.weight", {frames_, width}, Part::embedding);
   }
 

@@ -13,7 +13,7 @@ class NaflexEmbeddings final : public Module {
  public:
   NaflexEmbeddings(const Attributes& a, Builder& b)
       : width_(a.integer("width")),
-        room_(a.integer("room", 0)),
+        room_(a.integer("room", b.facts.images.room)),
         grid_(grid_of(b, a.integer("patch_size"), a.integer("patch_size"), room_ > 0 ? room_ : unlimited)) {
     const std::int64_t patch = a.integer("patch_size");
     pixels_ = saturating_mul(a.integer("channels"), saturating_mul(patch, patch));

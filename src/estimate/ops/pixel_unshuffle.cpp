@@ -1,5 +1,6 @@
 // Lfm2VlMultiModalProjector.pixel_unshuffle: each square of a picture's patches becomes one, as many times as wide, and
-// is normed where the family has a norm there. Pictures go through it one by one; they are all of one size here.
+// is normed where the family has a norm there. Pictures go through it one by one, without the patches that they were
+// filled up with; they are all of one size here.
 #include "modules/layer_norm.hpp"
 #include "modules/vision.hpp"
 
@@ -21,7 +22,10 @@ class PixelUnshuffle final : public Module {
     const std::int64_t width = s.hidden->sizes[2] * factor_;
     const std::int64_t rows = grid_.height;
     const std::int64_t columns = std::max<std::int64_t>(grid_.width / factor_, 1);
-    Tensor x = t.view(s.hidden, {pictures, rows, columns, width});
+    const std::int64_t patches = saturating_mul(grid_.height, grid_.width);
+    const bool filled = patches < s.hidden->sizes[1];
+    Tensor x = filled ? t.slice(s.hidden, 1, 0, patches) : s.hidden;
+    x = t.reshape(x, {pictures, rows, columns, width});
     x = t.reshape(t.permute(x, {0, 2, 1, 3}), {pictures, columns, rows / factor_, width * factor_});
     x = t.permute(x, {0, 2, 1, 3});
     s.hidden = norm_ ? norm_(play, x) : x;

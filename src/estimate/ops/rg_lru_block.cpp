@@ -129,9 +129,8 @@ class RgLruBlock final : public Module {
     linear_y_ = Linear(b, m + "linear_y", width, inner, true);
     linear_x_ = Linear(b, m + "linear_x", width, inner, true);
     linear_out_ = Linear(b, m + "linear_out", inner, width, true);
-    conv_weight_ = b.weight(m + "conv_1d.weight", {inner, 1, kernel_}, Part::matrix);
+    conv_weight_ = b.convolution(m + "conv_1d", {inner, 1, kernel_});
     conv_bias_ = b.weight(m + "conv_1d.bias", {inner}, Part::bias);
-    if (b.facts.lora && b.targeted(m + "conv_1d", false)) a.unmodelled("LoRA on a convolution");
     a.quotient("inner", "heads");
     lru_ = RgLru(b, m + "rg_lru", inner, a.integer("heads"));
   }

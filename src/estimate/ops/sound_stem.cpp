@@ -15,10 +15,8 @@ class SoundStem final : public Module {
         masked_(a.flag("masked", false)) {
     const std::string m = a.module().substr(0, a.module().rfind("conv1"));
     const std::int64_t width = a.integer("width");
-    first_ = {b.weight(m + "conv1.weight", {width, bins_, 3}, Part::matrix),
-              b.weight(m + "conv1.bias", {width}, Part::bias)};
-    second_ = {b.weight(m + "conv2.weight", {width, width, 3}, Part::matrix),
-               b.weight(m + "conv2.bias", {width}, Part::bias)};
+    first_ = {b.convolution(m + "conv1", {width, bins_, 3}), b.weight(m + "conv1.bias", {width}, Part::bias)};
+    second_ = {b.convolution(m + "conv2", {width, width, 3}), b.weight(m + "conv2.bias", {width}, Part::bias)};
     positions_ = b.frozen(m + "embed_positions.weight", {frames_, width}, Part::embedding);
   }
 

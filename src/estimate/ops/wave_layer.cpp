@@ -42,7 +42,7 @@ class WaveLayer final : public Module {
         kind_(static_cast<Norm>(a.choice("norm", norms))),
         activation_(find_activation(a.text("activation", "gelu"), b)) {
     const std::int64_t width = a.integer("width");
-    weight_ = b.weight("conv.weight", {width, a.integer("in"), a.integer("kernel")}, Part::matrix);
+    weight_ = b.convolution("conv", {width, a.integer("in"), a.integer("kernel")});
     if (a.flag("bias", false)) bias_ = b.weight("conv.bias", {width}, Part::bias);
     if (kind_ == Norm::layer) norm_ = LayerNorm(b, "layer_norm", width);
     if (kind_ != Norm::group) return;

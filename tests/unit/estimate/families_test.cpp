@@ -191,6 +191,15 @@ TEST(Ernie, MayAddWhatATaskHas) {
   EXPECT_EQ(parameters(example::with(model, {{"use_task_id", "true"}})) - parameters(model), 3 * width);
 }
 
+TEST(Lfm2, AnMlpOfNoWidthIsUndecided) {
+  Keys model{{"model_type", "\"lfm2\""},     {"hidden_size", "256"},       {"intermediate_size", "512"},
+             {"num_hidden_layers", "2"},     {"num_attention_heads", "4"}, {"vocab_size", "1000"},
+             {"full_attn_idxs", "[1]"}};
+  EXPECT_EQ(refusal(plan(Attention::sdpa), model), "");
+  model["block_ffn_dim_multiplier"] = "0";
+  EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
+}
+
 TEST(Falcon, HasAMaskThoughNoRowIsPadded) {
   EXPECT_EQ(scores_in_the_loss(plan(Attention::sdpa, true), falcon()), squares);
   EXPECT_EQ(scores_in_the_loss(plan(Attention::flash_attention_2, true), falcon()), 0);

@@ -71,16 +71,31 @@ TEST(Classifier, TakesItsLabelsFromTheConfigWhereThePlanHasNone) {
   EXPECT_EQ(parameters(p, albert({{"id2label", R"({"0": "a", "1": "b", "2": "c"})"}})) - of_two, width + 1);
 }
 
+// GenericForTokenClassification has a bias, GenericForSequenceClassification none.
 TEST(Classifier, OfACausalModelScoresEveryToken) {
-  const TrainingPlan p = plan(HeadKind::sequence_classifier, 3);
-  EXPECT_GT(parameters(p, example::llama()), 0);
-  EXPECT_NE(refusal(plan(HeadKind::token_classifier), {{"model_type", "\"opt\""},
-                                                       {"hidden_size", "256"},
-                                                       {"ffn_dim", "1024"},
-                                                       {"num_hidden_layers", "2"},
-                                                       {"num_attention_heads", "4"},
-                                                       {"vocab_size", "1000"}}),
-            "");
+  const std::int64_t of_rows = parameters(plan(HeadKind::sequence_classifier, 3), example::llama());
+  EXPECT_EQ(parameters(plan(HeadKind::token_classifier, 3), example::llama()) - of_rows, 3);
+}
+
+TEST(Classifier, IsRefusedWhereTransformersHasNone) {
+  const Keys opt{{"model_type", "\"opt\""},  {"hidden_size", "256"},       {"ffn_dim", "1024"},
+                 {"num_hidden_layers", "2"}, {"num_attention_heads", "4"}, {"vocab_size", "1000"}};
+  EXPECT_EQ(refusal(plan(HeadKind::sequence_classifier), opt), "");
+  EXPECT_NE(refusal(plan(HeadKind::token_classifier), opt), "");
+  EXPECT_NE(refusal(plan(HeadKind::image_classifier), opt), "");
+  const Keys apertus = example::llama({{"model_type", "\"apertus\""}});
+  EXPECT_EQ(refusal(plan(HeadKind::token_classifier), apertus), "");
+  EXPECT_NE(refusal(plan(HeadKind::sequence_classifier), apertus), "");
+}
+
+TEST(Classifier, OfModernBertHasALayerAndANorm) {
+  const Keys model = example::bert({{"model_type", "\"modernbert\""}, {"intermediate_size", "512"}});
+  const TrainingPlan rows = plan(HeadKind::sequence_classifier, 3);
+  const std::int64_t all = parameters(rows, model);
+  EXPECT_EQ(parameters(rows, example::with(model, {{"classifier_bias", "true"}})) - all, width);
+  EXPECT_EQ(parameters(rows, example::with(model, {{"num_labels", "4"}})), all);  // As the plan says.
+  EXPECT_NE(refusal(rows, example::with(model, {{"classifier_pooling", "\"mean\""}})), "");
+  EXPECT_EQ(refusal(plan(HeadKind::token_classifier), example::with(model, {{"classifier_pooling", "\"mean\""}})), "");
 }
 
 TEST(Classifier, IsNoModelOfPreferences) {

@@ -155,9 +155,10 @@ Keys paddle_ocr() {
 
 // Squares of 2 x 2 patches of 14 pixels.
 TEST(PaddleOcr, ATokenIsASquareOfPatches) {
-  EXPECT_EQ(refusal(seeing(56, 84, 6), paddle_ocr()), "");
-  EXPECT_THAT(refusal(seeing(56, 84, 5), paddle_ocr()), HasSubstr("are 6 tokens"));
-  EXPECT_THAT(refusal(seeing(56, 70), paddle_ocr()), HasSubstr("no image of 56 x 70 pixels"));
+  EXPECT_EQ(refusal(seeing(392, 420, 210), paddle_ocr()), "");
+  EXPECT_THAT(refusal(seeing(392, 420, 209), paddle_ocr()), HasSubstr("are 210 tokens"));
+  EXPECT_THAT(refusal(seeing(400, 410, 209), paddle_ocr()), HasSubstr("are 210 tokens"));  // Resized to it.
+  EXPECT_THAT(refusal(seeing(27, 420), paddle_ocr()), HasSubstr("fewer than 28 pixels a side"));
 }
 
 TEST(PaddleOcr, DropoutInItsTowerIsNotPlayed) {
@@ -182,8 +183,8 @@ Keys gemma4_unified(const std::string& attends = "\"vision\"") {
 
 // Squares of 3 x 3 patches of 16 pixels, of which a picture has 280 at most.
 TEST(Gemma4Unified, ATokenIsASquareOfPatches) {
-  EXPECT_THAT(refusal(seeing(96, 144, 5), gemma4_unified()), HasSubstr("are 6 tokens"));
-  EXPECT_THAT(refusal(seeing(48 * 20, 48 * 15), gemma4_unified()), HasSubstr("no image of 960 x 720 pixels"));
+  EXPECT_THAT(refusal(seeing(48 * 13, 48 * 20, 259), gemma4_unified()), HasSubstr("are 260 tokens"));
+  EXPECT_THAT(refusal(seeing(96, 144, 259), gemma4_unified()), HasSubstr("are 260 tokens"));  // Filled up.
 }
 
 // transformers builds no tower without its config, where that is optional.
@@ -262,11 +263,40 @@ TEST(Siglip2, AdaptersInItsPoolingHeadAreNotPlayed) {
   EXPECT_THAT(refusal(p, siglip2()), HasSubstr("adapters in torch.nn.MultiheadAttention"));
 }
 
-TEST(Segformer, LabelsPixelsUnlessToldOfRows) {
+// peft adapts Conv2d as well.
+TEST(Convolutions, AdaptersOnThemAreNotPlayed) {
+  TrainingPlan p = of_pictures(224, 224);
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.rank.value = 8;
+  for (const auto& [type, target] : {std::pair("resnet", "convolution"), std::pair("convnext", "dwconv")}) {
+    p.adapter.targets.value = {target};
+    EXPECT_THAT(refusal(p, {{"model_type", '"' + std::string(type) + '"'}}), HasSubstr("LoRA on a convolution"))
+        << type;
+  }
+}
+
+TEST(Media, OfRowsThatAreOneThemselvesAreNoMore) {
+  TrainingPlan p = of_pictures(224, 224);
+  const Keys resnet{{"model_type", "\"resnet\""}};
+  p.images.count.value = 1;
+  EXPECT_EQ(refusal(p, resnet), "");
+  p.images.count.value = 2;
+  EXPECT_THAT(refusal(p, resnet), HasSubstr("images in each row of resnet, whose rows are pictures"));
+  p.images.count.value = 1;
+  p.batch.sequence_length.value = 16000;
+  const Keys hubert{{"model_type", "\"hubert\""}};
+  EXPECT_THAT(refusal(p, hubert), HasSubstr("images in each row of hubert, whose rows are sound"));
+  p.images.count.value = 0;
+  EXPECT_EQ(refusal(p, hubert), "");
+}
+
+TEST(Segformer, LabelsPixelsUnlessToldOfPictures) {
   TrainingPlan p = of_pictures(512, 512);
   EXPECT_EQ(parameters(p, segformer()), 3'752'694);
-  p.model.head.value = HeadKind::sequence_classifier;
+  p.model.head.value = HeadKind::image_classifier;
   EXPECT_EQ(parameters(p, segformer()), 3'576'392 - 850 * 257);
+  p.model.head.value = HeadKind::sequence_classifier;  // Which transformers has none of.
+  EXPECT_NE(refusal(p, segformer()), "");
 }
 
 // The logits of all pixels, in fp32 where the loss is made: resized, their log-softmax and its two gradients.

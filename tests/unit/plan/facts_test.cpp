@@ -104,6 +104,7 @@ const std::vector<std::string> values{"true",
                                       "language_model",
                                       "sequence_classifier",
                                       "token_classifier",
+                                      "image_classifier",
                                       "forward",
                                       "reverse",
                                       "mixed"};

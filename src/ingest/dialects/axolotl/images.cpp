@@ -22,8 +22,9 @@ void plan_images(const Arguments& a, Draft& draft, const Document& document) {
   derive(draft.plan.batch.padding_mask.origin, "whose collator pads to the longest row of a batch");
   miss(draft, document, "images", {"processor_type"},
        "processor_type: the data decide how many images a row has, and how large they are",
-       "--set images=1 (0: text alone); where the model takes any size, also image_height and image_width, in pixels "
-       "after the processor's resizing, and where it cuts an image in tiles, image_tiles");
+       "--set images=1 (0: text alone); where the model takes any size, or cuts an image in tiles, also image_height "
+       "and "
+       "image_width, in pixels");
   miss(draft, document, "sequence_length", {"processor_type"},
        "processor_type: nothing cuts rows to sequence_len, so they are as long as the data",
        "--set sequence_length=… to the tokens of the longest row, those that stand for its images among them");
