@@ -192,9 +192,9 @@ TEST(Ernie, MayAddWhatATaskHas) {
 }
 
 TEST(Lfm2, AnMlpOfNoWidthIsUndecided) {
-  Keys model{{"model_type", "\"lfm2\""},     {"hidden_size", "256"},       {"intermediate_size", "512"},
-             {"num_hidden_layers", "2"},     {"num_attention_heads", "4"}, {"vocab_size", "1000"},
-             {"full_attn_idxs", "[1]"}};
+  Keys model{{"model_type", "\"lfm2\""}, {"hidden_size", "256"},       {"intermediate_size", "512"},
+             {"num_hidden_layers", "2"}, {"num_attention_heads", "4"}, {"vocab_size", "1000"},
+             {"full_attn_idxs", "[1]"},  {"num_key_value_heads", "2"}};
   EXPECT_EQ(refusal(plan(Attention::sdpa), model), "");
   model["block_ffn_dim_multiplier"] = "0";
   EXPECT_NE(refusal(plan(Attention::sdpa), model), "");
