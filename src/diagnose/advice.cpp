@@ -3,6 +3,7 @@
 
 #include "judge.hpp"
 #include "oomplan/core/text.hpp"
+#include "setting.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -18,15 +19,23 @@ bool has_finding(const Diagnosis& d, std::string_view id) {
   return std::any_of(d.also.begin(), d.also.end(), [&](const Finding& f) { return f.id == id; });
 }
 
-// The first line with one of the words; null where there is none.
-const Line* line_with(const Case& c, const std::vector<std::string>& words) {
+// The first line at the ends that is it; null where there is none.
+template <class Is>
+const Line* line_that(const Case& c, Is is) {
   const std::vector<Line>& lines = *c.lines;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i == lines_at_each_end && lines.size() > 2 * lines_at_each_end) i = lines.size() - lines_at_each_end;
-    for (const std::string& word : words)
-      if (lines[i].body.find(word) != std::string::npos) return &lines[i];
+    if (is(lines[i], i)) return &lines[i];
   }
   return nullptr;
+}
+
+bool has_one_of(const Line& line, const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [&](const std::string& word) { return line.body.find(word) != line.body.npos; });
+}
+
+const Line* line_with(const Case& c, const std::vector<std::string>& words) {
+  return line_that(c, [&](const Line& line, std::size_t) { return has_one_of(line, words); });
 }
 
 bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
@@ -85,10 +94,30 @@ bool segments_were_expandable(const Diagnosis& d) {
   });
 }
 
+std::vector<std::string> listed(const std::vector<std::pair<std::string, std::vector<std::string>>>& lists,
+                                const std::string& id) {
+  const auto found = std::ranges::find_if(lists, [&](const auto& list) { return list.first == id; });
+  return found == lists.end() ? std::vector<std::string>() : found->second;
+}
+
+// A failure's own text may suggest a setting; that sets nothing.
+bool suggests(const Case& c, std::size_t line) {
+  return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
+    return e.line == line && (e.says == Says::hint || e.says == Says::gpu_alloc_failed);
+  });
+}
+
 const Line* already_on(const Rules& rules, const Case& c, const std::string& id) {
-  for (const AdviceText& advice : rules.advice)
-    for (const auto& [fix, signs] : advice.already)
-      if (fix == id) return line_with(c, signs);
+  for (const AdviceText& advice : rules.advice) {
+    const std::vector<std::string> signs = listed(advice.already, id);
+    const std::vector<std::string> settings = listed(advice.set, id);
+    const auto on = [&](const Line& line, std::size_t at) {
+      const auto is_set = [&](const std::string& setting) { return sets(line.body, setting); };
+      return has_one_of(line, signs) || (std::ranges::any_of(settings, is_set) && !suggests(c, at));
+    };
+    if (signs.empty() && settings.empty()) continue;
+    if (const Line* line = line_that(c, on)) return line;
+  }
   return nullptr;
 }
 
@@ -99,7 +128,7 @@ void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnos
     if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
       out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed.", fix.kind});
     } else if (on != nullptr) {
-      out.not_to_do.push_back({fix.id, "It is on already: line " + std::to_string(on->number) + ".", fix.kind});
+      out.not_to_do.push_back({fix.id, "It is so already: line " + std::to_string(on->number) + ".", fix.kind});
     } else if (out.to_do.size() < most_fixes) {
       out.to_do.push_back(fix);
     }

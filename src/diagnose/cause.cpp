@@ -29,6 +29,8 @@ bool is_gpu_shortage(const Case& c) {
   return c.root->says == Says::gpu_alloc_failed && !(c.find("absurd") != nullptr && names_other_failure(c));
 }
 
+bool is_after_many_steps(const Case& c) { return c.moment.step.value_or(0) >= 100 && c.moment.phase != "evaluation"; }
+
 bool request_exceeds_total(const Case& c) {
   const auto ceiling = c.gpu.ceiling();
   return ceiling && c.gpu.requested && *c.gpu.requested > *ceiling;

@@ -27,6 +27,8 @@ bool asks_overflowed(const Case& c);
 
 /// Whether the root is a failed allocation on the GPU that the run did not survive.
 bool is_gpu_shortage(const Case& c);
+/// A hundred steps of training and more went well before; those of an evaluation are counted anew.
+bool is_after_many_steps(const Case& c);
 /// The request is larger than the GPU, or than this process may have.
 bool request_exceeds_total(const Case& c);
 /// The GPU reports clearly more free memory than was asked for, and no limit explains the refusal.

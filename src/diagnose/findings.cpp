@@ -2,6 +2,8 @@
 
 #include "cause.hpp"
 #include "judge.hpp"
+#include "series.hpp"
+#include "trials.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -93,6 +95,35 @@ void about_kernel(const Case& c, Findings& out) {
                    "the victim held only " + shown(*rss) + ": another process, or the kernel, used the memory"});
 }
 
+// What PyTorch reserves is what its cache keeps too.
+void about_growth(const Case& c, Findings& out) {
+  if (const Series rss = memory_series(c, "step_rss"); c.root->place == Where::host && grows(rss))
+    out.push_back({"host_memory_grows", "the host memory that the run printed grew from each print to the next, " +
+                                            ends_of(rss) + ": what is kept of each step, or by each worker"});
+  const Series reserved = memory_series(c, "step_reserved");
+  if (!is_gpu_shortage(c) || !grows(reserved) || grows(memory_series(c, "step_peak"))) return;
+  const Series allocated = memory_series(c, "step_memory");
+  if (allocated.points.empty())
+    out.push_back({"reserved_grows", "what PyTorch reserved grew, " + ends_of(reserved) +
+                                         ": its cache keeps what batches of new sizes freed, so that this alone is no "
+                                         "sign of a leak; torch.cuda.memory_allocated() would tell"});
+  else if (!grows(allocated))
+    out.push_back({"reserved_grows", "what PyTorch reserved grew, " + ends_of(reserved) +
+                                         ", and what is allocated did not: no leak, but blocks of ever new sizes"});
+}
+
+void about_steps(const Case& c, Findings& out) {
+  if (!is_gpu_shortage(c)) return;
+  if (is_after_many_steps(c))
+    out.push_back({"late_step", fmt::format("{} steps went well before: look at the longest batch, then at what grows",
+                                            *c.moment.step)});
+  const auto played = c.moment.played;
+  if (c.moment.step == 1 && (played == Phase::forward || played == Phase::loss || played == Phase::backward))
+    out.push_back({"second_step",
+                   "the first step went well, and the second did not: the optimizer made its state in between, which "
+                   "stays"});
+}
+
 // The host's log, beside a run that tells its own end.
 void about_other_kills(const Case& c, Findings& out) {
   const Evidence* killed = c.first(Says::kernel_killed);
@@ -109,6 +140,7 @@ void about_other_kills(const Case& c, Findings& out) {
 std::vector<Finding> findings(const Case& c) {
   Findings out;
   about_other_kills(c, out);
+  if (const std::optional<Finding> trials = batch_trials(c)) out.push_back(*trials);
   if (c.root == nullptr) return out;
   if (c.survived || c.any(Says::caught)) out.push_back({"oom_caught", "the program catches out-of-memory errors"});
   if (c.root->place == Where::gpu) about_request(c, out);
@@ -117,9 +149,8 @@ std::vector<Finding> findings(const Case& c) {
   about_ranks(c, out);
   about_settings(c, out);
   about_kernel(c, out);
-  if (is_gpu_shortage(c) && c.moment.step && *c.moment.step >= 100)
-    out.push_back({"late_step", fmt::format("{} steps went well before: look at the longest batch, then at what grows",
-                                            *c.moment.step)});
+  about_steps(c, out);
+  about_growth(c, out);
   return out;
 }
 

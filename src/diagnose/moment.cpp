@@ -116,6 +116,12 @@ const Evidence* last_of_tracker(const std::vector<Evidence>& evidence) {
   return last == evidence.rend() ? nullptr : &*last;
 }
 
+// A bar of another length, once an evaluation began, is the evaluation's.
+bool is_of_evaluation(const Evidence& bar, const Evidence* last_step, const Evidence* last_phase) {
+  return last_phase != nullptr && last_phase->phase == "evaluation" && last_step != nullptr && bar.phase.empty() &&
+         bar.number("steps") && last_step->number("steps") && bar.number("steps") != last_step->number("steps");
+}
+
 // The last progress line before the failure, and the last that says where in the run it is.
 void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, Moment& out) {
   const bool beside = root.family == "wandb";  // its file has no line of the run's own
@@ -124,7 +130,7 @@ void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, M
   for (const Evidence& e : evidence) {
     if (e.says != Says::progress || (!beside && (e.order > root.order || e.where.file != root.where.file))) continue;
     const bool same_line = last_phase != nullptr && last_phase->order == e.order;  // "Loading shards: 14%|… 1/7"
-    if (same_line) continue;
+    if (same_line || is_of_evaluation(e, last_step, last_phase)) continue;
     if (e.find("step") != nullptr && (e.rank == root.rank || !root.rank)) last_step = &e;
     if (e.find("step") != nullptr && e.phase.empty()) last_phase = nullptr;
     if (!e.phase.empty()) last_phase = &e;

@@ -135,8 +135,12 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
     out.signs = texts_at(*when, "signs");
     out.without = texts_at(*when, "without");
   }
-  if (const Node* already = root.find("already"))
-    for (const Entry& entry : already->entries) out.already.emplace_back(entry.key, texts_at(*already, entry.key));
+  const auto lists_at = [&](std::string_view key, auto& lists) {
+    if (const Node* found = root.find(key))
+      for (const Entry& entry : found->entries) lists.emplace_back(entry.key, texts_at(*found, entry.key));
+  };
+  lists_at("already", out.already);
+  lists_at("set", out.set);
   rules.advice.push_back(std::move(out));
   return {};
 }

@@ -56,7 +56,8 @@ struct AdviceText {
   std::vector<Fix> to_do{};
   std::vector<std::string> first{};                                         ///< Ids that lead.
   std::vector<std::string> drops{};                                         ///< Ids that do not help here.
-  std::vector<std::pair<std::string, std::vector<std::string>>> already{};  ///< By id, what shows that it is on.
+  std::vector<std::pair<std::string, std::vector<std::string>>> already{};  ///< By id, words that show that it is on;
+  std::vector<std::pair<std::string, std::vector<std::string>>> set{};      ///< settings that do: "name value|value".
 };
 
 struct Rules {

@@ -1,6 +1,10 @@
 #include "series.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
+
+#include "cause.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -11,39 +15,72 @@ double slope(const SeriesPoint& a, const SeriesPoint& b) {
   return static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.step - a.step);
 }
 
-// Of a tracker's file, or of what was printed: the two measure different things.
-std::vector<SeriesPoint> memory_series(const Case& c, bool of_tracker) {
-  std::vector<SeriesPoint> out;
-  std::optional<std::int64_t> step;
-  std::optional<std::size_t> line;
+struct Print {
+  std::size_t line = 0;
+  std::optional<std::int64_t> rank{};
+  std::optional<std::int64_t> step{};  // of this line, else the last one counted
+  std::optional<std::int64_t> bytes{};
+};
+
+bool counts(const Case& c, const Evidence& e, bool of_tracker) {
+  if (c.root == nullptr || e.order > c.root->order || !e.line) return false;
+  if (e.says != Says::progress && e.says != Says::memory_state) return false;
+  if ((e.family == "tensorboard") != of_tracker) return false;
+  return of_tracker || !c.root->rank || e.rank == c.root->rank;  // a tracker has rank 0's, and names none
+}
+
+// A line each: the memory may stand before the step.
+std::vector<Print> prints(const Case& c, std::string_view name, bool of_tracker) {
+  std::vector<Print> out;
   for (const Evidence& e : *c.evidence) {
-    if (c.root == nullptr || e.order > c.root->order || e.says != Says::progress || !e.line) continue;
-    if ((e.family == "tensorboard") != of_tracker) continue;
-    if (!of_tracker && c.root->rank && e.rank != c.root->rank) continue;  // a tracker has rank 0's, and names none
-    if (e.line != line) step.reset();
-    line = e.line;
-    if (const auto told = e.number("step")) step = told;
-    const auto memory = e.number("step_memory");
-    if (memory && step && (out.empty() || *step > out.back().step)) out.push_back({*step, *memory});
+    if (!counts(c, e, of_tracker)) continue;
+    if (out.empty() || out.back().line != *e.line) {
+      const std::optional<std::int64_t> step = out.empty() ? std::nullopt : out.back().step;
+      out.push_back({.line = *e.line, .rank = e.rank, .step = step});
+    }
+    if (const auto told = e.number("step")) out.back().step = told;
+    if (const auto memory = e.number(name)) out.back().bytes = memory;
   }
+  std::erase_if(out, [](const Print& p) { return !p.bytes; });
+  const std::optional<std::int64_t> rank = out.empty() ? std::nullopt : out.front().rank;
+  std::erase_if(out, [&](const Print& p) { return p.rank != rank; });  // one rank's memory, not all in turns
+  return out;
+}
+
+Series series_of(const std::vector<Print>& prints) {
+  Series out;
+  for (const Print& p : prints)
+    if (p.step && (out.points.empty() || *p.step > out.points.back().step)) out.points.push_back({*p.step, *p.bytes});
+  if (out.points.size() >= fewest_points || prints.size() < fewest_points) return out;
+  out = {.has_steps = false};
+  for (const Print& p : prints) out.points.push_back({static_cast<std::int64_t>(out.points.size()) + 1, *p.bytes});
   return out;
 }
 
 }  // namespace
 
-std::vector<SeriesPoint> memory_series(const Case& c) {
-  const std::vector<SeriesPoint> printed = memory_series(c, false);
-  return printed.empty() ? memory_series(c, true) : printed;
+// Of a tracker's file, or of what was printed: the two measure different things.
+Series memory_series(const Case& c, std::string_view name) {
+  Series printed = series_of(prints(c, name, false));
+  return printed.points.empty() ? series_of(prints(c, name, true)) : printed;
 }
 
-bool grows(const std::vector<SeriesPoint>& series) {
-  if (series.size() < fewest_points) return false;
-  for (std::size_t i = 1; i < series.size(); ++i)
-    if (series[i].bytes <= series[i - 1].bytes) return false;
-  const SeriesPoint& first = series.front();
-  const SeriesPoint& last = series.back();
+bool grows(const Series& series) {
+  const std::vector<SeriesPoint>& points = series.points;
+  if (points.size() < fewest_points) return false;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (points[i].bytes <= points[i - 1].bytes) return false;
+  const SeriesPoint& first = points.front();
+  const SeriesPoint& last = points.back();
   return last.bytes - first.bytes >= first.bytes / 5 &&
-         slope(series[series.size() - 2], last) * 4 >= slope(first, last);
+         slope(points[points.size() - 2], last) * 4 >= slope(first, last);
+}
+
+std::string ends_of(const Series& series) {
+  const SeriesPoint& first = series.points.front();
+  const SeriesPoint& last = series.points.back();
+  return fmt::format("{} at {} {}, {} at {} {}", shown(first.bytes), series.unit(), first.step, shown(last.bytes),
+                     series.unit(), last.step);
 }
 
 }  // namespace oomplan::diagnose

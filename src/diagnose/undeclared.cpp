@@ -57,6 +57,7 @@ class Check {
     for (const std::string& one : text.first) id(one, user);
     for (const std::string& one : text.drops) id(one, user);
     for (const auto& [one, signs] : text.already) id(one, user);
+    for (const auto& [one, settings] : text.set) id(one, user);
     for (const std::string& one : text.phases) phase(one, user);
     for (const std::string& one : text.causes)
       if (!cause_named(one)) report(user + " names the cause \"" + one + "\", which there is not");

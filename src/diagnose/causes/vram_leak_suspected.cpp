@@ -6,15 +6,18 @@
 namespace oomplan::diagnose {
 namespace {
 
-// The program printed its memory, and it grew from print to print.
-Judgement from_series(const std::vector<SeriesPoint>& series) {
-  const SeriesPoint& first = series.front();
-  const SeriesPoint& last = series.back();
+// The program printed its memory, and it grew from print to print. A peak is kept once a batch has set it, so that it
+// says less.
+Judgement from_series(const Series& series, bool of_peaks) {
+  const SeriesPoint& first = series.points.front();
+  const SeriesPoint& last = series.points.back();
   const std::int64_t each = (last.bytes - first.bytes) / (last.step - first.step);
-  Judgement out{.cause = Cause::vram_leak_suspected, .weight = 55, .confidence = Confidence::likely};
-  out.reason = "the memory that the run printed grew from each print to the next";
-  out.arithmetic.push_back(fmt::format("{} at step {}, {} at step {}: {} a step over {} prints", shown(first.bytes),
-                                       first.step, shown(last.bytes), last.step, shown(each), series.size()));
+  Judgement out{.cause = Cause::vram_leak_suspected, .weight = 55};
+  out.confidence = of_peaks ? Confidence::possible : Confidence::likely;
+  out.reason = fmt::format("the {} that the run printed grew from each print to the next",
+                           of_peaks ? "peak of memory" : "memory");
+  out.arithmetic.push_back(
+      fmt::format("{}: {} a {} over {} prints", ends_of(series), shown(each), series.unit(), series.points.size()));
   out.against.push_back("ever longer batches look the same, where rows are sorted by length");
   return out;
 }
@@ -23,8 +26,11 @@ Judgement from_series(const std::vector<SeriesPoint>& series) {
 
 Judgement causes::vram_leak_suspected(const Case& c) {
   if (!is_gpu_shortage(c) || request_exceeds_total(c)) return {};
-  if (const std::vector<SeriesPoint> series = memory_series(c); grows(series)) return from_series(series);
-  if (!c.moment.step || *c.moment.step < 100) return {};
+  const Series now = memory_series(c, "step_memory");
+  if (grows(now)) return from_series(now, false);
+  const Series peak = memory_series(c, "step_peak");
+  if (now.points.empty() && grows(peak)) return from_series(peak, true);
+  if (!is_after_many_steps(c)) return {};
   Judgement out{.cause = Cause::vram_leak_suspected, .weight = 20, .confidence = Confidence::possible};
   out.reason = fmt::format("it ran for {} steps before it failed", *c.moment.step);
   out.against.push_back(

@@ -45,6 +45,54 @@ TEST(Advice, DoesNotNameWhatIsOn) {
   }));
 }
 
+TEST(Advice, NamesNothingThatASettingShows) {
+  const auto told = [](const std::string& setting, const std::string& rest) {
+    const Diagnosis d = diagnosed(setting + "\n" + rest);
+    std::string ids;
+    for (const Fix& fix : d.not_to_do) {
+      if (!fix.text.starts_with("It is so already")) continue;
+      ids += (ids.empty() ? "" : " ") + fix.id;
+      EXPECT_FALSE(advises(d, fix.id));
+    }
+    return ids;
+  };
+  const std::string training = traced("m.py", "forward", "y = self.conv(x)");
+  EXPECT_EQ(told("micro_batch_size: 1", training), "micro-batch");
+  EXPECT_EQ(told("micro_batch_size: 2", training), "");
+  EXPECT_EQ(told("+ torchrun t.py --use_liger_kernel True --recompute-granularity full", training),
+            "gradient-checkpointing fused-loss");
+  EXPECT_EQ(told("XLA_PYTHON_CLIENT_PREALLOCATE=false",
+                 "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of "
+                 "memory while trying to allocate 17179869184 bytes.\n"),
+            "jax-fraction");
+  const std::string mps =
+      "RuntimeError: MPS backend out of memory (MPS allocated: 30.00 GB, other allocations: 1.90 GB, max allowed: "
+      "32.00 "
+      "GB). Tried to allocate 129.00 MB on private pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper "
+      "limit for memory allocations (may cause system failure).\n";
+  EXPECT_EQ(told("PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 python train.py", mps), "mps-watermark");
+  EXPECT_EQ(told("python train.py", mps), "");  // the message itself suggests it
+}
+
+TEST(Advice, OfASecondStepIsOfTheOptimizersState) {
+  const std::string trace = traced("m.py", "forward", "y = self.conv(x)");
+  EXPECT_EQ(first(diagnosed("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + trace)), "adamw-8bit");
+  EXPECT_EQ(first(diagnosed("  0%| | 2/939 [00:02<31:00, 2.0s/it]\n" + trace)), "gradient-checkpointing");
+  EXPECT_EQ(first(diagnosed("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + traced("t.py", "evaluate", "x"))), "evaluation");
+}
+
+TEST(Advice, OfAnEvaluationIsNotOfItsBar) {
+  const Diagnosis d = diagnosed(
+      " 50%|#| 500/1000 [10:00<10:00,  1.20s/it]\n***** Running Evaluation *****\n 88%|#| 2200/2500 [05:00<00:30,  "
+      "9.2it/s]\n" +
+      traced("t.py", "evaluate", "x"));
+  EXPECT_EQ(d.moment.step, 500);
+  EXPECT_EQ(first(d), "evaluation");
+  EXPECT_FALSE(advises(d, "packing"));
+  EXPECT_TRUE(std::none_of(d.alternatives.begin(), d.alternatives.end(),
+                           [](const Judgement& j) { return j.cause == Cause::vram_leak_suspected; }));
+}
+
 TEST(Advice, JudgesTheLogsOwn) {
   const std::string hint =
       "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to "

@@ -47,8 +47,8 @@ TEST(Vocabulary, RefusesWhatNothingDeclares) {
   EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo: {smaller-loss: \"y\"}\n"),
                        "names \"smaller-loss\", which is neither a fix of rules/ladder nor an action"));
   EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo_not: {smaller-loss: \"y\"}\n"), "smaller-loss"));
-  for (const char* key :
-       {"do: {nothing: \"y\"}", "first: [nothing]", "do_not_list: [nothing]", "already: {nothing: [x]}"})
+  for (const char* key : {"do: {nothing: \"y\"}", "first: [nothing]", "do_not_list: [nothing]",
+                          "already: {nothing: [x]}", "set: {nothing: [x 1]}"})
     EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [disk_full]}\n" + std::string(key) + "\n"),
                          "rules/advice/own.yaml names \"nothing\""))
         << key;

@@ -1,0 +1,37 @@
+// A setting is one however it is written: as an option, in YAML, JSON, a repr, an environment, a table.
+#include "setting.hpp"
+
+#include <gtest/gtest.h>
+
+namespace oomplan::diagnose {
+namespace {
+
+TEST(Setting, IsSetInEveryNotation) {
+  for (const char* line :
+       {"micro_batch_size: 1", "micro_batch_size=1, epochs=3)", "--micro-batch-size 1 \\", "\"micro_batch_size\": 1,",
+        "{'micro_batch_size': 1}", "  micro_batch_size ................................ 1", "--Micro_Batch_Size=1",
+        "actor.micro_batch_size=1", "a=8, micro_batch_size = 1."})
+    EXPECT_TRUE(sets(line, "micro_batch_size 1")) << line;
+}
+
+TEST(Setting, HasThatNameAndThatValue) {
+  for (const char* line : {"micro_batch_size: 16", "micro_batch_size: 1.5", "eval_micro_batch_size: 1",
+                           "eval-micro-batch-size: 1", "micro_batch_size_eval: 1", "micro_batch_size 1",
+                           "the micro_batch_size was 1", "micro_batch_size", "micro_batch_size: ", "1"})
+    EXPECT_FALSE(sets(line, "micro_batch_size 1")) << line;
+  EXPECT_TRUE(sets("micro_batch_size: 8, micro_batch_size: 1", "micro_batch_size 1"));
+  EXPECT_TRUE(sets("stage=3", "stage 2|3"));
+  EXPECT_FALSE(sets("stage=23", "stage 2|3"));
+}
+
+TEST(Setting, IsOnWithoutAValueAsAnOptionOnly) {
+  for (const char* line :
+       {"train.py --liger", "train.py --liger --bf16", "--liger True", "liger: true", "liger=1", "liger: yes"})
+    EXPECT_TRUE(sets(line, "liger on")) << line;
+  for (const char* line : {"--liger False", "liger: false", "liger", "liger:", "--liger 0"})
+    EXPECT_FALSE(sets(line, "liger on")) << line;
+  EXPECT_FALSE(sets("train.py --mode", "mode full"));
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose
