@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"layers: 3", "layers: -1", "a model has from 0 to 10,000 layers, not -1"},
         Broken{"layers: 3\n", "", "\"layers\" is missing"},
         Broken{"layers: 3", "groups: 0\nlayers: 3", "\"groups\" must be a whole number from 1 on"},
-        Broken{"layers: 3", "heads: {chess: {op: x}}\nlayers: 3", "\"chess\" is no task of another head"},
+        Broken{"layers: 3", "heads: {chess: {op: x}}\nlayers: 3", "\"chess\" is no task"},
         Broken{"tied_embeddings: true", "tied_embeddings: 1.5", "\"tied_embeddings\" must be true or false"},
         Broken{"tail: []", "tail: 3", "\"tail\" must be a list of ops, not 3"},
         Broken{"op: embedding, ", "", "\"op\" is missing"},
