@@ -246,21 +246,31 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
          (of_memory && states(text, begin, match));
 }
 
-bool speaks_of_memory(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM",
-                                                          "alloc", "malloc", "allocate", "allocation", "Allocation",
-                                                          "arena exhausted", "system resources", "ENOMEM"});
-  constexpr auto codes = std::to_array<std::string_view>({"NOMEM", "NO_MEM", "MemoryError", "bad_alloc"});
-  if (has_any(text, codes)) return true;
+namespace {
+
+bool has_name(std::string_view text, const auto& names) {
   const auto joins = [&](std::size_t at, std::string_view signs) {
     if (at >= text.size()) return false;
     return std::isalnum(static_cast<unsigned char>(text[at])) != 0 || signs.find(text[at]) != std::string_view::npos;
   };
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
-      if ((at == 0 || !joins(at - 1, "_.")) && !joins(at + word.size(), "_-(")) return true;
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+      if ((at == 0 || !joins(at - 1, "_.")) && !joins(at + name.size(), "_-(")) return true;
     return false;
   });
+}
+
+}  // namespace
+
+bool speaks_of_memory(std::string_view text) {
+  constexpr auto names = std::to_array<std::string_view>(
+      {"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM", "ENOMEM", "arena exhausted", "system resources"});
+  constexpr auto codes = std::to_array<std::string_view>({"NOMEM", "NO_MEM", "MemoryError", "bad_alloc"});
+  constexpr auto allocating =
+      std::to_array<std::string_view>({"alloc", "malloc", "allocate", "allocation", "Allocation"});
+  constexpr auto other = std::to_array<std::string_view>({" node", " port", " GPUs", " address", " job", " resource"});
+  if (has_name(text, names) || has_any(text, codes)) return true;
+  return has_name(text, allocating) && !has_any(text, other_resources) && !has_any(text, other);
 }
 
 bool explains(std::string_view text) {
