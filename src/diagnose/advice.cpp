@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "judge.hpp"
@@ -43,6 +44,7 @@ bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
   if (!advice.phases.empty() && !contains(advice.phases, d.moment.phase)) return false;
   if (std::any_of(advice.findings.begin(), advice.findings.end(), [&](const auto& id) { return !has_finding(d, id); }))
     return false;
+  if (line_with(c, advice.unless) != nullptr) return false;
   const bool of_log = c.root != nullptr && c.root->line.has_value();  // a snapshot is PyTorch's, and has no words
   if (!advice.without.empty() && (!of_log || line_with(c, advice.without) != nullptr)) return false;
   if (advice.families.empty() && advice.signs.empty()) return true;
@@ -62,14 +64,23 @@ void put_first(const std::vector<std::string>& ids, std::vector<Fix>& fixes) {
   }
 }
 
-// What fits best is matched last and so put first: the moment before the framework, both before the cause.
-std::vector<Fix> collected(const Rules& rules, const CauseText& text, const Case& c, const Diagnosis& d) {
-  std::vector<const AdviceText*> matched;
+using Matched = std::vector<const AdviceText*>;
+
+// Without what a later one replaces.
+Matched matching(const Rules& rules, const Case& c, const Diagnosis& d) {
+  Matched out;
   for (const AdviceText& advice : rules.advice)
-    if (applies(advice, c, d)) matched.push_back(&advice);
-  const auto replacing = std::find_if(matched.begin(), matched.end(),
-                                      [](const AdviceText* a) { return a->replaces && a->without.empty(); });
-  if (replacing != matched.end()) matched.erase(matched.begin(), replacing);
+    if (applies(advice, c, d)) out.push_back(&advice);
+  const auto is_strong = [](const AdviceText* a) { return a->replaces && a->without.empty(); };
+  const auto replacing = std::ranges::find_if(out, is_strong);
+  if (replacing == out.end()) return out;
+  out.erase(out.begin(), replacing);
+  std::erase_if(out, [&](const AdviceText* a) { return a->replaces && !is_strong(a); });
+  return out;
+}
+
+// What fits best is matched last and so put first: the moment before the framework, both before the cause.
+std::vector<Fix> collected(const Matched& matched, const CauseText& text) {
   std::vector<Fix> out;
   for (const AdviceText* advice : matched) add(advice->to_do, out);
   if (std::none_of(matched.begin(), matched.end(), [](const AdviceText* a) { return a->replaces; }))
@@ -100,8 +111,11 @@ std::vector<std::string> listed(const std::vector<std::pair<std::string, std::ve
   return found == lists.end() ? std::vector<std::string>() : found->second;
 }
 
-// A failure's own text may suggest a setting; that sets nothing.
-bool suggests(const Case& c, std::size_t line) {
+// What a line suggests, it does not set.
+bool suggests(const Rules& rules, const Case& c, std::size_t line) {
+  if (std::ranges::any_of(rules.suggestions,
+                          [&](const SuggestionText& s) { return has_one_of((*c.lines)[line], s.words); }))
+    return true;
   return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
     return e.line == line && (e.says == Says::hint || e.says == Says::gpu_alloc_failed);
   });
@@ -113,7 +127,7 @@ const Line* already_on(const Rules& rules, const Case& c, const std::string& id)
     const std::vector<std::string> settings = listed(advice.set, id);
     const auto on = [&](const Line& line, std::size_t at) {
       const auto is_set = [&](const std::string& setting) { return sets(line.body, setting); };
-      return has_one_of(line, signs) || (std::ranges::any_of(settings, is_set) && !suggests(c, at));
+      return has_one_of(line, signs) || (std::ranges::any_of(settings, is_set) && !suggests(rules, c, at));
     };
     if (signs.empty() && settings.empty()) continue;
     if (const Line* line = line_that(c, on)) return line;
@@ -121,8 +135,8 @@ const Line* already_on(const Rules& rules, const Case& c, const std::string& id)
   return nullptr;
 }
 
-void add_fixes(const Rules& rules, const CauseText& text, const Case& c, Diagnosis& out) {
-  for (const Fix& fix : collected(rules, text, c, out)) {
+void add_fixes(const Rules& rules, const std::vector<Fix>& fixes, const Case& c, Diagnosis& out) {
+  for (const Fix& fix : fixes) {
     if (ruled_out(rules, fix, out)) continue;
     const Line* on = already_on(rules, c, fix.id);
     if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
@@ -148,25 +162,52 @@ void add_warnings(const Rules& rules, const CauseText& text, Diagnosis& out) {
   out.not_to_do = std::move(all);
 }
 
-// What the message itself advises, and whether it fits.
-void judge_hint(const Rules& rules, const Case& c, Diagnosis& out) {
-  const auto hint = std::find_if(c.evidence->begin(), c.evidence->end(),
-                                 [](const Evidence& e) { return e.message == "pytorch/alloc-conf-hint"; });
-  if (hint == c.evidence->end() || !out.out_of_memory || out.place != Where::gpu) return;
-  if (is_advised(rules, out, "expandable-segments") || !c.gpu.unallocated) return;
-  out.also.push_back(
-      {"log_suggestion", "the log suggests another allocator setting, which its own condition rules out: only " +
-                             to_text(Bytes(*c.gpu.unallocated)) + " are reserved but unallocated"});
+bool is_suggested(const SuggestionText& suggestion, const Case& c) {
+  return line_with(c, suggestion.words) != nullptr ||
+         std::ranges::any_of(*c.evidence, [&](const Evidence& e) { return contains(suggestion.hints, e.message); });
+}
+
+// None where it names what is not known.
+std::optional<std::string> filled(std::string text, const Case& c) {
+  for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open)) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) return text;
+    const std::string name = text.substr(open + 1, close - open - 1);
+    std::string value = c.text_of(name);
+    if (name == "unallocated" && c.gpu.unallocated) value = to_text(Bytes(*c.gpu.unallocated));
+    if (value.empty()) return std::nullopt;
+    text.replace(open, close + 1 - open, value);
+    open += value.size();
+  }
+  return text;
+}
+
+// What the log itself advises, and whether it fits.
+void judge_suggestions(const Rules& rules, const Case& c, Diagnosis& out) {
+  for (const SuggestionText& suggestion : rules.suggestions) {
+    const auto judged = std::ranges::find_if(suggestion.judged, [&](const SuggestionText::Case& one) {
+      const bool advised = !one.unless_advised.empty() && is_advised(rules, out, one.unless_advised);
+      return contains(one.causes, name_of(out.verdict.cause)) && !advised;
+    });
+    if (judged == suggestion.judged.end() || !is_suggested(suggestion, c)) continue;
+    if (const std::optional<std::string> text = filled(judged->text, c))
+      out.also.push_back({judged->fits ? "log_suggestion_fits" : "log_suggestion",
+                          "the log suggests " + suggestion.says + ", " + *text});
+  }
 }
 
 // Who ended a run is asked of what launched it, before anybody else.
-void add_questions(const Rules& rules, const Case& c, const CauseText& text, Diagnosis& out) {
-  if (out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown)
-    out.to_prove = questions(rules, c);
+void add_questions(const Rules& rules, const Case& c, const std::vector<std::string>& own, Diagnosis& out) {
+  const bool of_end = out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown;
+  const Questions asked = of_end ? questions(rules, c) : Questions{};
+  out.to_prove = asked.first;
   const bool watched = std::any_of(c.lines->begin(), c.lines->end(),
                                    [](const Line& line) { return line.body.starts_with("oomplan run:"); });
-  for (const std::string& command : text.to_prove)
-    if (!watched || !command.starts_with("oomplan run ")) out.to_prove.push_back(command);
+  for (const std::string& command : own) {
+    const bool of_ours = command.starts_with("oomplan run ");
+    if (of_ours ? !watched : !asked.alone) out.to_prove.push_back(command);
+  }
+  out.to_prove.insert(out.to_prove.end(), asked.last.begin(), asked.last.end());
 }
 
 }  // namespace
@@ -176,10 +217,14 @@ void advise(const Rules& rules, const Case& c, Diagnosis& out) {
     out.meaning.push_back(moment->meaning);
   const CauseText* text = rules.find(out.verdict.cause);
   if (text == nullptr) return;
-  add_fixes(rules, *text, c, out);
+  const Matched matched = matching(rules, c, out);
+  add_fixes(rules, collected(matched, *text), c, out);
   add_warnings(rules, *text, out);
-  judge_hint(rules, c, out);
-  if (out.verdict.confidence != Confidence::proved) add_questions(rules, c, *text, out);
+  judge_suggestions(rules, c, out);
+  if (out.verdict.confidence == Confidence::proved) return;
+  const auto proving =
+      std::find_if(matched.rbegin(), matched.rend(), [](const AdviceText* a) { return !a->to_prove.empty(); });
+  add_questions(rules, c, proving == matched.rend() ? text->to_prove : (*proving)->to_prove, out);
 }
 
 }  // namespace oomplan::diagnose

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "cause.hpp"
 #include "judge.hpp"
 #include "series.hpp"
@@ -95,6 +98,52 @@ void about_kernel(const Case& c, Findings& out) {
                    "the victim held only " + shown(*rss) + ": another process, or the kernel, used the memory"});
 }
 
+// Of nvidia-smi's table: how full each GPU was.
+struct GpuRow {
+  std::int64_t gpu = 0;
+  std::int64_t used = 0;
+  std::int64_t total = 0;
+};
+
+std::vector<GpuRow> gpu_rows(const Case& c) {
+  std::vector<GpuRow> out;
+  std::optional<std::int64_t> gpu;
+  for (const Evidence& e : *c.evidence) {
+    if (e.family != "nvidia_smi") continue;
+    if (const auto row = e.number("gpu_row")) gpu = row;
+    const auto used = e.number("gpu_used");
+    const auto total = e.number("gpu_total");
+    if (gpu && used && total) out.push_back({*std::exchange(gpu, std::nullopt), *used, *total});
+  }
+  return out;
+}
+
+void about_free_gpus(const Case& c, Findings& out) {
+  const std::vector<GpuRow> rows = gpu_rows(c);
+  const auto failed = std::ranges::find_if(rows, [&](const GpuRow& r) { return r.gpu == c.number("gpu_index"); });
+  if (failed == rows.end() || failed->used < failed->total / 2) return;
+  const auto idle = std::ranges::find_if(rows, [](const GpuRow& r) { return r.used <= r.total / 10; });
+  if (idle == rows.end()) return;
+  out.push_back(
+      {"free_gpu_beside", fmt::format("GPU {} has {} of {} free in nvidia-smi's table, beside GPU {}, which has {}",
+                                      idle->gpu, shown(idle->total - idle->used), shown(idle->total), failed->gpu,
+                                      shown(failed->total - failed->used))});
+}
+
+// What expandable segments give is many mappings, and what registers or shares memory wants one.
+void about_registration(const Case& c, Findings& out) {
+  const bool failed =
+      std::ranges::any_of(*c.evidence, [](const Evidence& e) { return e.find("registers") != nullptr; });
+  const bool of_segments = std::ranges::any_of(*c.evidence, [](const Evidence& e) {
+    return e.find("of_segments") != nullptr ||
+           e.text_of("alloc_conf").find("expandable_segments:True") != std::string::npos;
+  });
+  if (failed && of_segments)
+    out.push_back({"segments_not_registered",
+                   "expandable_segments is on, whose memory NCCL, CUDA IPC, RDMA and memory pools cannot register or "
+                   "share as one piece: that failed, and memory was not short"});
+}
+
 // What PyTorch reserves is what its cache keeps too.
 void about_growth(const Case& c, Findings& out) {
   if (const Series rss = memory_series(c, "step_rss"); c.root->place == Where::host && grows(rss))
@@ -149,6 +198,8 @@ std::vector<Finding> findings(const Case& c) {
   about_ranks(c, out);
   about_settings(c, out);
   about_kernel(c, out);
+  about_free_gpus(c, out);
+  about_registration(c, out);
   about_steps(c, out);
   about_growth(c, out);
   return out;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "cause.hpp"
+#include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
 
 namespace oomplan {
@@ -52,10 +55,24 @@ std::optional<std::int64_t> rank_of_process(const Case& c) {
   return std::nullopt;
 }
 
+// srun names the one task that was killed; the step's cgroup has a folder for each.
+std::optional<std::int64_t> rank_of_task(const Case& c) {
+  constexpr std::string_view folder = "/task_";
+  if (!is_kernel_kill(c)) return std::nullopt;
+  for (const Evidence& e : *c.evidence)
+    if (const auto task = e.number("task");
+        task && signal_of(e) == "SIGKILL" && e.text.find(": task ") != std::string::npos)
+      return task;
+  const std::string cgroup = c.text_of("task_memcg");
+  const std::size_t at = cgroup.rfind(folder);
+  return at == std::string::npos ? std::nullopt : parse_integer(std::string_view(cgroup).substr(at + folder.size()));
+}
+
 std::optional<std::int64_t> first_rank(const Case& c) {
   if (c.root->rank) return c.root->rank;
   if (const auto rank = c.number("root_rank")) return rank;
   if (const auto rank = rank_of_process(c)) return rank;
+  if (const auto rank = rank_of_task(c)) return rank;
   return c.root->says == Says::launcher ? c.number("local_rank") : std::nullopt;
 }
 
@@ -90,14 +107,22 @@ bool is_failure(const Evidence& e) {
   return (e.says <= Says::bus_error && e.says != Says::kernel_detail) || e.family == "killed_for_memory";
 }
 
+bool follows(const Case& c, const Evidence& e) {
+  return e.says == Says::consequence || (e.says == Says::launcher && c.root->says != Says::launcher);
+}
+
+// A line each once, where it follows from the root as what follows.
 void add_lines(const Case& c, Diagnosis& out) {
   constexpr std::size_t most = 12;
+  std::set<std::size_t> following;
+  for (const Evidence& e : *c.evidence)
+    if (e.line && &e != c.root && follows(c, e)) following.insert(*e.line);
   for (const Evidence& e : *c.evidence) {
     out.failures += is_failure(e) ? 1 : 0;
     if (&e == c.root || e.says == Says::frame || e.says == Says::progress || e.says == Says::hint) continue;
-    const bool follows = e.says == Says::consequence || (e.says == Says::launcher && c.root->says != Says::launcher);
-    auto& list = follows ? out.consequences : out.supporting;
-    const bool told = follows && !list.empty() && list.back().line == e.line;
+    const bool is_after = follows(c, e);
+    auto& list = is_after ? out.consequences : out.supporting;
+    const bool told = is_after ? !list.empty() && list.back().line == e.line : e.line && following.contains(*e.line);
     if (list.size() < most && !told) list.push_back(e);
   }
 }
@@ -136,7 +161,7 @@ Diagnosis judge(const Rules& rules, const Case& c) {
     add_lines(c, out);
   }
   out.also = findings(c);
-  if (out.verdict.cause == Cause::unknown) out.shows = shown_end(c);
+  if (out.verdict.cause == Cause::unknown || out.verdict.cause == Cause::sigkill_unknown) out.shows = shown_end(c);
   advise(rules, c, out);
   out.headline = headline_of(rules.find(out.verdict.cause), out, c);
   return out;

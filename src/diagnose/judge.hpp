@@ -31,6 +31,11 @@ void advise(const Rules& rules, const Case& c, Diagnosis& out);
 // Which launcher ran the job, and what to ask it where the log does not say how the job ended.
 
 /// Commands, with the names of job, pod or host where the log has them.
-std::vector<std::string> questions(const Rules& rules, const Case& c);
+struct Questions {
+  std::vector<std::string> first{};  ///< To the launchers that the log shows.
+  std::vector<std::string> last{};   ///< Where it shows none.
+  bool alone = false;                ///< Nothing else is worth asking there.
+};
+Questions questions(const Rules& rules, const Case& c);
 
 }  // namespace oomplan::diagnose

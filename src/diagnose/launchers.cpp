@@ -59,15 +59,19 @@ std::string filled(std::string text, const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> questions(const Rules& rules, const Case& c) {
-  std::vector<std::string> out;
+Questions questions(const Rules& rules, const Case& c) {
+  Questions out;
   const std::string ends = text_of_ends(*c.lines);
   for (const LauncherText& launcher : rules.launchers) {
     if (!ran(launcher, ends)) continue;
     const std::string name = name_in(launcher, *c.lines);
     for (const std::string& ask : launcher.ask)
-      if (out.size() < most_questions) out.push_back(filled(ask, name));
+      if (out.first.size() < most_questions) out.first.push_back(filled(ask, name));
+    out.alone = out.alone || launcher.alone;
   }
+  if (!out.first.empty()) return out;
+  for (const LauncherText& launcher : rules.launchers)
+    if (launcher.signs.empty()) out.last.insert(out.last.end(), launcher.ask.begin(), launcher.ask.end());
   return out;
 }
 

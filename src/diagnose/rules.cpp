@@ -116,7 +116,7 @@ Diagnostics add_alike(const Document& document, std::string_view, Rules& rules) 
 Diagnostics add_launcher(const Document& document, std::string_view name, Rules& rules) {
   const Node& root = document.root;
   rules.launchers.push_back({std::string(name), texts_at(root, "signs"), texts_at(root, "names"),
-                             text_at(root, "placeholder"), texts_at(root, "ask")});
+                             text_at(root, "placeholder"), texts_at(root, "ask"), text_at(root, "alone") == "true"});
   return {};
 }
 
@@ -126,13 +126,15 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
                  .replaces = text_at(root, "replaces") == "true",
                  .to_do = fixes_at(root, "do"),
                  .first = texts_at(root, "first"),
-                 .drops = texts_at(root, "do_not_list")};
+                 .drops = texts_at(root, "do_not_list"),
+                 .to_prove = texts_at(root, "prove")};
   if (const Node* when = root.find("when")) {
     out.causes = texts_at(*when, "causes");
     out.phases = texts_at(*when, "phases");
     out.findings = texts_at(*when, "findings");
     out.families = texts_at(*when, "families");
     out.signs = texts_at(*when, "signs");
+    out.unless = texts_at(*when, "unless");
     out.without = texts_at(*when, "without");
   }
   const auto lists_at = [&](std::string_view key, auto& lists) {
@@ -142,6 +144,17 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
   lists_at("already", out.already);
   lists_at("set", out.set);
   rules.advice.push_back(std::move(out));
+  return {};
+}
+
+Diagnostics add_suggestion(const Document& document, std::string_view, Rules& rules) {
+  const Node& root = document.root;
+  SuggestionText out{texts_at(root, "hints"), texts_at(root, "words"), text_at(root, "says")};
+  if (const Node* judged = root.find("judged"))
+    for (const Node& one : judged->items)
+      out.judged.push_back({texts_at(one, "causes"), text_at(one, "unless_advised"), text_at(one, "fits") == "true",
+                            text_at(one, "text")});
+  rules.suggestions.push_back(std::move(out));
   return {};
 }
 
@@ -155,15 +168,16 @@ Diagnostics add_sentences(const Document& document, std::string_view name, Rules
 Diagnostics add_file(const File& file, Rules& rules) {
   const std::string_view folder = file.path.substr(0, std::min(file.path.find('/'), file.path.size()));
   using Add = Diagnostics (*)(const Document&, std::string_view, Rules&);
-  const Add add = folder == "messages"    ? add_sentences
-                  : folder == "causes"    ? add_cause
-                  : folder == "moments"   ? add_moment
-                  : folder == "launchers" ? add_launcher
-                  : folder == "advice"    ? add_advice
-                  : folder == "actions"   ? add_actions
-                  : folder == "alike"     ? add_alike
-                  : folder == "ladder"    ? add_ladder_fix
-                                          : nullptr;
+  const Add add = folder == "messages"      ? add_sentences
+                  : folder == "causes"      ? add_cause
+                  : folder == "moments"     ? add_moment
+                  : folder == "launchers"   ? add_launcher
+                  : folder == "advice"      ? add_advice
+                  : folder == "suggestions" ? add_suggestion
+                  : folder == "actions"     ? add_actions
+                  : folder == "alike"       ? add_alike
+                  : folder == "ladder"      ? add_ladder_fix
+                                            : nullptr;
   if (add == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = data_document(file.text, file.packed, file.shown, budget);

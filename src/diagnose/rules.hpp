@@ -37,10 +37,12 @@ struct MomentText {
 /// What starts jobs and knows how they ended: rules/launchers.
 struct LauncherText {
   std::string name{};
-  std::vector<std::string> signs{};  ///< Words of a log that it wrote, or that was written under it.
+  std::vector<std::string>
+      signs{};  ///< Words of a log that it wrote, or that was written under it; none: of no launcher.
   std::vector<std::string> names{};  ///< What stands before the job's, the pod's or the host's name.
   std::string placeholder{};         ///< For {name} where the log has none.
   std::vector<std::string> ask{};    ///< Commands.
+  bool alone = false;                ///< What would decide elsewhere does not exist there.
 };
 
 /// What fits a moment, a framework or a launcher: rules/advice.
@@ -51,13 +53,29 @@ struct AdviceText {
   std::vector<std::string> findings{};  ///< All of them must be there.
   std::vector<std::string> families{};  ///< Of the root; or
   std::vector<std::string> signs{};     ///< words of the log.
+  std::vector<std::string> unless{};    ///< Words none of which may be in the log.
   std::vector<std::string> without{};   ///< Words none of which may be in the log; it then replaces the cause's alone.
   bool replaces = false;                ///< What the cause alone advises is of no use here.
   std::vector<Fix> to_do{};
   std::vector<std::string> first{};                                         ///< Ids that lead.
   std::vector<std::string> drops{};                                         ///< Ids that do not help here.
+  std::vector<std::string> to_prove{};                                      ///< In place of the cause's own commands.
   std::vector<std::pair<std::string, std::vector<std::string>>> already{};  ///< By id, words that show that it is on;
   std::vector<std::pair<std::string, std::vector<std::string>>> set{};      ///< settings that do: "name value|value".
+};
+
+/// What a log itself advises, and whether that fits: rules/suggestions.
+struct SuggestionText {
+  struct Case {
+    std::vector<std::string> causes{};
+    std::string unless_advised{};
+    bool fits = false;
+    std::string text{};  ///< Has {unallocated}, or a fact's name, in braces; not said where that is not known.
+  };
+  std::vector<std::string> hints{};  ///< The ids of sentences; or
+  std::vector<std::string> words{};  ///< words of the log.
+  std::string says{};                ///< Completes "the log suggests …".
+  std::vector<Case> judged{};        ///< The first that applies counts.
 };
 
 struct Rules {
@@ -66,6 +84,7 @@ struct Rules {
   std::vector<MomentText> moments{};
   std::vector<LauncherText> launchers{};
   std::vector<AdviceText> advice{};
+  std::vector<SuggestionText> suggestions{};
   std::vector<std::string> fixes{};               ///< The ids of rules/ladder.
   std::vector<std::string> actions{};             ///< The ids of rules/actions.
   std::vector<std::vector<std::string>> alike{};  ///< Ids of one measure under several names: rules/alike.

@@ -20,6 +20,7 @@ class Check {
       for (const std::string& one : ids) id(one, "rules/alike");
     for (const CauseText& text : rules_.causes) cause(text);
     for (const AdviceText& text : rules_.advice) advice(text);
+    for (const SuggestionText& text : rules_.suggestions) suggestion(text);
     for (const Sentence& sentence : rules_.sentences) {
       phase(sentence.phase, sentence.id);
       if (!ids_.insert(sentence.id).second) report("two sentences are called \"" + sentence.id + "\"");
@@ -59,7 +60,18 @@ class Check {
     for (const auto& [one, signs] : text.already) id(one, user);
     for (const auto& [one, settings] : text.set) id(one, user);
     for (const std::string& one : text.phases) phase(one, user);
-    for (const std::string& one : text.causes)
+    causes(text.causes, user);
+  }
+
+  void suggestion(const SuggestionText& text) {
+    for (const SuggestionText::Case& one : text.judged) {
+      causes(one.causes, "rules/suggestions");
+      if (!one.unless_advised.empty()) id(one.unless_advised, "rules/suggestions");
+    }
+  }
+
+  void causes(const std::vector<std::string>& names, const std::string& user) {
+    for (const std::string& one : names)
       if (!cause_named(one)) report(user + " names the cause \"" + one + "\", which there is not");
   }
 

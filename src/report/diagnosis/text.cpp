@@ -60,10 +60,19 @@ void heading(std::string_view title, const DiagnosisViewOptions& options, std::s
   out += "\n" + bold(std::string(title), options) + "\n";
 }
 
+// Of one log the lines' order tells; of several their times do.
+std::string time_of(const Evidence& e, const Diagnosis& d) {
+  const auto elsewhere = [&](const Evidence& other) { return other.where.file != d.root->where.file; };
+  const bool several =
+      d.root && (std::ranges::any_of(d.supporting, elsewhere) || std::ranges::any_of(d.consequences, elsewhere));
+  return several && !e.time.empty() ? "[" + e.time + "] " : std::string();
+}
+
 void add_why(const Diagnosis& d, const DiagnosisViewOptions& options, std::string& out) {
   heading("Why", options, out);
   if (d.root)
-    out += wrapped(place(d.root->where) + ": " + shortened(d.root->text, 600), "  ", "    ", verdict_width(options));
+    out += wrapped(place(d.root->where) + ": " + time_of(*d.root, d) + shortened(d.root->text, 600), "  ", "    ",
+                   verdict_width(options));
   out += wrapped(fmt::format("{}: {}", name_of(d.verdict.confidence), d.verdict.reason), "  ", "    ", options.width);
   for (const std::string& line : d.verdict.arithmetic) out += wrapped(line, "  = ", "    ", options.width);
   for (const std::string& line : d.verdict.against) out += wrapped("but " + line, "  ", "    ", options.width);
@@ -80,11 +89,11 @@ void add_shown(const Diagnosis& d, const DiagnosisViewOptions& options, std::str
     out += fmt::format("  {}: {}: {}\n", place(shown.where), shown.what, shortened(shown.text));
 }
 
-void add_lines(std::string_view title, const std::vector<Evidence>& lines, const DiagnosisViewOptions& options,
-               std::string& out) {
+void add_lines(std::string_view title, const std::vector<Evidence>& lines, const Diagnosis& d,
+               const DiagnosisViewOptions& options, std::string& out) {
   if (lines.empty()) return;
   heading(title, options, out);
-  for (const Evidence& e : lines) out += "  " + place(e.where) + ": " + shortened(e.text) + "\n";
+  for (const Evidence& e : lines) out += "  " + place(e.where) + ": " + time_of(e, d) + shortened(e.text) + "\n";
 }
 
 void add_fixes(std::string_view title, const std::vector<Fix>& fixes, const DiagnosisViewOptions& options,
@@ -120,8 +129,8 @@ std::string diagnosis_text(const Diagnosis& d, const DiagnosisViewOptions& optio
     heading(d.verdict.cause == Cause::unknown ? "What would decide it" : "What would prove it", options, out);
   for (const std::string& command : d.to_prove) out += "  " + command + "\n";
   add_alternatives(d, options, out);
-  add_lines("Other lines on it", d.supporting, options, out);
-  add_lines("What followed from it", d.consequences, options, out);
+  add_lines("Other lines on it", d.supporting, d, options, out);
+  add_lines("What followed from it", d.consequences, d, options, out);
   return out + report::accounts_text(d.accounts, options.colour) +
          report::join_text(d.join, options.colour, options.width);
 }
