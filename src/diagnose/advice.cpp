@@ -126,8 +126,10 @@ const Line* already_on(const Rules& rules, const Case& c, const std::string& id)
     const std::vector<std::string> signs = listed(advice.already, id);
     const std::vector<std::string> settings = listed(advice.set, id);
     const auto on = [&](const Line& line, std::size_t at) {
-      const auto is_set = [&](const std::string& setting) { return sets(line.body, setting); };
-      return has_one_of(line, signs) || (std::ranges::any_of(settings, is_set) && !suggests(rules, c, at));
+      if (has_one_of(line, signs)) return true;
+      const SettingsLine shown(line.body);
+      const auto is_set = [&](const std::string& setting) { return shown.sets(setting); };
+      return std::ranges::any_of(settings, is_set) && !suggests(rules, c, at);
     };
     if (signs.empty() && settings.empty()) continue;
     if (const Line* line = line_that(c, on)) return line;

@@ -18,10 +18,13 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 bool is_of_value(char c) { return is_of_name(c) || c == '-' || c == '.'; }
 
-bool alike(char a, char b) { return plain(a) == plain(b); }
-bool alike(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return alike(x, y); });
+std::string plain(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = plain(c);
+  return out;
 }
+
+bool alike(std::string_view a, std::string_view b) { return a.size() == b.size() && plain(a) == plain(b); }
 
 void skip(std::string_view& text, std::string_view what) {
   text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -75,18 +78,19 @@ bool has_value(std::string_view rest, bool option, std::string_view values) {
 
 }  // namespace
 
-bool sets(std::string_view line, std::string_view setting) {
-  const std::string_view name = setting.substr(0, setting.find(' '));
+SettingsLine::SettingsLine(std::string_view line) : line_(line), plain_(plain(line)) {}
+
+bool SettingsLine::sets(std::string_view setting) const {
+  const std::string name = plain(setting.substr(0, setting.find(' ')));
   const std::string_view values = setting.substr(std::min(name.size() + 1, setting.size()));
-  for (auto from = line.begin();; ++from) {
-    from = std::search(from, line.end(), name.begin(), name.end(), [](char a, char b) { return alike(a, b); });
-    if (from == line.end()) return false;
-    const std::string_view before = line.substr(0, static_cast<std::size_t>(from - line.begin()));
-    const std::string_view rest = line.substr(before.size() + name.size());
+  for (std::size_t at = plain_.find(name); at != std::string::npos; at = plain_.find(name, at + 1)) {
+    const std::string_view before = line_.substr(0, at);
+    const std::string_view rest = line_.substr(at + name.size());
     if (begins_name(before) && (rest.empty() || !is_of_name(rest.front())) &&
         has_value(rest, is_option(before), values))
       return true;
   }
+  return false;
 }
 
 }  // namespace oomplan::diagnose

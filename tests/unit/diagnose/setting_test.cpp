@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace oomplan::diagnose {
 namespace {
+
+bool sets(std::string_view line, std::string_view setting) { return SettingsLine(line).sets(setting); }
 
 TEST(Setting, IsSetInEveryNotation) {
   for (const char* line :
