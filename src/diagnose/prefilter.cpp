@@ -72,6 +72,7 @@ Prefilter::Tables Prefilter::tables_for(const Noise& noise) const {
   for (const Entry& entry : out.entries) ++out.begins[slot_of(entry.bit) + 1];
   std::partial_sum(out.begins.begin(), out.begins.end(), out.begins.begin());
   out.live_ends.assign(out.begins.begin(), out.begins.end() - 1);
+  out.short_ends = out.live_ends;
   return out;
 }
 
@@ -124,7 +125,9 @@ void Prefilter::set_bits(const std::vector<bool>& muted, Tables& tables) {
     const std::uint32_t slot = slot_of(begin->bit);
     const auto end = tables.entries.begin() + tables.begins[slot + 1];
     const auto live_end = std::stable_partition(begin, end, [&](const Entry& entry) { return !muted[entry.literal]; });
+    const auto short_end = std::stable_partition(begin, live_end, [](const Entry& entry) { return entry.is_short; });
     tables.live_ends[slot] = static_cast<std::uint32_t>(live_end - tables.entries.begin());
+    tables.short_ends[slot] = static_cast<std::uint32_t>(short_end - tables.entries.begin());
     for (auto entry = begin; entry != live_end; ++entry) {
       set(bits.keys, entry->bit);
       if (entry->is_short) set(bits.shorts, entry->bit);
@@ -138,13 +141,11 @@ void Prefilter::tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hi
   for (const std::uint32_t id : literals_[literal].ids) hits.push_back({at, id, literal});
 }
 
-void Prefilter::check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
+void Prefilter::check(std::string_view text, std::size_t at, std::span<const Entry> entries,
                       std::vector<Hit>& hits) const {
-  const std::uint32_t slot = slot_of(bit);
   // Far enough from both ends any literal has room.
   const bool inside = at >= longest_ && text.size() - at >= longest_;
-  for (std::uint32_t i = tables.begins[slot]; i < tables.live_ends[slot]; ++i) {
-    const Entry& entry = tables.entries[i];
+  for (const Entry& entry : entries) {
     if (!inside && (at < entry.offset || text.size() - (at - entry.offset) < entry.size)) continue;
     const std::size_t begin = at - entry.offset;
     const std::size_t from = begin + entry.word_offset;
@@ -171,9 +172,13 @@ std::size_t Prefilter::find(std::string_view text, std::size_t from, const Table
     const std::uint32_t bit = bit_of(key_at(data + at));
     if (!has(bits.keys, bit)) [[likely]]
       continue;
-    if (!has(bits.shorts, bit) && (at + sizeof(std::uint64_t) > text.size() || !has(bits.longs, long_of(data + at))))
-      continue;
-    check(text, at, bit, tables, hits);
+    const bool is_short = has(bits.shorts, bit);
+    const bool is_long = at + sizeof(std::uint64_t) <= text.size() && has(bits.longs, long_of(data + at));
+    if (!is_short && !is_long) continue;
+    const std::uint32_t slot = slot_of(bit);
+    const std::uint32_t begin = is_short ? tables.begins[slot] : tables.short_ends[slot];
+    const std::uint32_t stop = is_long ? tables.live_ends[slot] : tables.short_ends[slot];
+    check(text, at, std::span(tables.entries).subspan(begin, stop - begin), hits);
     if (!hits.empty()) return at + stride;
   }
   return text.size();

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -75,16 +75,16 @@ class Prefilter {
   };
   struct Tables {
     Bits bits{};
-    std::vector<Entry> entries{};            // by slot
-    std::vector<std::uint32_t> begins{};     // of each slot among the entries, and their end
-    std::vector<std::uint32_t> live_ends{};  // of each slot: what is muted comes behind
+    std::vector<Entry> entries{};             // by slot
+    std::vector<std::uint32_t> begins{};      // of each slot among the entries, and their end
+    std::vector<std::uint32_t> live_ends{};   // of each slot: what is muted comes behind
+    std::vector<std::uint32_t> short_ends{};  // and the short ones come first
   };
   /// What lines say that a log is full of: each four bytes in a row, and each eight.
   struct Noise {
     std::unordered_set<std::uint32_t> keys{};
     std::unordered_set<std::uint32_t> longs{};
   };
-  static std::optional<std::size_t> place_of(std::size_t size, std::size_t offset);
   static std::uint32_t long_of(const char* text);
   int cost_at(std::string_view literal, std::size_t offset, const Noise& noise) const;
   std::size_t best_window(std::string_view literal, const Noise& noise) const;
@@ -92,8 +92,7 @@ class Prefilter {
   void enter(std::uint32_t literal, std::size_t begin, const Noise& noise, std::vector<Entry>& entries) const;
   Tables tables_for(const Noise& noise) const;
   std::size_t find(std::string_view text, std::size_t from, const Tables& tables, std::vector<Hit>& hits) const;
-  void check(std::string_view text, std::size_t at, std::uint32_t bit, const Tables& tables,
-             std::vector<Hit>& hits) const;
+  void check(std::string_view text, std::size_t at, std::span<const Entry> entries, std::vector<Hit>& hits) const;
   static void set_bits(const std::vector<bool>& muted, Tables& tables);
   void tell(std::size_t at, std::uint32_t literal, std::vector<Hit>& hits) const;
 
