@@ -264,10 +264,9 @@ bool has_name(std::string_view text, const auto& names) {
 
 bool speaks_of_memory(std::string_view text) {
   constexpr auto names = std::to_array<std::string_view>(
-      {"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM", "ENOMEM", "arena exhausted", "system resources"});
+      {"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM", "ENOMEM", "arena exhausted"});
   constexpr auto codes = std::to_array<std::string_view>({"NOMEM", "NO_MEM", "MemoryError", "bad_alloc"});
-  constexpr auto allocating =
-      std::to_array<std::string_view>({"alloc", "malloc", "allocate", "allocation", "Allocation"});
+  constexpr auto allocating = std::to_array<std::string_view>({"alloc", "malloc", "allocate"});
   constexpr auto other = std::to_array<std::string_view>({" node", " port", " GPUs", " address", " job", " resource"});
   if (has_name(text, names) || has_any(text, codes)) return true;
   return has_name(text, allocating) && !has_any(text, other_resources) && !has_any(text, other);

@@ -70,14 +70,6 @@ bool is_of_example(std::string_view key) {
   return std::find(beside.begin(), beside.end(), key) != beside.end();
 }
 
-// Of what a person and a model say to one another.
-bool is_of_dialogue(std::string_view key) {
-  constexpr auto names = std::to_array<std::string_view>(
-      {"instruction", "input", "output", "prompt", "response", "completion", "question", "answer", "role", "content",
-       "chosen", "rejected", "system", "conversations", "messages", "from", "value"});
-  return std::find(names.begin(), names.end(), key) != names.end();
-}
-
 bool is_message(std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
 // The words of "error.stack_trace", "exitCode", "exc_info".
@@ -104,6 +96,25 @@ bool is_of_failure(std::string_view key) {
   });
 }
 
+// Of what a person asks and a model answers.
+bool is_asked(std::string_view key) {
+  constexpr auto names = std::to_array<std::string_view>({"instruction", "input", "prompt", "question"});
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+bool is_answered(std::string_view key) {
+  constexpr auto names =
+      std::to_array<std::string_view>({"output", "response", "completion", "answer", "chosen", "rejected"});
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+// Whether the member is the code that a process ended with.
+bool is_exit_code(std::string_view key) {
+  const std::vector<std::string> words = words_in_key(key);
+  if (words.size() == 1) return words[0] == "exitcode" || words[0] == "returncode";
+  return words.size() == 2 && (words[0] == "exit" || words[0] == "return") &&
+         (words[1] == "code" || words[1] == "status");
+}
+
 // The members of an object, of those within it too; what is torn or no JSON at all gives what can be read.
 class Members {
  public:
@@ -118,9 +129,10 @@ class Members {
   /// There is a message, and what stands beside it makes it none of an example that a model is trained with.
   bool is_log() const { return has_message_ && !(begins_object() && is_example_); }
   /// It is an example of a dialogue, whatever that is about.
-  bool is_dialogue() const { return begins_object() && names_ > 1 && names_ == of_dialogue_; }
+  bool is_dialogue() const { return begins_object() && asked_ > 0 && answered_ > 0 && names_ == asked_ + answered_; }
   std::vector<std::string> texts() && {
-    if (!codes_.empty()) texts_.push_back(std::move(codes_));
+    // A reason alone may be a rule's or a policy's.
+    if (ended_ || (is_error_ && !codes_.empty())) texts_.push_back(std::move(codes_));
     return std::move(texts_);
   }
 
@@ -129,9 +141,11 @@ class Members {
 
   std::size_t read_bracket(std::size_t at) {
     const bool opens = line_[at] == '{' || line_[at] == '[';
+    if (opens) ++depth_;
+    if (!opens && depth_ > 0) --depth_;
     if (opens && failing_.size() < deepest)
       failing_.push_back(is_of_failure(key_) || (!failing_.empty() && failing_.back()));
-    if (!opens && !failing_.empty()) failing_.pop_back();
+    if (!opens && depth_ < failing_.size()) failing_.pop_back();
     key_.clear();
     return at + 1;
   }
@@ -145,14 +159,17 @@ class Members {
     has_message_ = has_message_ || message;
     const bool sentence = text.text.find(' ') != std::string::npos;
     if (failing && !message && !sentence) add_code(line_.substr(at, text.end - at));
-    if (message || text.lines || (failing && sentence)) texts_.push_back(std::move(text.text));
+    if (key_ == "level" || key_ == "severity" || key_ == "levelname") level(text.text);
+    const bool told = message || text.lines || (failing && sentence && !is_harmless_);
+    if (told && texts_.size() < most_texts) texts_.push_back(std::move(text.text));
     key_.clear();
     return end;
   }
 
   std::size_t read_name(std::string name, std::size_t at) {
     ++names_;
-    if (is_of_dialogue(name)) ++of_dialogue_;
+    if (is_asked(name)) ++asked_;
+    if (is_answered(name)) ++answered_;
     is_example_ = is_example_ && is_of_example(name);
     at = skip_blanks(line_, at);
     key_ = std::move(name);
@@ -168,19 +185,35 @@ class Members {
     return end;
   }
 
-  /// A word or a number, as it is written: "exitCode":137.
+  /// A word or a number, as it is written; a code by the name that Kubernetes has for it: "exitCode":137.
   void add_code(std::string_view value) {
-    codes_ += (codes_.empty() ? "\"" : ",\"") + key_ + "\":" + std::string(value);
+    if (codes_.size() > longest_codes) return;
+    const bool code = is_exit_code(key_) && value.find_first_not_of("-0123456789") == std::string_view::npos;
+    ended_ = ended_ || code;
+    codes_ += (codes_.empty() ? "\"" : ",\"") + (code ? "exitCode" : key_) + "\":" + std::string(value);
+  }
+
+  void level(std::string_view name) {
+    const char first = name.empty() ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+    is_harmless_ = first == 'w' || first == 'i' || first == 'd' || first == 't';
+    is_error_ = first == 'e' || first == 'f' || first == 'c' || first == 'a';
   }
 
   static constexpr std::size_t deepest = 64;
+  static constexpr std::size_t most_texts = 64;
+  static constexpr std::size_t longest_codes = 4096;
   std::string_view line_;
   std::string key_{};
   std::vector<bool> failing_{};  // of each bracket that is open: whether it is of a failure
   std::vector<std::string> texts_{};
   std::string codes_{};
   int names_ = 0;
-  int of_dialogue_ = 0;
+  int asked_ = 0;
+  int answered_ = 0;
+  std::size_t depth_ = 0;
+  bool ended_ = false;        // a code is told
+  bool is_error_ = false;     // by its level
+  bool is_harmless_ = false;  // by its level, where that comes first
   bool has_message_ = false;
   bool is_example_ = true;
 };

@@ -136,7 +136,8 @@ bool can_be_survived(const Evidence& e) {
 }
 
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
-// of a failure there. A rank's failure is caught by that rank.
+// of a failure there. A rank's failure is caught by that rank, unless the
+// run makes steps after it.
 std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
   std::vector<bool> out(all.size(), false);
   const bool shared = is_drawn_through(all, lines);
@@ -144,6 +145,7 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
   bool caught_later = false;
   bool failed_between = false;
   bool handled = false;
+  bool lived_on = false;
   std::set<std::optional<std::int64_t>> catching;
   const Evidence* later = nullptr;
   for (std::size_t i = all.size(); i-- > 0;) {
@@ -160,9 +162,11 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
     failed_between = failed_between || (caught_later && can_be_survived(all[i]));
     const bool another = is_drawn_into_text(all[i], lines) || (shared && is_between(all[i], lines));
     const bool of_tracker = all[i].family == "tensorboard";  // of the whole run, wherever its file stands
-    if (all[i].says == Says::progress && !another && !of_tracker) goes_on = true;
+    const bool step = all[i].says == Says::progress && !another && !of_tracker;
+    if (step) goes_on = true;
+    lived_on = lived_on || step || all[i].find("finished") != nullptr;
     if (is_traceback(all[i])) goes_on = false;
-    out[i] = handled && (!all[i].rank || catching.contains(all[i].rank));
+    out[i] = handled && (lived_on || !all[i].rank || catching.contains(all[i].rank));
   }
   return out;
 }
@@ -236,19 +240,16 @@ std::string_view exception_named(std::int64_t code) {
   }
 }
 
-// A Python that exits with a child's -9 has the code 247: the last eight bits of it.
-static std::int64_t passed_on(std::int64_t code) {
-  constexpr std::array<std::int64_t, 4> signals{9, 11, 6, 15};
-  const bool passed = std::any_of(signals.begin(), signals.end(), [&](std::int64_t s) { return code == 256 - s; });
-  return passed ? code - 256 : code;
-}
+// A Python that exits with a child's -9 has the last eight bits of it as its code. The like of other signals are codes
+// of programs too.
+constexpr std::int64_t kill_passed_on = 256 - 9;
 
 std::string signal_of(const Evidence& evidence) {
   if (const Reading* signal = evidence.find("signal")) return signal->text;
   std::int64_t code = evidence.number("exitcode").value_or(evidence.number("exit_code").value_or(0));
   if (const std::string_view exception = exception_named(code); !exception.empty()) return std::string(exception);
   if (code > 128 && code < 160) code = 128 - code;
-  code = passed_on(code);
+  if (code == kill_passed_on) code = -9;
   return code < 0 ? std::string(signal_named(std::to_string(code))) : std::string();
 }
 

@@ -95,7 +95,10 @@ TEST(JsonLine, SaysWhatMembersOfAFailureSay) {
   EXPECT_EQ(messages_of_json(R"({"msg":"failed","err":"it is full","level":"error"})"),
             (Texts{"failed", "it is full"}));
   EXPECT_EQ(messages_of_json(R"({"message":"failed","exception":{"type":"Oh","value":"it is full"}})"),
-            (Texts{"failed", "it is full", R"("type":"Oh")"}));
+            (Texts{"failed", "it is full"}));
+  EXPECT_EQ(messages_of_json(R"({"level":"warn","msg":"skipped","err":"it is full"})"), (Texts{"skipped"}));
+  EXPECT_EQ(messages_of_json(R"({"msg":"rule","reason":"OOMKilled"})"), (Texts{"rule"}));
+  EXPECT_EQ(messages_of_json(R"({"msg":"ended","exit_code":-9})"), (Texts{"ended", R"("exitCode":-9)"}));
   EXPECT_EQ(
       messages_of_json(R"({"msg":"ended","exitCode":137,"user":{"reasoning":"it is full"},"reason":"OOMKilled"})"),
       (Texts{"ended", R"("exitCode":137,"reason":"OOMKilled")"}));
